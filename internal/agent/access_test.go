@@ -32,7 +32,7 @@ func TestAModelsKeyDoesNotGetInByTheBackDoor(t *testing.T) {
 	for _, name := range []string{"CODEX_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "anthropic_api_key"} {
 		for _, adapter := range []string{"codex", "claude"} {
 			assert.EqualError(t, agent.CheckPass(adapter, []string{"OK", name}), `pass_env: "`+name+`" cannot be passed to `+adapter+
-				": the model's key stays with MergeXO, which adds it to what the agent asks: leave the name out, its value in the env of MergeXO's step is enough")
+				": MergeXO keeps the model's key and adds it to the agent's requests. Remove the name: its value in the env of MergeXO's step is enough")
 		}
 		assert.NoError(t, agent.CheckPass("command", []string{name}))
 	}

@@ -179,7 +179,7 @@ func CheckPass(adapter string, pass []string) error {
 			return fmt.Errorf("pass_env: %q cannot be passed to an agent: %s", name, why)
 		}
 		if adapters[adapter].model != nil && slices.Contains(modelKeys(), strings.ToUpper(name)) {
-			return fmt.Errorf("pass_env: %q cannot be passed to %s: the model's key stays with MergeXO, which adds it to what the agent asks: leave the name out, its value in the env of MergeXO's step is enough", name, adapter)
+			return fmt.Errorf("pass_env: %q cannot be passed to %s: MergeXO keeps the model's key and adds it to the agent's requests. Remove the name: its value in the env of MergeXO's step is enough", name, adapter)
 		}
 	}
 	return nil
@@ -196,7 +196,7 @@ func refused(name string) string {
 	case strings.HasPrefix(upper, "GIT_"):
 		return "git's environment is set for it"
 	case slices.Contains([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}, upper):
-		return "whoever can write to that file steers the workflow"
+		return "whoever can write to that file controls the workflow"
 	}
 	return ""
 }

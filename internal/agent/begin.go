@@ -21,7 +21,7 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 	case why != "":
 		return model.Outcome{BlockedReason: why}, nil
 	case req.Kind == model.AskRepair:
-		return model.Outcome{BlockedReason: "what it says does not pass as it is, and this agent cannot change it"}, nil
+		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the diff blocks"}, nil
 	case req.Kind == model.AskDesign:
 		return design(req, texts), nil
 	}
@@ -49,10 +49,10 @@ func broken(err error) error { return &Error{Kind: Exit, Exit: -1, Detail: err.E
 
 // pullOf describes what was changed.
 func pullOf(req model.Request, paths []string, how map[string]string) model.Outcome {
-	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "What the diff blocks say is there already."}
+	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "The changes of the diff blocks are there already."}
 	if len(paths) > 0 {
 		out.CommitMessage = out.PRTitle
-		out.PRSummary = "Applied the diff blocks as they are:\n"
+		out.PRSummary = "Applied the diff blocks:\n"
 		for _, name := range paths {
 			out.PRSummary += "\n- `" + strings.ReplaceAll(excerpt(name, 200), "`", "'") + "`"
 			if how[name] != "" {

@@ -98,7 +98,7 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 			assert.NotEmpty(t, out.BlockedReason, name)
 			continue
 		}
-		assert.Equal(t, model.Outcome{PRTitle: "Greet people", CommitMessage: "Greet people", PRSummary: "Applied the diff blocks as they are:\n\n" + c.said}, out, name)
+		assert.Equal(t, model.Outcome{PRTitle: "Greet people", CommitMessage: "Greet people", PRSummary: "Applied the diff blocks:\n\n" + c.said}, out, name)
 		if info, err := os.Stat(filepath.Join(dir, "run")); err == nil {
 			assert.Equal(t, fs.FileMode(0o755), info.Mode())
 		}
@@ -118,7 +118,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		"```diff\n--- a/greet.txt": "diff block 1 of the issue cannot be applied: it has no end",
 		in("greet.txt"):            "diff block 2 of the issue cannot be applied to greet.txt: hunk 1 does not apply at line 1 of the file",
 		in("gone.txt"):             "diff block 2 of the issue cannot be applied to gone.txt: there is no such file",
-		fresh("old/x.txt"):         "diff block 2 of the issue cannot be applied to old/x.txt: it is there already",
+		fresh("old/x.txt"):         "diff block 2 of the issue cannot be applied to old/x.txt: it exists already",
 		in("../x.txt"):             "diff block 2 of the issue cannot be applied to ../x.txt: its path is not one of the repository",
 		strings.ReplaceAll(fresh("etc/x"), "b/etc", "/etc"): "diff block 2 of the issue cannot be applied to /etc/x: its path is not one of the repository",
 		fresh("new/.GIT/config"):                            "diff block 2 of the issue cannot be applied to new/.GIT/config: its path is not one of the repository",
@@ -139,7 +139,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		diffBlock("diff --git a/l b/l", "new file mode 120000", "--- /dev/null", "+++ b/l", "@@ -0,0 +1 @@", "+/etc"):  "diff block 2 of the issue cannot be applied to l: it is not to be a regular file",
 		diffBlock("diff --git a/l b/l", "new file mode 100644", "Binary files /dev/null and b/l differ"):               "diff block 2 of the issue cannot be applied: it is about a binary file, l",
 		diffBlock("diff --git a/old/x.txt b/y", "copy from old/x.txt", "copy to y"):                                    "diff block 2 of the issue cannot be applied to y: copies are not applied",
-		diffBlock("diff --git a/old/x.txt b/greet.txt", "rename from old/x.txt", "rename to greet.txt"):                "diff block 2 of the issue cannot be applied to greet.txt: greet.txt is there already",
+		diffBlock("diff --git a/old/x.txt b/greet.txt", "rename from old/x.txt", "rename to greet.txt"):                "diff block 2 of the issue cannot be applied to greet.txt: greet.txt exists already",
 	} {
 		dir := checkoutOf(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
 		outside := filepath.Join(t.TempDir(), "to.txt")
@@ -159,7 +159,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	assert.Equal(t, "the issue has 204800 bytes, and this agent reads at most 100000", built(t, t.TempDir(), long).BlockedReason)
 	repair := issue(model.AskSmallJob, "")
 	repair.Kind = model.AskRepair
-	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "this agent cannot change it")
+	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "this agent cannot change the diff blocks")
 }
 
 func TestCommentsAddDiffs(t *testing.T) {
@@ -167,7 +167,7 @@ func TestCommentsAddDiffs(t *testing.T) {
 	req := issue(model.AskSmallJob, diffBlock(louder[:7]...))
 	first := built(t, dir, req)
 	again := built(t, dir, req)
-	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "What the diff blocks say is there already."}, again, "an earlier attempt did it")
+	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "The changes of the diff blocks are there already."}, again, "an earlier attempt did it")
 
 	bye := diffBlock("--- a/greet.txt", "+++ b/greet.txt", "@@ -3,2 +3,3 @@", " ", " bye", "+you")
 	req.Feedback = []model.Feedback{{ID: 8, Kind: model.KindIssue, Body: "and?"}, {ID: 9, Kind: model.KindIssue, Body: bye}}

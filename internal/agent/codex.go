@@ -198,7 +198,7 @@ func skillFiles(dir string) ([]string, error) {
 		}
 		for _, entry := range entries {
 			if looks++; looks > maxLooks || len(found) > maxSkills {
-				return &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("%s has more than %d skills or %d files: codex cannot be kept from so many", path, maxSkills, maxLooks)}
+				return &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("%s has more than %d skills or %d files: more than can be hidden from codex", path, maxSkills, maxLooks)}
 			}
 			at := filepath.Join(path, entry.Name())
 			if entry.Name() == "SKILL.md" {
@@ -240,7 +240,7 @@ func (a *codex) checkSandbox(ctx context.Context, opt Options, dir string) error
 		if !strings.Contains(said, "bwrap") && !strings.Contains(said, "namespace") {
 			return nil // another version, in which this command means something else
 		}
-		return &Error{Kind: Start, Exit: failed.Exit, Err: err, Detail: "codex cannot shut in its commands on this runner (" + said +
+		return &Error{Kind: Start, Exit: failed.Exit, Err: err, Detail: "codex cannot sandbox its commands on this runner (" + said +
 			"): allow unprivileged user namespaces; on GitHub's Ubuntu runners: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}
 	}
 	return err
@@ -319,7 +319,7 @@ func (a *codex) outcome(req model.Request, said codexSaid, before session, err e
 	case err != nil:
 		return model.Outcome{}, err
 	case strings.TrimSpace(said.answer) == "":
-		return model.Outcome{}, a.failed(Refused, "it ended without an answer, which is how Codex shows it", 0)
+		return model.Outcome{}, a.failed(Refused, "it ended without an answer, as Codex does after a refusal", 0)
 	}
 	return decodeMessage(said.answer, req)
 }

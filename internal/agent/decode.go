@@ -49,7 +49,7 @@ func Decode(stdout []byte, req model.Request) (model.Outcome, error) {
 		return model.Outcome{}, wrong("its output is not JSON (%v): it begins with \"%s\"", err, excerpt(string(stdout), 80))
 	}
 	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
-		return model.Outcome{}, wrong("its output goes on after the JSON object: \"%s\"", excerpt(string(rest), 80))
+		return model.Outcome{}, wrong("its output continues after the JSON object: \"%s\"", excerpt(string(rest), 80))
 	}
 	var outcome model.Outcome
 	if err := strictjson.Decode(object, &outcome, rules(req)); err != nil {

@@ -149,11 +149,11 @@ func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 	}
 	switch {
 	case f.IsNew && old.there:
-		why = "it is there already"
+		why = "it exists already"
 	case !f.IsNew && !old.there:
 		why = "there is no such file"
 	case to != from && t.files[to].there:
-		why = excerpt(to, 200) + " is there already"
+		why = excerpt(to, 200) + " exists already"
 	default:
 		why = t.rewrite(f, from, to, old.text, mode)
 	}

@@ -30,7 +30,7 @@ func openFile(dir, path string) (f *file, why string, err error) {
 	case err != nil:
 		return nil, "", err
 	case why == "" && info == nil || why == belowFile:
-		return nil, "the file is not there any more", nil
+		return nil, "the file no longer exists", nil
 	case why != "":
 		return nil, why, nil
 	}

@@ -86,7 +86,7 @@ func (opt Options) findAccount() (*account, error) {
 	case runtime.GOOS != "linux":
 		return nil, t.wrong("only on Linux can agents run as another user: leave it out, or run MergeXO on Linux")
 	case opt.Isolator == "":
-		return nil, t.wrong("agents can run as another user only behind the wall")
+		return nil, t.wrong("agents can run as another user only with isolation")
 	}
 	if err := t.find(); err != nil {
 		return nil, err

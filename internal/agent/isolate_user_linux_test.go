@@ -210,7 +210,7 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	}
 	opt.User, opt.Isolator = "nobody", ""
 	_, err = sh(t, opt, linked, "true")
-	assert.EqualError(t, err, `agent: [agent] user = "nobody": agents can run as another user only behind the wall`)
+	assert.EqualError(t, err, `agent: [agent] user = "nobody": agents can run as another user only with isolation`)
 }
 
 // private is the first directory on the way to the programs that others may not pass, or "".

@@ -90,7 +90,7 @@ func TestRootThatMayGiveNothingAwayTakesNamespaces(t *testing.T) {
 	said := answered(t, out)
 	assert.Equal(t, agent.LevelNamespace, said.Level)
 	assert.Empty(t, said.Error)
-	assert.Contains(t, strings.Join(said.Why, "\n"), "give a directory away and take it back: ")
+	assert.Contains(t, strings.Join(said.Why, "\n"), "give a directory away and reclaim it: ")
 	passwd, err := os.ReadFile("/etc/passwd")
 	require.NoError(t, err)
 	assert.NotRegexp(t, "(?m)^mergexo-.*MergeXO run "+strconv.Itoa(cmd.Process.Pid)+`\.`, string(passwd), "no user is made that could not be removed")

@@ -84,7 +84,7 @@ func (i *Isolation) checkChown(t *account) error {
 	back := isolate.Owners{From: nobody, FromGroup: nobody, To: there.From, ToGroup: there.FromGroup, Back: true}
 	for _, e := range []isolate.Owners{there, back} {
 		if _, err := opt.chown(e, []string{dir}); err != nil {
-			return fmt.Errorf("give a directory away and take it back: %w", err)
+			return fmt.Errorf("give a directory away and reclaim it: %w", err)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ var meanings = map[string]string{
 	"findings[].severity":                "must: it has to be fixed before this lands; should: it is worth another change; nit: a matter of taste",
 	"findings[].text":                    "what is wrong, why, and what to do; Markdown",
 	"findings[].suggestion":              "what could stand in place of exactly that line, as code without a fence; empty for nothing",
-	"blocked_reason":                     "one precise question, when you cannot go on without its answer; else empty",
+	"blocked_reason":                     "one precise question, if you cannot continue without its answer; otherwise empty",
 }
 
 // schema is the part of JSON Schema that is needed here.

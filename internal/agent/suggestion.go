@@ -40,7 +40,7 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 		return beginPull(dir, req)
 	}
 	if req.Kind == model.AskRepair {
-		return model.Outcome{BlockedReason: "the suggestions as they are do not pass, and this agent cannot change them"}, nil
+		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the suggestions"}, nil
 	}
 	var found []*proposal
 	var outcome model.Outcome
@@ -223,7 +223,7 @@ func summary(all []*proposal, talk int) string {
 		text = append(text, fmt.Sprintf("Applied %d suggestions.", applied))
 	}
 	if same := len(all) - applied - refused; same > 0 {
-		text = append(text, fmt.Sprintf("%d asked for what is there already.", same))
+		text = append(text, fmt.Sprintf("%d were there already.", same))
 	}
 	if refused > 0 {
 		text = append(text, fmt.Sprintf("%d could not be applied; the replies say why.", refused))

@@ -131,12 +131,12 @@ func TestSuggestionsThatCannotBeAppliedAreAnswered(t *testing.T) {
 		"the comment is outdated, or about the whole file": at(0, 0, good),
 		"the file has only 1 lines":                        at(1, 2, good),
 		"lines 3 to 2 are no range":                        at(3, 2, good),
-		"the file is not there any more":                   path("gone.txt"),
+		"the file no longer exists":                   path("gone.txt"),
 		"its path is not one of the repository":            path("../a.txt"),
 		"its path is not one of the repository ":           path("/etc/passwd"),
 		"its path is not one of the repository  ":          path(".git/config"),
 		"its path is not one of the repository   ":         path("x/../a.txt"),
-		"the file is not there any more ":                  path("a.txt/b"),
+		"the file no longer exists ":                  path("a.txt/b"),
 	} {
 		got, out := suggest(t, "a\n", f)
 		assert.Equal(t, "a\n", got, why)
@@ -196,7 +196,7 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 		60: "Applied to line 1 of `a.txt`.",
 	}, replies(out))
 	assert.Equal(t, "Apply 3 suggestions from review\n\n- lines 3 to 4 of a.txt: rita\n- line 6 of a.txt: rita\n- line 1 of a.txt: rita", out.CommitMessage)
-	assert.Equal(t, "Applied 3 suggestions. 1 asked for what is there already. 1 could not be applied; the replies say why. "+
+	assert.Equal(t, "Applied 3 suggestions. 1 were there already. 1 could not be applied; the replies say why. "+
 		"This agent only applies the suggestion blocks of review comments, and answers nothing else.", out.GeneralComment)
 }
 
@@ -205,7 +205,7 @@ func TestSuggestionsCannotRepair(t *testing.T) {
 	require.NoError(t, err)
 	out, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "repair"})
 	require.NoError(t, err)
-	assert.Contains(t, out.BlockedReason, "cannot change them")
+	assert.Contains(t, out.BlockedReason, "cannot change the suggestions")
 }
 
 // A suggestion that says what is there changes nothing, whatever the file looks like and wherever it is; and another one

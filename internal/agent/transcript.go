@@ -228,7 +228,7 @@ func (s *shelf) read(one filed, limit int64) ([]byte, error) {
 		return fail(err)
 	}
 	if !ordinary(info) || !os.SameFile(info, one.info) {
-		return fail(errors.New("it was replaced meanwhile"))
+		return fail(errors.New("it was replaced in the meantime"))
 	}
 	text, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {

@@ -110,11 +110,11 @@ func TestMistakesWithAnAppAreOneLineEach(t *testing.T) {
 func TestDoctorKnowsTheApp(t *testing.T) {
 	h, env := newClinic(t)
 	for want, app := range map[string]map[string]any{
-		"ok    the App robot: installed on octo, with all that is needed":          nil,
-		"fix   the App robot: its installation on octo lacks issues: write":        {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "read"}},
-		"warn  the App robot: its installation on octo lacks checks: read":         {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "write"}},
-		"the token: sign in as App ID: the App is not installed on octo/widgets":   {"account": "somebody"},
-		"the token: sign in as App ID: the App's installation on octo has been su": {"suspended": true},
+		"ok    the App robot: installed on octo, with all permissions that it needs": nil,
+		"fix   the App robot: its installation on octo lacks issues: write":          {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "read"}},
+		"warn  the App robot: its installation on octo lacks checks: read":           {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "write"}},
+		"the token: sign in as App ID: the App is not installed on octo/widgets":     {"account": "somebody"},
+		"the token: sign in as App ID: the App's installation on octo has been su":   {"suspended": true},
 	} {
 		id, key := appOf(h, app)
 		got := programIn(t, t.TempDir(), "", append(env, "MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "doctor")

@@ -59,7 +59,7 @@ func TestWhatAnAgentTellsTheRunnerIsNamedBesideAMistake(t *testing.T) {
 	got := program(t, h.env("GITHUB_ACTIONS=true", "GITHUB_RUN_ID=12", "GITHUB_ENV="+file), "run")
 	assert.Equal(t, 2, got.exit, got.errout)
 	assert.Regexp(t, `(?m)^mergexo: .*403`, got.errout)
-	assert.Contains(t, got.errout, "removed what an agent or a test wrote to the runner's files: GITHUB_ENV (LD_PRELOAD)")
+	assert.Contains(t, got.errout, "runner's files: GITHUB_ENV (LD_PRELOAD)")
 	now, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Empty(t, now)

@@ -93,16 +93,16 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	for _, line := range []string{
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: failed CI runs start nothing",
-		"jobs.sweep.permissions lacks actions: write: jobs that failed by a test's own fault are not run again",
-		`fix   pull requests of forks: there is no label "external:accept", by which they are let in`,
+		"jobs.sweep.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
+		`fix   pull requests of forks: label "external:accept" does not exist, so none can be accepted`,
 	} {
 		assert.Contains(t, got.out, line)
 	}
 	h.write("main", "scripts/evaluate", "#!/bin/sh\n")
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
 	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
-	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" is there`)
-	assert.Contains(t, got.out, `ok    pull requests of forks: let in by the label "external:accept"`)
+	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" exists`)
+	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
 }
 
 func TestDoctorAsksGitHub(t *testing.T) {
@@ -119,7 +119,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	// What a workflow's token is not shown is not guessed.
 	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor")
 	require.Equal(t, 1, got.exit, got.errout+got.out)
-	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
+	assert.Contains(t, got.out, "opening pull requests by workflows: not checked: GitHub does not show it to this token")
 
 	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
@@ -154,7 +154,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor")
 	require.Equal(t, 1, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
-	assert.Contains(t, got.out, "ok    settings and workflow are as on main")
+	assert.Contains(t, got.out, "ok    settings and workflow are those on main")
 
 	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
 	got = programIn(t, dir, "", named, "doctor")
@@ -171,7 +171,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	assert.Contains(t, got.out, `"scripts/agent" is not executable`)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
 	got = programIn(t, dir, "", named, "doctor")
-	assert.Contains(t, got.out, `agent.command: "scripts/agent" is there`)
+	assert.Contains(t, got.out, `agent.command: "scripts/agent" exists`)
 	assert.Equal(t, 1, got.exit)
 
 	// A checkout of something else is not what was asked about.
@@ -206,7 +206,7 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token holds characters"},
 		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404)\n        check the name"},
 		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
-		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: not checked, read octo/widgets: "},
+		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: GitHub did not answer: read octo/widgets: "},
 		"none":          {append(env, "GITHUB_TOKEN="), 1, "-     the token: not checked, there is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,11 +257,11 @@ func TestDoctorOnBadFiles(t *testing.T) {
 		spoil func(dir string)
 		says  []string
 	}{
-		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: there is no workflow"}},
+		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: no workflow"}},
 		"a file for it": {func(dir string) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows")))
 			put(t, dir, ".github/workflows", "x")
-		}, []string{"fix   .github/workflows: there is no workflow"}},
+		}, []string{"fix   .github/workflows: no workflow"}},
 		"broken YAML": {func(dir string) { put(t, dir, doctor.WorkflowPath, "on:\n  - a\n b: c\n") }, []string{"fix   .github/workflows/mergexo.yml:2: not YAML: "}},
 		"a binary":    {func(dir string) { put(t, dir, doctor.WorkflowPath, "\x7fELF\x00\xff") }, []string{"fix   .github/workflows/mergexo.yml: not text"}},
 		"a huge file": {func(dir string) { put(t, dir, doctor.WorkflowPath, strings.Repeat("# more\n", 1<<18)) }, []string{"fix   .github/workflows/mergexo.yml: larger than 1 MiB"}},
@@ -282,11 +282,11 @@ func TestDoctorOnBadFiles(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath)))
 			put(t, dir, thread.SettingsPath+"/x", "")
 		}, []string{"fix   .github/mergexo.toml: a directory, not a file"}},
-		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath))) }, []string{"fix   .github/mergexo.toml: not there"}},
+		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath))) }, []string{"fix   .github/mergexo.toml: does not exist"}},
 		"a program outside": {func(dir string) {
 			put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
 		},
-			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" is there on the runner cannot be told`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
+			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" exists on the runner cannot be checked`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)

@@ -73,7 +73,7 @@ func (s setup) hub(ctx context.Context) (*hubSetup, error) {
 func unreachable(err error) error {
 	switch github.KindOf(err) {
 	case github.Unavailable, github.RateLimited, github.Unclear:
-		return retryError{fmt.Errorf("%w; run mergexo init --github again, it goes on from here", err)}
+		return retryError{fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)}
 	}
 	return usageError{err}
 }

@@ -112,7 +112,7 @@ func TestInitGoesOnAfterAnInterruption(t *testing.T) {
 				h.raw("", "PUT", "/_sandbox/faults", []map[string]any{{"match": map[string]any{"method": method, "path": "/api/v3/repos/octo/widgets" + path}, "drop": true, "after": after, "times": 1}})
 				got := h.onGitHub(dir, "octo")
 				assert.Equal(t, 75, got.exit, got.out)
-				assert.Contains(t, got.errout, "; run mergexo init --github again, it goes on from here\n")
+				assert.Contains(t, got.errout, "; run mergexo init --github again, it continues from here\n")
 				key := h.secrets()["MERGEXO_SIGNING_KEY"]
 				got = h.onGitHub(dir, "octo")
 				require.Equal(t, 0, got.exit, got.errout)

@@ -187,7 +187,7 @@ func TestAStepThatOpensAPullRequestNamesIt(t *testing.T) {
 	assert.Contains(t, output, fmt.Sprintf("pr=%d\n", pulls[0].Number))
 	assert.Contains(t, output, "head-sha="+pulls[0].Head.SHA+"\n")
 	assert.Contains(t, summary, fmt.Sprintf("### MergeXO: issue [#%d](%s/octo/widgets/issues/%d) done\n", number, h.url, number))
-	assert.Contains(t, summary, fmt.Sprintf("The work goes on in pull request [#%d](%s/octo/widgets/pull/%d).", pulls[0].Number, h.url, pulls[0].Number))
+	assert.Contains(t, summary, fmt.Sprintf("The work continues in pull request [#%d](%s/octo/widgets/pull/%d).", pulls[0].Number, h.url, pulls[0].Number))
 
 	// The same event again: what there is to say is said.
 	got, output, _ = step(t, env, "run")

@@ -21,7 +21,7 @@ func TestABranchWithoutANetChange(t *testing.T) {
 		got := y.merge("--branch", "undone", "--strategy", strategy)
 		assert.Equal(t, 0, got.exit, got.errout)
 		if strategy == "rebase" {
-			assert.Contains(t, got.out, "The commits cancel each other out: no file is another one than before.")
+			assert.Contains(t, got.out, "The commits cancel each other out: no file changes.")
 			assert.Equal(t, []string{"Do not shout", "Shout", "Meanwhile"}, y.subjects("main", 3))
 			continue
 		}
@@ -85,9 +85,9 @@ func TestProgramsReadHowAMergeCameAbout(t *testing.T) {
 			map[string]string{".github/mergexo.toml": "", "Makefile": "test:\n\t@true\n"}, []any{[]any{"make", "test"}, "passed", 0.0, "found by Makefile", ""},
 		},
 		"tests fail":        {settings("tests = [\"sh\", \"-c\", \"echo the end of it; exit 3\"]\n"), []any{[]any{"sh", "-c", "echo the end of it; exit 3"}, "failed", 3.0, "", "the end of it"}},
-		"tests are missing": {settings("tests = [\"sh\", \"-c\", \"exit 127\"]\n"), []any{[]any{"sh", "-c", "exit 127"}, "failed", 127.0, "the command is not there", ""}},
+		"tests are missing": {settings("tests = [\"sh\", \"-c\", \"exit 127\"]\n"), []any{[]any{"sh", "-c", "exit 127"}, "failed", 127.0, "the command was not found", ""}},
 		"tests do not end": {
-			settings("test_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), []any{[]any{"sleep", "100000"}, "failed", 0.0, "they did not come to an end within 100ms", ""},
+			settings("test_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), []any{[]any{"sleep", "100000"}, "failed", 0.0, "they timed out after 100ms", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestProgramsReadHowAMergeCameAbout(t *testing.T) {
 	assert.Equal(t, []any{y.git(y.writer, "rev-parse", "fix~2"), "Exclaim"}, []any{left[0].(map[string]any)["sha"], left[0].(map[string]any)["subject"]})
 	notes := fmt.Sprint(o["notes"])
 	assert.Contains(t, notes, ".github/workflows/publish.yml")
-	assert.Contains(t, notes, "is left out, since the base had its changes already: Exclaim")
+	assert.Contains(t, notes, "is left out because the base already had its changes: Exclaim")
 }
 
 // TestAGitThatCannotBeStartedForNow: it is being replaced, and nobody has to mend anything.

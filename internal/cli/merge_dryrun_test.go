@@ -27,15 +27,15 @@ func TestADryRunTellsWhatIsInTheWay(t *testing.T) {
 		"a conflict": {
 			prepare: func(y *yard) { y.commit("main", "main", "Rename", map[string]string{"greeting.txt": "hello\nearth\n"}) },
 			exit:    3, reason: "REBASE_CONFLICT: ",
-			says: []string{"It could not be merged: the branch conflicts with `main` (`REBASE_CONFLICT`)", "- `greeting.txt` (content)", "settle the conflicts there. Then run this again."},
+			says: []string{"It could not be merged: the branch conflicts with `main` (`REBASE_CONFLICT`)", "- `greeting.txt` (content)", "and resolve the conflicts. Then run this again."},
 		},
 		"no tests": {
 			base: map[string]string{".github/mergexo.toml": "[merge]\nattempts = 1\n"},
-			exit: 3, reason: "NO_TESTS: ", says: []string{"It could not be merged: nobody knows how to test it (`NO_TESTS`)", "write the command into `[merge] tests`"},
+			exit: 3, reason: "NO_TESTS: ", says: []string{"It could not be merged: no test command is configured (`NO_TESTS`)", "set `[merge] tests` to the command"},
 		},
 		"files that are changed": {
 			prepare: func(y *yard) { write(y, "notes.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: ",
-			says: []string{"It could not be merged: `main` is checked out with changes (`DIRTY_BASE`)", "Commit them or put them aside."},
+			says: []string{"It could not be merged: `main` is checked out with changes (`DIRTY_BASE`)", "Commit or stash them."},
 		},
 		"a file in the way": {prepare: func(y *yard) { write(y, "more.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: "},
 		"something under way": {

@@ -32,7 +32,7 @@ func TestTheBaseIsRewoundWhileTheTestsRun(t *testing.T) {
 				head, before := y.origin("fix"), y.origin("main~1")
 				got := y.merge(strings.Fields("--branch fix --base main --json " + mode)...)
 				assert.Equal(t, 3, got.exit, got.errout)
-				assert.Regexp(t, `^BASE_REWOUND: main was at [0-9a-f]{10} and is at `+before[:10]+` now, which does not have it$`, object(t, got)["reason"])
+				assert.Regexp(t, `^BASE_REWOUND: main moved from [0-9a-f]{10} to `+before[:10]+`, which does not have it$`, object(t, got)["reason"])
 				at := func(ref string) string { return y.git(repository, "rev-parse", ref) }
 				assert.Equal(t, []string{before, head}, []string{at("main"), at("fix")})
 				assert.Empty(t, y.git(repository, "for-each-ref", "refs/mergexo"), "no lock is left")

@@ -27,7 +27,7 @@ func TestTheBranchHasMovedBeforeTheBaseDid(t *testing.T) {
 			got := y.merge("--branch", "fix")
 			assert.Equal(t, 3, got.exit, got.errout)
 			assert.Contains(t, got.errout, "mergexo: "+code+": ")
-			assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
+			assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was built from `"+head[:10]+"` for the tests.")
 			assert.NotEqual(t, head, y.origin("fix"))
 			assert.Equal(t, y.origin("later"), y.origin("main"))
 		})

@@ -25,11 +25,11 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		says    []string
 		limits  bool // the machine's clock ends what takes too long
 	}{
-		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: there is no branch gone", says: []string{"It was about `fix` into `gone`.", "with `--base`"}},
-		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"has to be pushed first, or merged with `--local`"}},
+		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: there is no branch gone", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
+		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
 		"another history": {
 			prepare: func(y *yard) { y.commit("fix", "", "Elsewhere", map[string]string{"x.txt": "x\n"}) },
-			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no history in common with `main`"},
+			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no common history with `main`"},
 		},
 		"a conflict": {
 			prepare: func(y *yard) {
@@ -39,7 +39,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			exit: 3, reason: "REBASE_CONFLICT: ",
 			says: []string{
 				"- `greeting.txt` (content)", "- `my_notes.txt` (add/add)", "\n  | my_notes.txt:\n", "<<<<<<< base\n  | earth\n  | =======\n  | world!\n  | >>>>>>> branch",
-				"`Rename the world` by `Ada`", "Neither `main` nor the branch was changed.", "settle the conflicts there. Then run this again.",
+				"`Rename the world` by `Ada`", "Neither `main` nor the branch was changed.", "and resolve the conflicts. Then run this again.",
 			},
 		},
 		"a conflict by squash": {
@@ -51,13 +51,13 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed with exit code 1"},
 		},
 		"tests that are not there": {
-			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command is not there. The end of the output:"},
+			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command was not found. The end of the output:"},
 		},
 		"tests that do not end": {
-			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"did not come to an end within 100ms"},
+			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"timed out after 100ms"},
 		},
 		"no tests": {
-			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"write the command into `[merge] tests`, or `tests = \"none\"`"},
+			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"set `[merge] tests` to the command, or to `\"none\"` to merge without tests"},
 		},
 		"settings that do not hold": {base: settings("[merge]\nstrategies = 1\n"), exit: 2, reason: "main:.github/mergexo.toml:2"},
 		"a strategy of GitHub's":    {base: settings("[merge]\nstrategy = \"api\"\ntests = \"none\"\n"), exit: 2, reason: "strategy api is GitHub's own"},
@@ -128,7 +128,7 @@ func TestAnOriginThatProtectsItsBase(t *testing.T) {
 	assert.Equal(t, base, y.origin("main"))
 	// As for a pull request, the branch has gone first, and it is told.
 	tip := y.origin("fix")
-	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+tip[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
+	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+tip[:10]+"`, which was built from `"+head[:10]+"` for the tests.")
 	assert.Equal(t, base, y.origin("fix~2"))
 	assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
 
@@ -156,7 +156,7 @@ func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
 			prepare(y)
 			got := y.merge("--branch", "fix")
 			require.Equal(t, 0, got.exit, got.errout)
-			assert.Contains(t, got.out, "The branch fix was not moved to what landed")
+			assert.Contains(t, got.out, "The branch fix was not moved to the result")
 			assert.Equal(t, head, y.origin("fix"))
 			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
 			got = y.merge("--branch", "fix")

@@ -74,7 +74,7 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 		got := y.merge(append([]string{"--branch", "fix", "--base", "main", "--dry-run"}, more...)...)
 		require.Equal(t, 0, got.exit, got.errout)
 		assert.Contains(t, got.out, "It would be merged now")
-		assert.Contains(t, got.out, "Tested would be with `grep -q hello greeting.txt`.")
+		assert.Contains(t, got.out, "The tests would run with `grep -q hello greeting.txt`.")
 		assert.Contains(t, got.out, "`Say more`, made from `"+y.origin("fix")[:10]+"`")
 		assert.Contains(t, got.out, "would merge into main\n\nresult: nothing, dry run: fix can be merged into main\n")
 		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
@@ -98,7 +98,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
 		refs := y.refs()
 		got := y.merge(append([]string{"--branch", "bad", "--base", "main"}, more...)...)
 		assert.Equal(t, 3, got.exit, got.errout)
-		assert.Contains(t, got.out, "the settings that would land are not valid")
+		assert.Contains(t, got.out, "the settings in this change are invalid")
 		assert.Contains(t, got.out, ".github/mergexo.toml:2: merge.strategie: unknown key; the nearest is merge.strategy")
 		assert.Equal(t, refs, y.refs())
 
@@ -108,7 +108,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
 		y.git(y.dir, "branch", "-qf", "owners", "origin/owners")
 		got = y.merge(append([]string{"--branch", "owners", "--base", "main"}, more...)...)
 		assert.Equal(t, 0, got.exit, got.errout)
-		assert.Contains(t, got.out, "It changes files that decide over this repository: code owners (docs/CODEOWNERS)")
+		assert.Contains(t, got.out, "It changes files that control this repository: code owners (docs/CODEOWNERS)")
 	}
 }
 
@@ -176,7 +176,7 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 		y.git(y.dir, "checkout", "-q", "fix")
 		got := local(y)
 		require.Equal(t, 0, got.exit, got.errout)
-		assert.Contains(t, got.out, "The branch fix was not moved to what landed")
+		assert.Contains(t, got.out, "The branch fix was not moved to the result")
 		assert.Equal(t, y.origin("fix"), y.here("fix"))
 		again := local(y)
 		assert.Equal(t, 0, again.exit)
@@ -185,7 +185,7 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 	t.Run("in a clone that is not whole", func(t *testing.T) {
 		y := newYard(t, nil)
 		y.git(y.bare, "config", "uploadpack.allowFilter", "true")
-		for option, says := range map[string]string{"--filter=blob:none": "mergexo: the checkout is not whole: it is a partial clone", "--depth=1": "run git fetch --unshallow"} {
+		for option, says := range map[string]string{"--filter=blob:none": "mergexo: the checkout is not complete: it is a partial clone", "--depth=1": "run git fetch --unshallow"} {
 			y.clone("clone", "-q", option, "--no-checkout", "--no-single-branch", "file://"+y.bare)
 			y.git(y.dir, "branch", "fix", "origin/fix")
 			was := y.checkout()
@@ -291,7 +291,7 @@ func TestTheBaseMovesWhileTheTestsRun(t *testing.T) {
 			assert.Equal(t, []string{"Say more", "Exclaim", "Later", "Where"}, y.subjects("main", 4))
 			continue
 		}
-		assert.Regexp(t, `^BASE_MOVED: main was at `, object(t, got)["reason"])
+		assert.Regexp(t, `^BASE_MOVED: main moved from `, object(t, got)["reason"])
 		assert.Equal(t, []string{"Later"}, y.subjects("main", 1))
 	}
 }
@@ -322,8 +322,8 @@ func TestMistakesAboutAMerge(t *testing.T) {
 		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; there are rebase, squash`},
 		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
 		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
-		"no name of a branch": {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is no name of a branch`},
-		"nor of a base":       {[]string{"--branch", "fix", "--base", "a b"}, `mergexo: --base "a b" is no name of a branch`},
+		"not a branch name":   {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},
+		"nor of a base":       {[]string{"--branch", "fix", "--base", "a b"}, `mergexo: --base "a b" is not a branch name`},
 		"an empty base":       {[]string{"--branch", "fix", "--base", ""}, "mergexo: --base: want the name of a branch"},
 		"into itself":         {[]string{"--branch", "main"}, "mergexo: main cannot be merged into itself"},
 		"a stray argument":    {[]string{"--branch", "fix", "main"}, `mergexo: merge takes no argument "main"`},

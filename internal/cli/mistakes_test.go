@@ -29,7 +29,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 	event, err := filepath.Abs("../../scripts/events/issue_comment.json")
 	require.NoError(t, err)
 	notJSON, nothing := file("notes.txt", "hello\n"), file("empty.json", "{}")
-	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL where it is set, or try again later"
+	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"
 	offline := []string{"GITHUB_TOKEN=x", "GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}
 	for name, tt := range map[string]struct {
 		env  []string

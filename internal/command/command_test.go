@@ -83,7 +83,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"unblock_missing", "/mergexo unblock head_sha=" + strings.Repeat("c", 40), with(blocked(), func(c *command.Case) { c.Facts.Missing = true }), model.Rejected},
 		{"unblock_ambiguous", "/mergexo unblock head_sha=bbbbbbb", with(blocked(), func(c *command.Case) { c.Facts.Ambiguous = true }), model.Rejected},
 		{"unblock_unknown", "/mergexo unblock", with(blocked(), func(c *command.Case) {
-			c.Facts = command.Facts{Relation: model.Unknown, Problem: "How the head stands to the last accepted one is not known yet"}
+			c.Facts = command.Facts{Relation: model.Unknown, Problem: "The head has not been compared with the last accepted one yet"}
 		}), model.Failed},
 		{"unblock_spoilt", "/mergexo unblock", with(blocked(), func(c *command.Case) {
 			c.State.Block.Marker.Reason = "marker_edited"
@@ -140,7 +140,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"merge_cancel_done", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
 		{"merge_cancel_merged", "/mergexo merge cancel", merged(), model.Rejected},
 		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
-		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Applied, Text: "#9 takes it back."} }), model.Applied},
+		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Applied, Text: "**Opened a revert:** #9 reverts it."} }), model.Applied},
 		{"revert_unknown", "/mergexo revert", merged(), model.Failed},
 		{"revert_open", "/mergexo revert", free(), model.Rejected},
 		{"revert_taken_over", "/mergexo revert", with(merged(), func(c *command.Case) { c.Away = true }), model.Rejected},

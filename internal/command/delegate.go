@@ -47,7 +47,7 @@ func delegate(c Case) Answer {
 		if len(c.State.Delegates) == 0 {
 			return c.reject("Pull request %d has no delegates.", number)
 		}
-		return c.delegation(DelegateCancel, "", "**No delegates any more** on pull request %d. A request to merge that somebody has made stays: `/mergexo merge cancel` takes it back.", number)
+		return c.delegation(DelegateCancel, "", "**Revoked.** Pull request %d has no delegates now. A request to merge that was made stays: `/mergexo merge cancel` cancels it.", number)
 	}
 	if a, ok := c.changeable(); !ok {
 		return a
@@ -60,10 +60,10 @@ func delegate(c Case) Answer {
 	case slices.ContainsFunc(c.State.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, who) }):
 		return c.reject("%s is a delegate of pull request %d already.", who, number)
 	case len(c.State.Delegates) >= maxDelegates:
-		return c.reject("Pull request %d has %d delegates, which is the most. `/mergexo delegate cancel` takes it back from all of them.", number, maxDelegates)
+		return c.reject("Pull request %d has %d delegates, which is the maximum. `/mergexo delegate cancel` revokes all of them.", number, maxDelegates)
 	}
 	return c.delegation("delegate", who, "**Delegated.** @%s may have this pull request merged now, with `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try`. "+
-		"All conditions still apply: a new head has to be approved. `/mergexo delegate cancel` takes it back.", who)
+		"All conditions still apply: a new head has to be approved. `/mergexo delegate cancel` revokes it.", who)
 }
 
 // delegation is an applied answer with the receipt that makes it so.

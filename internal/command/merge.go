@@ -58,7 +58,7 @@ func (c Case) revertible() (Answer, bool) {
 	pull, m := c.Target.Pull, c.State.Merge()
 	switch {
 	case c.Away:
-		return c.reject("This was said while a person had taken over, by label. Once the label is off, give the command again."), false
+		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again."), false
 	case pull.State != model.PullMerged && (m == nil || m.Marker.State != model.MergeDone):
 		return c.reject("Pull request %d is %s; only what was merged can be reverted.", pull.Number, strings.ToLower(string(pull.State))), false
 	}
@@ -70,16 +70,16 @@ func (c Case) cancel() Answer {
 	m := c.State.Merge()
 	switch {
 	case m != nil && m.Marker.State == model.MergeDone:
-		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` takes back what it put on its base.", c.Target.Pull.Number, m.URL)
+		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` reverts it.", c.Target.Pull.Number, m.URL)
 	case c.Target.Pull.State == model.PullMerged:
-		return c.reject("Pull request %d is merged already. `/mergexo revert` takes back what it put on its base.", c.Target.Pull.Number)
+		return c.reject("Pull request %d is merged already. `/mergexo revert` reverts it.", c.Target.Pull.Number)
 	case m == nil || !m.Marker.Open():
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	}
 	if m.Marker.State == model.MergeRunning {
-		return c.reject("The [merge](%s) is running and is not stopped half-way. Once it has landed, `/mergexo revert` takes it back.", m.URL)
+		return c.reject("The [merge](%s) is running and cannot be stopped now. Once it has landed, `/mergexo revert` reverts it.", m.URL)
 	}
-	return Answer{model.Applied, fmt.Sprintf("**No longer asked to merge.** The [request](%s) by %s is taken back; nothing was merged.", m.URL, m.Marker.By),
+	return Answer{model.Applied, fmt.Sprintf("**Cancelled** the [request](%s) by %s. Nothing was merged.", m.URL, m.Marker.By),
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}
 }
 

@@ -47,19 +47,19 @@ type verb struct {
 // verbs is the table of commands, those that people use most first: a new one is a file and a row here.
 func verbs() []verb {
 	return []verb{
-		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only reports what would happen, `cancel` takes a waiting request back; `priority=high` (or `low`), `solo` (alone) and `now` (before all others) are for the merge train"},
+		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed. `dry-run` only reports what would happen; `cancel` cancels a waiting request. For the merge train: `priority=high` or `low`, `solo` (alone) and `now` (before all others)"},
 		{"why", nil, why, "explain why nothing happens here, or what happens next"},
 		{"status", nil, status, "show the state of this pull request"},
-		{"retry", []string{keyIssue}, retry, "try again what failed, with three fresh attempts"},
+		{"retry", []string{keyIssue}, retry, "retry what failed, with three new attempts"},
 		{"unblock", []string{keyHead}, unblock, "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
-		{"pause", nil, pause, "do nothing until `resume`; comments made meanwhile wait"},
+		{"pause", nil, pause, "do nothing until `resume`; comments made until then wait"},
 		{"resume", nil, resume, "end a pause"},
 		{"adopt", nil, adopt, "work on this pull request, whatever its branch is called"},
 		{"release", nil, release, "stop working on this pull request"},
 		{wordTry, []string{keyStrategy, keySHA}, merge, "test what would land in the merge train, and report the result without landing it"},
 		{"review", nil, review, "have an agent review this pull request as it is now; its findings are posted as one review"},
-		{"delegate", []string{keyLogin, wordCancel}, delegate, "let somebody have this pull request merged; `cancel` takes it back"},
-		{"revert", []string{wordBecause}, revert, "open a pull request that takes back what this one has merged"},
+		{"delegate", []string{keyLogin, wordCancel}, delegate, "let somebody have this pull request merged; `cancel` revokes it"},
+		{"revert", []string{wordBecause}, revert, "open a pull request that reverts this merged one"},
 		{"help", nil, help, "show this list"},
 	}
 }
@@ -126,8 +126,8 @@ func misplaced(body string) []Command {
 			continue
 		}
 		if c := parse(given); c.Problem == "" {
-			c.Problem = trouble(split(given)[0], "a command begins its line, and this one stands behind other words, so nothing was done. "+
-				"Give it again in a new comment, on a line of its own. The agent does not read this comment: what it should do, say in another one")
+			c.Problem = trouble(split(given)[0], "a command must be on its own line. Nothing was done; repeat it in a new comment. "+
+				"The agent does not read this comment: tell it what to do in another one")
 			return []Command{c}
 		}
 	}
@@ -170,7 +170,7 @@ func parse(line markdown.Line) Command {
 		case ok && isWord(key):
 			c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
 		case seen[key]:
-			c.Problem = trouble(w, "a second `%s`", key)
+			c.Problem = trouble(w, "`%s` is given twice", key)
 		default:
 			c.set(w, key, value)
 		}
@@ -189,10 +189,10 @@ func parse(line markdown.Line) Command {
 // finished checks what the words of a command say together.
 func (c Command) finished(last markdown.Line) Command {
 	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "" || c.Login != "" || c.Train != model.TrainWish{}) {
-		c.Problem = trouble(last, "`%s` takes nothing else but `%s`", wordCancel, keyPR)
+		c.Problem = trouble(last, "`%s` takes only `%s`", wordCancel, keyPR)
 	}
 	if c.Name == "delegate" && c.Login == "" && !c.Cancel {
-		c.Problem = trouble(last, "`delegate` wants the person, such as `@octocat`")
+		c.Problem = trouble(last, "`delegate` needs a person, such as `@octocat`")
 	}
 	if c.Name == wordTry { // a merge that ends before it lands
 		c.Name, c.Train.Try = "merge", !c.Cancel
@@ -206,7 +206,7 @@ func (c *Command) set(w markdown.Line, key, value string) {
 	case keyHead, keySHA:
 		c.Head = strings.ToLower(value)
 		if !NamesCommit(value) {
-			c.Problem = trouble(w, "`%s` wants 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
+			c.Problem = trouble(w, "`%s` needs 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
 		}
 	case keyStrategy:
 		c.Strategy = strings.ToLower(value)
@@ -216,7 +216,7 @@ func (c *Command) set(w markdown.Line, key, value string) {
 	case keyLogin:
 		c.Login = value
 		if !isLogin(value) {
-			c.Problem = trouble(w, "`%s` wants a login such as `@octocat`, got %s", keyLogin, shown(w.Text))
+			c.Problem = trouble(w, "`%s` needs a login such as `@octocat`, got %s", keyLogin, shown(w.Text))
 		}
 	case wordBecause: // a word in the reason is not a key
 	case wordDryRun:
@@ -245,7 +245,7 @@ func (c *Command) priority(w markdown.Line, value string) {
 	if !named {
 		number, err := strconv.Atoi(value)
 		if err != nil || number < -maxPriority || number > maxPriority {
-			c.Problem = trouble(w, "`%s` wants `high`, `normal`, `low` or a number from %d to %d, got %s", keyPriority, -maxPriority, maxPriority, shown(value))
+			c.Problem = trouble(w, "`%s` needs `high`, `normal`, `low` or a number from %d to %d, got %s", keyPriority, -maxPriority, maxPriority, shown(value))
 			return
 		}
 		n = number
@@ -257,14 +257,14 @@ func (c *Command) priority(w markdown.Line, value string) {
 func (c *Command) because(line, w markdown.Line) {
 	c.Reason = strings.TrimSpace(line.Text[w.Column-line.Column+len(w.Text):])
 	if c.Reason == "" {
-		c.Problem = trouble(w, "`%s` wants a reason behind it", wordBecause)
+		c.Problem = trouble(w, "`%s` needs a reason", wordBecause)
 	}
 }
 
 func (c *Command) number(w markdown.Line, key, value string) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(value, "#"), 10, 32)
 	if err != nil || n <= 0 {
-		c.Problem = trouble(w, "`%s` wants a number such as 7, got %s", key, shown(value))
+		c.Problem = trouble(w, "`%s` needs a number such as 7, got %s", key, shown(value))
 		return
 	}
 	if key == keyPR {

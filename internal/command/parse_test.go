@@ -55,34 +55,34 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
 		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
 		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",
-		"/mergexo unblock pr=1 pr=2":                           "line 1, column 23: a second `pr`",
-		"/mergexo unblock head_sha=abc":                        "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `abc`",
-		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got nothing",
-		"/mergexo unblock head_sha=HEAD~1234":                  "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
-		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
-		"/mergexo merge priority=urgent":                       "line 1, column 16: `priority` wants `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
-		"/mergexo merge priority=101":                          "line 1, column 16: `priority` wants `high`, `normal`, `low` or a number from -100 to 100, got `101`",
-		"/mergexo merge cancel solo":                           "line 1, column 23: `cancel` takes nothing else but `pr`",
+		"/mergexo unblock pr=1 pr=2":                           "line 1, column 23: `pr` is given twice",
+		"/mergexo unblock head_sha=abc":                        "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`",
+		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got nothing",
+		"/mergexo unblock head_sha=HEAD~1234":                  "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
+		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
+		"/mergexo merge priority=urgent":                       "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
+		"/mergexo merge priority=101":                          "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `101`",
+		"/mergexo merge cancel solo":                           "line 1, column 23: `cancel` takes only `pr`",
 		"/mergexo try dry-run":                                 "line 1, column 14: `dry-run` is not key=value; `try` takes `strategy`, `sha`, `pr`",
-		"/mergexo status pr=0":                                 "line 1, column 17: `pr` wants a number such as 7, got `0`",
-		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` wants a number such as 7, got `99999999999`",
+		"/mergexo status pr=0":                                 "line 1, column 17: `pr` needs a number such as 7, got `0`",
+		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` needs a number such as 7, got `99999999999`",
 		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; there are `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`, `github-queue`",
 		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
 		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
-		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: a second `strategy`",
-		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD`",
+		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: `strategy` is given twice",
+		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD`",
 		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge dryrun":                                "line 1, column 16: unknown word `dryrun` of `merge`, did you mean `dry-run`?",
 		"/mergexo merge cancle":                                "line 1, column 16: unknown word `cancle` of `merge`, did you mean `cancel`?",
 		"/mergexo merge now please":                            "line 1, column 20: unknown word `please` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge dry-run=yes":                           "line 1, column 16: `dry-run` takes no value, got `yes`",
-		"/mergexo merge dry-run dry-run":                       "line 1, column 24: a second `dry-run`",
-		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes nothing else but `pr`",
-		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes nothing else but `pr`",
+		"/mergexo merge dry-run dry-run":                       "line 1, column 24: `dry-run` is given twice",
+		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes only `pr`",
+		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes only `pr`",
 		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; there are `because`, `pr`",
-		"/mergexo revert because  ":                            "line 1, column 17: `because` wants a reason behind it",
+		"/mergexo revert because  ":                            "line 1, column 17: `because` needs a reason",
 		"/mergexo mrege":                                       "line 1, column 10: unknown command `mrege`, did you mean `merge`?",
-		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` wants a number such as 7, got `seven'@all'`",
+		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` needs a number such as 7, got `seven'@all'`",
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
@@ -103,7 +103,7 @@ func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
 		assert.Equal(t, want, got[0].Problem[:len(want)], "%q", body)
-		assert.Contains(t, got[0].Problem, "a command begins its line, and this one stands behind other words, so nothing was done. ")
+		assert.Contains(t, got[0].Problem, "a command must be on its own line. Nothing was done; repeat it in a new comment. ")
 	}
 	for _, body := range []string{
 		"What does `x /mergexo merge` do?", "> lgtm /mergexo merge", "lgtm <!-- /mergexo merge -->", "    code /mergexo merge", "- lgtm /mergexo merge",
@@ -121,11 +121,11 @@ func TestADelegateIsNamed(t *testing.T) {
 	for body, want := range map[string]command.Command{
 		"/mergexo delegate @Octo-Cat pr=7": {Name: "delegate", Login: "Octo-Cat", PR: 7},
 		"/mergexo delegate cancel":         {Name: "delegate", Cancel: true},
-		"/mergexo delegate":                {Name: "delegate", Problem: "line 1, column 10: `delegate` wants the person, such as `@octocat`"},
+		"/mergexo delegate":                {Name: "delegate", Problem: "line 1, column 10: `delegate` needs a person, such as `@octocat`"},
 		"/mergexo delegate octocat":        {Name: "delegate", Problem: "line 1, column 19: unknown word `octocat` of `delegate`; there are `@login`, `cancel`, `pr`"},
-		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "line 1, column 22: a second `@login`"},
-		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "line 1, column 19: `@login` wants a login such as `@octocat`, got `@ci[bot]`"},
-		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "line 1, column 22: `cancel` takes nothing else but `pr`"},
+		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "line 1, column 22: `@login` is given twice"},
+		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "line 1, column 19: `@login` needs a login such as `@octocat`, got `@ci[bot]`"},
+		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "line 1, column 22: `cancel` takes only `pr`"},
 		"/mergexo merge @octocat":          {Name: "merge", Problem: "line 1, column 16: unknown word `@octocat` of `merge`"},
 	} {
 		got := command.Parse(body)

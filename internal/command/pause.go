@@ -8,7 +8,7 @@ func pause(c Case) Answer {
 	if p := c.State.Paused; p != nil {
 		return c.reject("Pull request %d is paused already, by %s: %s.", c.Target.Pull.Number, p.Marker.By, p.URL)
 	}
-	return c.apply("**Paused.** Nothing happens here until `/mergexo resume`. Comments made meanwhile wait and are not lost.")
+	return c.apply("**Paused.** Nothing happens here until `/mergexo resume`. Comments made until then wait and are not lost.")
 }
 
 // resume ends a pause.

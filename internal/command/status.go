@@ -35,7 +35,7 @@ func status(c Case) Answer {
 		if m.Reason != "" {
 			how += fmt.Sprintf(" (`%s`)", markdown.Code(string(m.Reason)))
 		}
-		row("merge", how+", asked for by "+m.By)
+		row("merge", how+", requested by "+m.By)
 	}
 	if bl := s.Block; bl != nil {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))

@@ -39,5 +39,5 @@ func release(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a
 	}
-	return c.apply("**Released.** MergeXO does nothing here any more. `/mergexo adopt` makes it work here again, from the head at that time.")
+	return c.apply("**Released.** MergeXO does nothing here now. `/mergexo adopt` makes it work here again, from the head at that time.")
 }

@@ -54,7 +54,7 @@ command = ["./agent"]
 
 // Missing is the error for a missing settings file, with a file that would do.
 func Missing(source string) error {
-	text := "not there; commit one to the base branch, at least:\n\n" + strings.TrimRight(indent(Minimal), "\n")
+	text := "does not exist; commit one to the base branch, at least:\n\n" + strings.TrimRight(indent(Minimal), "\n")
 	return &Error{Source: source, Problems: []Problem{{Text: text}}}
 }
 

@@ -22,7 +22,7 @@ func network(v any) (model.Network, error) {
 	case !isList:
 		return model.Network{}, wrong(want, v)
 	case len(items) == 0:
-		return model.Network{}, errors.New(`an empty list: write "model" for nothing beside the model`)
+		return model.Network{}, errors.New(`an empty list: write "model" for nothing besides the model`)
 	}
 	hosts, err := list(host, want)(v)
 	slices.Sort(hosts)

@@ -29,7 +29,7 @@ func TestNetwork(t *testing.T) {
 		`"modle"`:                                `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got "modle"`,
 		`"none"`:                                 `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got "none"`,
 		`true`:                                   `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got true`,
-		`[]`:                                     `agent.network: an empty list: write "model" for nothing beside the model`,
+		`[]`:                                     `agent.network: an empty list: write "model" for nothing besides the model`,
 		`["` + strings.Repeat("a.", 130) + `a"]`: "agent.network: item 1: want the name of a host",
 	} {
 		_, problem := read(value)

@@ -197,7 +197,7 @@ func branchPattern(v any) (string, error) {
 func branchFilter(v any) (string, error) {
 	s, err := branchPattern(v)
 	if err == nil && branchfilter.Negative(s) {
-		err = fmt.Errorf("%q only takes back what other patterns name, and a rule has one: name what it is about", cut(s))
+		err = fmt.Errorf("%q only excludes branches from other patterns, and a rule has one pattern: name the branches it is for", cut(s))
 	}
 	return s, err
 }

@@ -20,7 +20,7 @@ func agentSetUp(e *exam) []Finding {
 			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the agent %s, and no step before it installs %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), m.Program))
 		}
 		if !slices.ContainsFunc(m.Keys, u.gives) {
-			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and make that secret", "%s: jobs.%s runs the agent %s, and no env there sets %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), strings.Join(m.Keys, " or ")))
+			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the agent %s, and no env there sets %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), strings.Join(m.Keys, " or ")))
 		}
 	}
 	return orOK(out, "%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)

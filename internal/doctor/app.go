@@ -10,11 +10,11 @@ func appSetUp(e *exam) []Finding {
 		id, key := u.s.with["app-id"], u.s.with["private-key"]
 		switch {
 		case id != "" && key == "":
-			out = append(out, problem("add private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }} below with:", "%s: app-id without private-key: the step stops at once", u.at(u.s.line)))
+			out = append(out, problem("add private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }} below with:", "%s: app-id without private-key: the step fails", u.at(u.s.line)))
 		case id == "" && key != "":
-			out = append(out, problem("add app-id below with:", "%s: private-key without app-id: the step stops at once", u.at(u.s.line)))
+			out = append(out, problem("add app-id below with:", "%s: private-key without app-id: the step fails", u.at(u.s.line)))
 		case key != "" && !strings.Contains(key, "${{"):
-			out = append(out, problem("make another key for the App, delete this one, and give the new one as ${{ secrets.MERGEXO_PRIVATE_KEY }}", "%s: private-key stands in the file, where everybody can read it", u.at(u.s.line)))
+			out = append(out, problem("generate another key for the App, delete this one, and pass the new one as ${{ secrets.MERGEXO_PRIVATE_KEY }}", "%s: private-key is in the file, where everybody can read it", u.at(u.s.line)))
 		}
 	}
 	return append(out, installation(e.Hub.App)...)
@@ -30,11 +30,11 @@ func installation(a *App) []Finding {
 	}
 	var out []Finding
 	for _, l := range a.Lacks {
-		f := warn("give it to the App in its settings, under Permissions, and accept that at "+a.URL, "the App %s: its installation on %s lacks %s: %s", a.Slug, a.Account, l.Permission, l.Follows)
+		f := warn("add it to the App in its settings, under Permissions, and accept that at "+a.URL, "the App %s: its installation on %s lacks %s: %s", a.Slug, a.Account, l.Permission, l.Follows)
 		if l.Required {
 			f.Level = Problem
 		}
 		out = append(out, f)
 	}
-	return orOK(out, "the App %s: installed on %s, with all that is needed", a.Slug, a.Account)
+	return orOK(out, "the App %s: installed on %s, with all permissions that it needs", a.Slug, a.Account)
 }

@@ -171,7 +171,7 @@ func (c Choice) Settings() string {
 		ci = `"all_complete"           # send failures of your CI to the agent once all runs are complete; "first_fail", "never"`
 	}
 	auto := map[string]string{
-		"label":    `"label"                # the label "merge", put on by somebody who may merge, asks for a merge; so does /mergexo merge`,
+		"label":    `"label"                # the label "merge", added by somebody who may merge, asks for a merge; so does /mergexo merge`,
 		"approval": `"approval"             # an approval asks for a merge; so does the comment /mergexo merge`,
 	}[c.Auto]
 	if auto == "" {

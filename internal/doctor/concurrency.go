@@ -9,8 +9,8 @@ import (
 const fixGroup = "concurrency: {group: \"mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\", cancel-in-progress: false}, below the job"
 
 const (
-	fixWhole = "concurrency: {group: ..., cancel-in-progress: false} at the top, as the workflow that mergexo init --split writes has it"
-	fixOwn   = "end the group with `|| github.run_id` for what the jobs' if: leaves out, as the workflow that mergexo init --split writes does"
+	fixWhole = "concurrency: {group: ..., cancel-in-progress: false} at the top, as in the workflow that mergexo init --split writes"
+	fixOwn   = "end the group with `|| github.run_id` for what the jobs' if: skips, as in the workflow that mergexo init --split writes"
 )
 
 // concurrent requires one run at a time per pull request, and no cancelling. A workflow with a single job limits that job,
@@ -32,14 +32,14 @@ func concurrent(e *exam) []Finding {
 		c, where := u.j.concurrency, "jobs."+u.j.id+".concurrency"
 		if whole := u.w.concurrency; whole != nil {
 			if c != nil || !u.sortsOut(whole) {
-				out = append(out, warn("move it below the job", "%s: concurrency of the whole workflow counts events that the job's if: leaves out, and drops others for them", u.at(whole.line)))
+				out = append(out, warn("move it below the job", "%s: concurrency of the whole workflow includes events that the job's if: skips, and drops others for them", u.at(whole.line)))
 			}
 			if c == nil {
 				c, where = whole, "concurrency"
 			}
 		}
 		if c == nil {
-			out = append(out, warn("add "+fixGroup, "%s: jobs.%s has no concurrency: runs for one pull request get into each other's way", u.at(u.j.line), u.j.id))
+			out = append(out, warn("add "+fixGroup, "%s: jobs.%s has no concurrency: runs for one pull request disturb each other", u.at(u.j.line), u.j.id))
 			continue
 		}
 		out = append(out, u.group(c, u.at(c.line)+": "+where)...)
@@ -54,17 +54,17 @@ func concurrent(e *exam) []Finding {
 func (u use) splitConcurrency(first bool) []Finding {
 	var out []Finding
 	if c := u.j.concurrency; c != nil {
-		out = append(out, warn("take it out: the whole workflow's is enough", "%s: jobs.%s.concurrency holds up, or drops, a part of a run", u.at(c.line), u.j.id))
+		out = append(out, warn("remove it: the workflow's own is enough", "%s: jobs.%s.concurrency delays or drops part of a run", u.at(c.line), u.j.id))
 	}
 	whole := u.w.concurrency
 	switch {
 	case !first:
 	case whole == nil:
-		out = append(out, warn("have "+fixWhole, "%s: there is no concurrency of the whole workflow: the next run's agent begins before this run's work is applied", u.w.path))
+		out = append(out, warn("have "+fixWhole, "%s: the workflow has no concurrency: the next run's agent starts before this run's work is applied", u.w.path))
 	default:
 		out = append(out, u.group(whole, u.at(whole.line)+": concurrency")...)
 		if !u.sortsOut(whole) {
-			out = append(out, warn(fixOwn, "%s: concurrency.group is the same for events that the jobs leave out: they push out a run that waits", u.at(whole.line)))
+			out = append(out, warn(fixOwn, "%s: concurrency.group is the same for events that the jobs skip: they replace a waiting run", u.at(whole.line)))
 		}
 	}
 	return out
@@ -94,7 +94,7 @@ func (u use) group(c *concurrency, at string) []Finding {
 		fix = fixWhole
 	}
 	if u.cancels(c) {
-		out = append(out, warn("set it to false: the run that comes takes up what the others were for", "%s.cancel-in-progress: a new comment stops the agent in the middle of its work", at))
+		out = append(out, warn("set it to false: the next run handles what the others were for", "%s.cancel-in-progress: a new comment stops a running agent", at))
 	}
 	name := func(event string, own expression.Object) string {
 		s, err := expression.Text(c.group, u.context(event, own))
@@ -107,11 +107,11 @@ func (u use) group(c *concurrency, at string) []Finding {
 	other := name("issue_comment", inConversation(8, person, "User"))
 	switch {
 	case said[:min(1, len(said))] == "?":
-		out = append(out, problem("correct it: GitHub refuses the whole workflow", "%s.group: %s", at, said[1:]))
+		out = append(out, problem("fix it: GitHub rejects the whole workflow", "%s.group: %s", at, said[1:]))
 	case said == other:
-		out = append(out, warn("make the number part of it: "+fix, "%s.group is the same for comments on different pull requests: GitHub drops those that wait for one another", at))
+		out = append(out, warn("include the number: "+fix, "%s.group is the same for comments on different pull requests: GitHub drops waiting ones", at))
 	case said != onLine7:
-		out = append(out, warn("make it of the number alone: "+fix, "%s.group differs between kinds of comments on one pull request: their runs get into each other's way", at))
+		out = append(out, warn("use only the number: "+fix, "%s.group differs between kinds of comments on one pull request: their runs disturb each other", at))
 	}
 	return out
 }

@@ -36,12 +36,12 @@ func condition(e *exam) []Finding {
 		if line == 0 {
 			line = u.j.line
 		}
-		said := "hears people, and leaves out bots and forks"
+		said := "runs for people; skips bots and forks"
 		switch {
 		case u.early():
-			said = "leaves out bots and forks"
+			said = "skips bots and forks"
 		case u.sweeps():
-			said = "lets the schedule through, and nothing else"
+			said = "runs only on the schedule"
 		}
 		out = append(out, orOK(bad, "%s: jobs.%s.if %s", u.at(line), u.j.id, said)...)
 	}
@@ -98,7 +98,7 @@ func (u use) constant() []Finding {
 	var out []Finding
 	for _, c := range u.conditions() {
 		if expression.Constant(c.value) {
-			out = append(out, warn("leave out ${{ and }}, or put all of it between one pair", "%s: if: is text around ${{ }}, which is true whatever stands between", u.at(c.line)))
+			out = append(out, warn("remove ${{ and }}, or put all of it into one pair", "%s: if: has text around ${{ }}, which is always true", u.at(c.line)))
 		}
 	}
 	return out
@@ -124,16 +124,16 @@ func (u use) try(o sampleEvent) (f Finding, found bool) {
 	if known && !o.runs && met && o.named() {
 		// The condition may skip particular bots: then the result depends on their names.
 		if _, known, _ = u.runs(o, o.nameless()); !known {
-			return unchecked("%s: whether it leaves out %s depends on who says it", at, o.what), true
+			return unchecked("%s: whether it skips %s depends on who sent it", at, o.what), true
 		}
 	}
 	switch {
 	case err != nil:
-		return problem("correct it: GitHub refuses the whole workflow", "%s: %s", at, err), true
+		return problem("fix it: GitHub rejects the whole workflow", "%s: %s", at, err), true
 	case !known:
-		return unchecked("%s: whether it runs for %s depends on what is known only then", at, o.what), true
+		return unchecked("%s: whether it runs for %s is known only at run time", at, o.what), true
 	case o.runs && !met:
-		return Finding{Level: o.level, Text: fmt.Sprintf("%s leaves out %s: %s", at, o.what, o.since), Fix: o.fix}, true
+		return Finding{Level: o.level, Text: fmt.Sprintf("%s skips %s: %s", at, o.what, o.since), Fix: o.fix}, true
 	case !o.runs && met:
 		return Finding{Level: o.level, Text: fmt.Sprintf("%s runs for %s: %s", at, o.what, o.since), Fix: o.fix}, true
 	}

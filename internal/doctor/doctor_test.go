@@ -51,7 +51,7 @@ func TestHealthy(t *testing.T) {
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
 	for says, well := range map[string]fault{
-		"no other workflow posts with the same token":               also(appToken, unsigned),
+		"no other workflow comments with the same token":               also(appToken, unsigned),
 		"markers are signed, once the secret of signing-key is set": also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned),
 		"markers are signed": func(_ *testing.T, f *Facts) { f.InActions = true },
 	} {
@@ -80,8 +80,8 @@ func TestAnAppOfOnesOwnNeedsNothingElse(t *testing.T) {
 		said = append(said, found.Text)
 	}
 	assert.Contains(t, said, "the token: valid, made for the App robot")
-	assert.Contains(t, said, "the App robot: installed on octo, with all that is needed")
-	assert.Contains(t, said, "CI: the agent's commits start .github/workflows/other.yml, since they are pushed with another token than the workflow's")
+	assert.Contains(t, said, "the App robot: installed on octo, with all permissions that it needs")
+	assert.Contains(t, said, "CI: the agent's commits start .github/workflows/other.yml, because another token than the workflow's pushes them")
 }
 
 func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
@@ -90,9 +90,9 @@ func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
 	findings := settings(newExam(f))
 	require.Len(t, findings, 1)
 	assert.Equal(t, OK, findings[0].Level)
-	assert.Equal(t, ".github/mergexo.toml: no agent is set: pull requests are merged, and no comment or label gets an answer", findings[0].Text)
+	assert.Equal(t, ".github/mergexo.toml: no agent is set: MergeXO merges pull requests, but answers no comment or label", findings[0].Text)
 	f.Settings.TestTime = 0
-	assert.Equal(t, ".github/mergexo.toml: no agent and no test runs that would need isolation", isolation(newExam(f))[0].Text)
+	assert.Equal(t, ".github/mergexo.toml: no agent or test runs that needs isolation", isolation(newExam(f))[0].Text)
 }
 
 // Each case breaks one thing in a healthy repository; the golden file shows the findings.

@@ -9,13 +9,13 @@ func externalLabel(e *exam) []Finding {
 	case !e.readable() || label == "":
 		return nil
 	case e.Hub.State != HubRead:
-		return []Finding{unchecked("pull requests of forks: whether there is a label %s was not checked", quote(label))}
+		return []Finding{unchecked("pull requests of forks: label %s not checked", quote(label))}
 	case e.Hub.Labels[label].Why != "":
-		return []Finding{unchecked("pull requests of forks: whether there is a label %s was not checked: %s", quote(label), e.Hub.Labels[label].Why)}
+		return []Finding{unchecked("pull requests of forks: label %s not checked: %s", quote(label), e.Hub.Labels[label].Why)}
 	case !e.Hub.Labels[label].There:
-		return []Finding{problem(e.makeLabel(label), "pull requests of forks: there is no label %s, by which they are let in", quote(label))}
+		return []Finding{problem(e.makeLabel(label), "pull requests of forks: label %s does not exist, so none can be accepted", quote(label))}
 	}
-	return []Finding{ok("pull requests of forks: let in by the label %s", quote(label))}
+	return []Finding{ok("pull requests of forks: accepted by the label %s", quote(label))}
 }
 
 // flowLabels checks that the labels exist by which people have an agent work for an issue.
@@ -28,15 +28,15 @@ func flowLabels(e *exam) []Finding {
 	for _, name := range e.Settings.Flows {
 		switch label := e.Hub.Labels[name]; {
 		case label.Why != "":
-			out = append(out, unchecked("labels: whether there is a label %s was not checked: %s", quote(name), label.Why))
+			out = append(out, unchecked("labels: %s not checked: %s", quote(name), label.Why))
 		case !label.There:
 			missing, fixes = append(missing, name), append(fixes, e.makeLabel(name))
 		}
 	}
 	if len(missing) > 0 {
-		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: no issue can ask for the agent that way", isAre(missing)))
+		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: they cannot start the agent", isAre(missing)))
 	}
-	return orOK(out, "labels: %s there", isAre(e.Settings.Flows))
+	return orOK(out, "labels: %s set up", isAre(e.Settings.Flows))
 }
 
 // makeLabel is the command that makes a label.

@@ -129,7 +129,7 @@ var faults = map[string]map[string]fault{
 		"suspended":       hubOf(func(h *Hub) { h.App = &App{Slug: "robot", Account: "octo", URL: installedAt, Suspended: true} }),
 		"lacks": hubOf(func(h *Hub) {
 			h.App = &App{Slug: "robot", Account: "octo", URL: installedAt, Lacks: []Lack{
-				{"issues: write", "nothing can be said in the conversation", true}, {"checks: read", "a merge waits for ever for checks that it may not see", false},
+				{"issues: write", "MergeXO cannot comment in the conversation", true}, {"checks: read", "a merge never sees its checks", false},
 			}}
 		}),
 	},

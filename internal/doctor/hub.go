@@ -20,10 +20,10 @@ func token(e *exam) []Finding {
 	case HubRefused, HubHidden:
 		return []Finding{problem(h.Fix, "the token: %s", h.Why)}
 	case HubUnreachable:
-		return []Finding{unchecked("the token: not checked, %s", h.Why)}
+		return []Finding{unchecked("the token: GitHub did not answer: %s", h.Why)}
 	}
 	if f.PushKnown && !f.Push {
-		return []Finding{e.weak("the token: whoever it belongs to may not push to %s", e.Repository)}
+		return []Finding{e.weak("the token: its owner may not push to %s", e.Repository)}
 	}
 	if !f.ScopesKnown && h.App != nil {
 		return []Finding{ok("the token: valid, made for the App %s", h.App.Slug)}
@@ -34,7 +34,7 @@ func token(e *exam) []Finding {
 			valid += ", " + h.Token
 		}
 		return []Finding{ok("%s", valid),
-			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, checks and statuses, was not checked: GitHub tells this of classic tokens only")}
+			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, checks and statuses, was not checked: GitHub shows this only for classic tokens")}
 	}
 	if slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo") {
 		return []Finding{ok("the token: valid, with the scopes %s", strings.Join(f.Scopes, ", "))}
@@ -62,9 +62,9 @@ func checksSeen(e *exam) []Finding {
 	case e.Hub.State != HubRead || hidden.Why == "":
 		return nil
 	case e.InActions:
-		return []Finding{problem(hidden.Fix, "%s: a merge that waits for checks waits for ever", hidden.Why)}
+		return []Finding{problem(hidden.Fix, "%s: a merge never sees its checks", hidden.Why)}
 	}
-	return []Finding{warn(hidden.Fix, "%s: a merge that waits for checks waits for ever with this token", hidden.Why)}
+	return []Finding{warn(hidden.Fix, "%s: with this token, a merge never sees its checks", hidden.Why)}
 }
 
 func repository(e *exam) []Finding {
@@ -73,9 +73,9 @@ func repository(e *exam) []Finding {
 	case e.Hub.State != HubRead:
 		return nil // the token's own finding says why
 	case f.Archived:
-		return []Finding{problem("unarchive it, or stop here", "%s is archived: nothing can be pushed or said", e.Repository)}
+		return []Finding{problem("unarchive it", "%s is archived: MergeXO can neither push nor comment", e.Repository)}
 	case f.IssuesOff:
-		return []Finding{warn("switch issues on in its settings where work should begin with them", "%s has no issues: pull requests are answered, and nothing begins with an issue", e.Repository)}
+		return []Finding{warn("turn on issues in its settings if work should start from them", "%s has no issues: MergeXO answers pull requests, but nothing starts from an issue", e.Repository)}
 	}
 	return []Finding{ok("%s: default branch %s", e.Repository, f.DefaultBranch)}
 }
@@ -93,15 +93,15 @@ func defaultBranch(e *exam) []Finding {
 		switch {
 		case !used[f.Path]:
 		case f.Main == MainMissing:
-			out = append(out, warn("commit it and bring it to "+main, "%s is not on %s, from which runs read it", f.Path, main))
+			out = append(out, warn("commit it and push it to "+main, "%s is not on %s, from which runs read it", f.Path, main))
 		case f.Main == MainOther:
-			out = append(out, warn("commit it and bring it to "+main, "%s is not as on %s, from which runs read it", f.Path, main))
+			out = append(out, warn("commit it and push it to "+main, "%s differs from %s, from which runs read it", f.Path, main))
 		}
 	}
 	if !known {
 		return nil
 	}
-	return orOK(out, "settings and workflow are as on %s", main)
+	return orOK(out, "settings and workflow are those on %s", main)
 }
 
 // pullRequests checks flows that start from an issue: they end in a pull request opened with the workflow's token.
@@ -110,16 +110,16 @@ func pullRequests(e *exam) []Finding {
 	a := e.Hub.Facts.Actions
 	switch {
 	case e.ownToken():
-		return []Finding{ok("opening pull requests: the action's own token is not bound by the setting for workflows")}
+		return []Finding{ok("opening pull requests: allowed by the action's own token")}
 	case e.Hub.State != HubRead:
-		return []Finding{unchecked("opening pull requests: whether workflows may was not checked")}
+		return []Finding{unchecked("opening pull requests by workflows: not checked")}
 	case !a.Known:
-		return []Finding{unchecked("opening pull requests: whether workflows may was not checked: %s", a.Why)}
+		return []Finding{unchecked("opening pull requests by workflows: not checked: %s", a.Why)}
 	case !a.PullRequests:
 		return []Finding{e.unopened("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
-			"opening pull requests: workflows may not, so what begins with an issue ends on a branch")}
+			"opening pull requests: workflows may not, so work on an issue ends on a branch")}
 	}
-	return []Finding{ok("opening pull requests: workflows may")}
+	return []Finding{ok("opening pull requests: allowed")}
 }
 
 // unopened is a problem only where labels start runs: without them nothing starts from an issue.
@@ -147,10 +147,10 @@ func startsCI(e *exam) []Finding {
 	case len(ci) == 0:
 		return []Finding{ok("CI: no other workflow waits for the agent's commits")}
 	case e.ownToken():
-		return []Finding{ok("CI: the agent's commits start %s, since they are pushed with another token than the workflow's", list(ci))}
+		return []Finding{ok("CI: the agent's commits start %s, because another token than the workflow's pushes them", list(ci))}
 	}
-	return []Finding{warn("give the action app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: what it pushes starts them at once",
-		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request runs that wait until somebody with write access clicks \"Approve workflows to run\" on the pull request, after every push: %s", list(ci))}
+	return []Finding{warn("pass app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: its pushes start them",
+		"CI: the workflow's own token pushes the agent's commits, which starts nothing on push. On pull_request, somebody with write access has to click \"Approve workflows to run\" after every push: %s", list(ci))}
 }
 
 // startsOnCommits ignores pushes of tags and of named branches, which the agent's branches usually do not match.

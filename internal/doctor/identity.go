@@ -18,17 +18,17 @@ func identity(e *exam) []Finding {
 	}
 	bots := e.Settings.Bots
 	named := slices.ContainsFunc(bots, func(l string) bool { return strings.EqualFold(l, workflowBot) })
-	const fix = `name both accounts in [repo] bots of the settings, such as bots = ["` + workflowBot + `", "my-app[bot]"]`
+	const fix = `list both accounts in [repo] bots of the settings, such as bots = ["` + workflowBot + `", "my-app[bot]"]`
 	switch {
 	case len(e.uses) == 0:
 		return nil
 	case own != nil && given != nil && (!named || len(bots) < 2):
 		return []Finding{problem(fix,
-			"%s: jobs.%s reads with the workflow's own token, and jobs.%s works with another one (%s): it stops where the other has worked", own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))}
+			"%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account", own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))}
 	case given != nil && !named:
-		return []Finding{ok("%s: one account works here; where the workflow's own token did before, %s", e.files(), fix)}
+		return []Finding{ok("%s: one account works here; if the workflow's own token did before, %s", e.files(), fix)}
 	case len(bots) > 0:
-		return []Finding{ok("%s: comments of MergeXO's by %s count, beside those of the workflow's token", e.files(), list(bots))}
+		return []Finding{ok("%s: comments of MergeXO by %s count, besides those of the workflow's token", e.files(), list(bots))}
 	}
 	return []Finding{ok("%s: one account works here, %s", e.files(), workflowBot)}
 }

@@ -47,13 +47,13 @@ func isolation(e *exam) []Finding {
 	}
 	s := e.Settings
 	if s.runsNothing() {
-		return []Finding{ok("%s: no agent and no test runs that would need isolation", s.Path)}
+		return []Finding{ok("%s: no agent or test runs that needs isolation", s.Path)}
 	}
 	if s.Isolation == "none" && s.User == "" {
-		out := []Finding{warn("take it out, or have the workflow in two jobs, as mergexo init --split writes it",
-			`%s: agent.isolation is "none": agents and tests run as MergeXO's own user: they read what it may read, and what they start may outlive them`, s.Path)}
+		out := []Finding{warn("remove it, or use the workflow with two jobs that mergexo init --split writes",
+			`%s: agent.isolation is "none": agents and tests run as MergeXO's own user: they can read what it can, and leave processes behind`, s.Path)}
 		if s.Network != "" {
-			out = append(out, problem(`set isolation = "auto", or network = "open"`, `%s: agent.network is %s, which isolation = "none" cannot hold: every run that needs an agent fails`, s.Path, s.Network))
+			out = append(out, problem(`set isolation = "auto", or network = "open"`, `%s: agent.network is %s, which isolation = "none" cannot enforce: every run that needs an agent fails`, s.Path, s.Network))
 		}
 		return out
 	}
@@ -105,18 +105,18 @@ func (s Settings) isolated(jobs []use, on machine, labels string, split bool) Fi
 	if s.User != "" {
 		who = "user " + quote(s.User)
 	}
-	const ways = `have runs-on: ubuntu-latest, or the workflow in two jobs, as mergexo init --split writes it, or set isolation = "none" under [agent]`
+	const ways = `set runs-on: ubuntu-latest, use the workflow with two jobs that mergexo init --split writes, or set isolation = "none" under [agent]`
 	switch {
 	case on == machineForeign && split && s.Network == "" && s.User == "":
 		return ok("%s agents and tests run without isolation on %s: that job has no token that may write", at, quote(labels))
 	case on == machineForeign:
 		return problem(ways, "%s agents and tests cannot be isolated on %s: every run that needs one fails", at, quote(labels))
 	case on == machineContainer && s.Network != "" && !privileged:
-		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents from the network, as network = %s wants it: every run that needs one fails", at, s.Network)
+		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents off the network, as network = %s asks: every run that needs one fails", at, s.Network)
 	case on == machineContainer:
 		return ok("%s agents and tests run as %s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, who, held)
 	case on == machineHosted:
 		return ok("%s agents and tests run as %s%s (level user: on %s sudo asks for no password)", at, who, held, labels)
 	}
-	return unchecked(`%s how agents and tests are isolated on %s was not checked: a run's log tells, in the line "isolation"`, at, quote(cmp.Or(labels, "no runner")))
+	return unchecked(`%s isolation of agents and tests on %s was not checked: see the line "isolation" in a run's log`, at, quote(cmp.Or(labels, "no runner")))
 }

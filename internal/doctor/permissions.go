@@ -31,26 +31,26 @@ var rights = map[phase][]right{
 }
 
 var readRights = []right{
-	{"contents", "read", Problem, "nothing can be fetched", ""},
+	{"contents", "read", Problem, "MergeXO cannot fetch", ""},
 	{"pull-requests", "read", Problem, "review comments cannot be read", ""},
 	{"issues", "read", Problem, "the conversation cannot be read", ""},
-	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", ""},
+	{"actions", "read", Warning, "MergeXO cannot see that a run died, and waits until its claim expires", ""},
 }
 
 // GraphQL's statusCheckRollup needs two rights: one for check runs, one for statuses.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 var checkRights = []right{
-	{"checks", "read", Warning, "a merge waits for ever for checks that it may not see", ""},
-	{"statuses", "read", Warning, "a merge waits for ever for statuses that it may not see", ""},
+	{"checks", "read", Warning, "a merge never sees its checks", ""},
+	{"statuses", "read", Warning, "a merge never sees its statuses", ""},
 }
 
 var writeRights = append([]right{
-	{"contents", "write", Problem, "nothing can be pushed", ""},
+	{"contents", "write", Problem, "MergeXO cannot push", ""},
 	{"pull-requests", "write", Problem, "review comments cannot be answered", ""},
-	{"issues", "write", Problem, "nothing can be said in the conversation", ""},
-	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", ""},
+	{"issues", "write", Problem, "MergeXO cannot comment in the conversation", ""},
+	{"actions", "read", Warning, "MergeXO cannot see that a run died, and waits until its claim expires", ""},
 	// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-	{"actions", "write", Warning, "jobs that failed by a test's own fault are not run again", whenCI},
+	{"actions", "write", Warning, "failed jobs of a flaky test are not rerun", whenCI},
 	// https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
 	{"actions", "write", Warning, "a sweep cannot start the agent", whenSummon},
 }, checkRights...)
@@ -105,19 +105,19 @@ func (u use) permitted(e *exam) []Finding {
 	case p.all == "write-all" && u.phase == agentPhase:
 		return []Finding{problem("have "+e.needed(u), "%s: with write-all, %s", at, unprotected)}
 	case p.all == "write-all":
-		return []Finding{warn("name what is needed: "+e.needed(u), "%s: write-all gives the job more than it needs", at)}
+		return []Finding{warn("list what is needed: "+e.needed(u), "%s: write-all gives the job more than it needs", at)}
 	case u.ownToken() && u.phase != agentPhase:
-		return []Finding{ok("%s: the action is given another token, so these are for the other steps only", at)}
+		return []Finding{ok("%s: the action gets another token, so these apply only to the other steps", at)}
 	}
 	out := append(p.less(e, u, at), p.more(e, u, at)...)
 	if u.ownToken() { // only an agent's job gets here
-		out = append(out, warn("leave the token input out in this job", "%s: the action is given another token in jobs.%s: what that one may write, the agent's job may", u.at(u.s.line), u.j.id))
+		out = append(out, warn("remove the token input in this job", "%s: the action gets another token in jobs.%s: the agent's job may write what that token may", u.at(u.s.line), u.j.id))
 	}
-	return orOK(out, "%s: what is needed and no more", at)
+	return orOK(out, "%s: what is needed, and nothing else", at)
 }
 
 // unprotected is the consequence of write access in the agent's job of a split workflow.
-const unprotected = "the agent's job may write: the split protects nothing"
+const unprotected = "the agent's job may write, so the split protects nothing"
 
 // less finds missing permissions; the level is that of the worst one.
 func (p *permissions) less(e *exam, u use, at string) []Finding {
@@ -165,7 +165,7 @@ func (p *permissions) more(e *exam, u use, at string) []Finding {
 		out = append(out, problem("have "+e.needed(u), "%s: with %s: write, %s", at, list(writes), unprotected))
 	}
 	if len(extra) > 0 {
-		out = append(out, warn("take it out, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra)))
+		out = append(out, warn("remove it, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra)))
 	}
 	return out
 }
@@ -182,9 +182,9 @@ func (u use) byDefault(e *exam) []Finding {
 	case u.phase == planPhase && actions.Known && !actions.DefaultWrite:
 		return []Finding{ok("%s: its token may only read, which is enough", at)}
 	case u.phase == agentPhase:
-		return []Finding{warn("add "+e.needed(u), "%s: its token has what the repository's settings give, now and later", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token gets what the repository's settings give, now and later", at)}
 	case !actions.Known:
-		return []Finding{warn("add "+e.needed(u), "%s: its token has what the repository's settings give, for new repositories to read only", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token gets what the repository's settings give, in new repositories only reading", at)}
 	case actions.DefaultWrite:
 		return []Finding{warn("add "+e.needed(u), "%s: its token may write everything, as the repository's settings say", at)}
 	}

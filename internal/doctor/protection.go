@@ -14,18 +14,18 @@ var refusals = map[model.DemandKind]struct {
 	says    string
 	fix     string
 }{
-	model.DemandPull:       {pushes, "takes changes by pull request only", fixAPI + fixPass},
-	model.DemandChecks:     {pushes, "takes commits only after their checks have passed", fixAPI + fixPass},
-	model.DemandLinear:     {joins, "takes no merge commits", "choose rebase, squash or cherry-pick"},
-	model.DemandSignatures: {pushes, "takes signed commits only", fixAPI + " and sign" + fixPass},
-	model.DemandPushers:    {all, "takes changes from some only", "give the action's token input the token of an App, and put that App on the list"},
+	model.DemandPull:       {pushes, "accepts changes only by pull request", fixAPI + fixPass},
+	model.DemandChecks:     {pushes, "accepts commits only after their checks have passed", fixAPI + fixPass},
+	model.DemandLinear:     {joins, "accepts no merge commits", "choose rebase, squash or cherry-pick"},
+	model.DemandSignatures: {pushes, "accepts only signed commits", fixAPI + " and sign" + fixPass},
+	model.DemandPushers:    {all, "accepts changes only from some", "pass the token of an App as the token input, and put that App on the list"},
 	model.DemandLocked:     {all, "is locked", "unlock it"},
-	model.DemandQueue:      {notQueue, "takes changes from its merge queue only", "set it to \"github-queue\", which goes through that"},
+	model.DemandQueue:      {notQueue, "accepts changes only from its merge queue", "set it to \"github-queue\""},
 }
 
 const (
 	fixAPI  = "set it to \"api\", which lets GitHub merge"
-	fixPass = ", or give the action's token input the token of an App that the rule lets pass"
+	fixPass = ", or pass the token of an App that may bypass the rule as the token input"
 )
 
 func pushes(strategy string) bool   { return !model.ByGitHub(strategy) }
@@ -41,11 +41,11 @@ func joins(strategy string) bool {
 func protection(e *exam) []Finding {
 	d, main := e.Hub.Facts.Demands, e.Hub.Facts.DefaultBranch
 	if e.Hub.State != HubRead {
-		return []Finding{unchecked("merging: what the default branch demands was not checked")}
+		return []Finding{unchecked("merging: the rules of the default branch were not checked")}
 	}
 	var out []Finding
 	if !d.Known {
-		out = append(out, unchecked("merging: not all that %s demands was checked: %s", main, d.Why))
+		out = append(out, unchecked("merging: some rules of %s were not checked: %s", main, d.Why))
 	}
 	if !e.readable() {
 		return out
@@ -55,7 +55,7 @@ func protection(e *exam) []Finding {
 			out = append(out, f)
 		}
 	}
-	return orOK(out, "merging: %s takes what %s brings", main, list(strategies(e.Settings.Strategies)))
+	return orOK(out, "merging: %s accepts the result of %s", main, list(strategies(e.Settings.Strategies)))
 }
 
 func (e *exam) refused(d model.Demand) (Finding, bool) {
@@ -74,7 +74,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 	// https://github.com/orgs/community/discussions/25305
 	if e.ownToken() && d.Kind != model.DemandLocked {
 		f.Level = Warning
-		f.Text += ", unless the action's token may pass"
+		f.Text += ", unless the action's token may bypass it"
 	}
 	return f, true
 }
@@ -106,14 +106,14 @@ func strategies(all []Strategy) []string {
 var hindrances = map[model.DemandKind]struct{ says, follows string }{
 	model.DemandCreators:   {"only some may create them", unkept},
 	model.DemandPushers:    {"only some may push to them", unkept},
-	model.DemandDeleters:   {"only some may delete them", "those of work that is over stay"},
+	model.DemandDeleters:   {"only some may delete them", "those of finished work stay"},
 	model.DemandName:       {"their names are not allowed", unkept},
-	model.DemandPull:       {"changes come by pull request only", unkept},
-	model.DemandChecks:     {"commits come only after their checks have passed", unkept},
-	model.DemandSignatures: {"commits have to be signed", unkept},
+	model.DemandPull:       {"changes need a pull request", unkept},
+	model.DemandChecks:     {"commits need passed checks", unkept},
+	model.DemandSignatures: {"commits need a signature", unkept},
 }
 
-const unkept = "the agent's work cannot be kept there"
+const unkept = "the agent's work cannot be saved there"
 
 // workBranches are the patterns of branches for unfinished work and for issues, each with a sample name. Checkpoint
 // branches are deleted once their work has landed.
@@ -139,14 +139,14 @@ func ownBranches(e *exam) []Finding {
 		hindered := e.hindered(b)
 		switch {
 		case !b.Demands.Known:
-			out = append(out, unchecked("branches %s: whether a ruleset is in their way was not checked: %s", b.Pattern, b.Demands.Why))
+			out = append(out, unchecked("branches %s: rulesets not checked: %s", b.Pattern, b.Demands.Why))
 		case len(hindered) == 0:
 			free = append(free, b.Pattern)
 		}
 		out = append(out, hindered...)
 	}
 	if len(free) > 0 {
-		out = append(out, ok("branches %s: no ruleset is in their way", list(free)))
+		out = append(out, ok("branches %s: no ruleset blocks them", list(free)))
 	}
 	return out
 }
@@ -158,10 +158,10 @@ func (e *exam) hindered(b Branches) []Finding {
 		if !known || d.Kind == model.DemandDeleters && !b.Deleted {
 			continue
 		}
-		f := problem("leave "+b.Pattern+" out of the ruleset's branches, or let an App pass it whose token is the action's token input",
+		f := problem("remove " +b.Pattern+" from the ruleset's branches, or let an App bypass it and pass its token as the token input",
 			"branches %s: %s (%s): %s", b.Pattern, h.says, sourceOf(d), h.follows)
 		if e.ownToken() {
-			f.Text += ", unless the action's token may pass"
+			f.Text += ", unless the action's token may bypass it"
 		}
 		if e.ownToken() || h.follows != unkept {
 			f.Level = Warning

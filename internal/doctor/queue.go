@@ -17,21 +17,21 @@ func queue(e *exam) []Finding {
 		return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "merge_group" })
 	}) {
 		out = append(out, problem("add `merge_group:` below on: of the workflow that has the required checks",
-			"no workflow runs on merge_group, so the merge queue waits for checks that never come"))
+			"no workflow runs on merge_group, so the merge queue waits for checks that never run"))
 	}
 	if _, hears := e.trigger("pull_request", "dequeued"); !hears {
-		out = append(out, warn("add dequeued to on.pull_request.types", "%s: on.pull_request.types lacks dequeued: what the merge queue did is told by the next event or sweep", e.files()))
+		out = append(out, warn("add dequeued to on.pull_request.types", "%s: on.pull_request.types lacks dequeued: the next event or sweep reports what the merge queue did", e.files()))
 	}
 	for _, u := range e.uses {
 		if u.phase != agentPhase && !u.ownToken() {
-			out = append(out, problem("give it the token of a GitHub App, with the inputs app-id and private-key",
-				"%s: jobs.%s uses the workflow's own token: what that puts into the merge queue starts no CI", u.at(u.s.line), u.j.id))
+			out = append(out, problem("pass the token of a GitHub App with the inputs app-id and private-key",
+				"%s: jobs.%s uses the workflow's own token, which starts no CI in the merge queue", u.at(u.s.line), u.j.id))
 			break
 		}
 	}
 	if d := e.Hub.Facts.Demands; e.Hub.State == HubRead && d.Known && !slices.ContainsFunc(d.List, func(d model.Demand) bool { return d.Kind == model.DemandQueue }) {
 		out = append(out, warn("add the rule \"Require merge queue\" to a ruleset, or choose another strategy",
-			"no ruleset gives %s a merge queue; GitHub does not tell of one in branch protection", e.Hub.Facts.DefaultBranch))
+			"no ruleset gives %s a merge queue; GitHub does not show one in branch protection", e.Hub.Facts.DefaultBranch))
 	}
 	if len(out) == 0 {
 		out = append(out, ok("the merge queue: CI runs on merge_group"))

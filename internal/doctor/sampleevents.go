@@ -22,26 +22,26 @@ const (
 
 // sampleEvents are the events on which a job's condition is evaluated.
 var sampleEvents = []sampleEvent{
-	{"a person's comment in the conversation", "issue_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return inConversation(7, person, "User") }},
-	{"a person's comment on a line", "pull_request_review_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return onLine(7, here, person, "User") }},
-	{"a person's review", "pull_request_review", true, Problem, "it is never heard", fixHeard, func() expression.Object { return review(7, here, person) }},
-	{"a person's comment on an issue", "issue_comment", true, Problem, "an answer to the agent's question is never heard", fixHeard, onIssue},
+	{"a person's comment in the conversation", "issue_comment", true, Problem, "MergeXO never sees it", fixHeard, func() expression.Object { return inConversation(7, person, "User") }},
+	{"a person's comment on a line", "pull_request_review_comment", true, Problem, "MergeXO never sees it", fixHeard, func() expression.Object { return onLine(7, here, person, "User") }},
+	{"a person's review", "pull_request_review", true, Problem, "MergeXO never sees it", fixHeard, func() expression.Object { return review(7, here, person) }},
+	{"a person's comment on an issue", "issue_comment", true, Problem, "MergeXO never sees an answer to the agent's question", fixHeard, onIssue},
 	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
-	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and where the agent has a job of its own no sweep starts it", fixNumber, dispatched},
+	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and in the split workflow no sweep starts the agent", fixNumber, dispatched},
 	{"the schedule", "schedule", true, Warning, "nothing sweeps", fixSchedule, scheduled},
-	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a run for nothing, and with an App's token one for each comment of its own", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
-	{"a bot's comment on a line", "pull_request_review_comment", false, Warning, "a run for nothing, and with an App's token one for each reply of its own", fixBots, func() expression.Object { return onLine(7, here, app, "Bot") }},
+	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a needless run, and with an App's token one for each of its own comments", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
+	{"a bot's comment on a line", "pull_request_review_comment", false, Warning, "a needless run, and with an App's token one for each of its own replies", fixBots, func() expression.Object { return onLine(7, here, app, "Bot") }},
 	{"a comment on the pull request of a fork", "pull_request_review_comment", false, Warning, "its token is read-only, so the run fails", fixForks, func() expression.Object { return onLine(7, fork, person, "User") }},
 	{"a review of the pull request of a fork", "pull_request_review", false, Warning, "its token is read-only, so the run fails", fixForks, func() expression.Object { return review(7, fork, person) }},
 }
 
 const (
-	fixHeard    = "ask in if: who sent the event and not what it says, as the workflow that mergexo init writes does"
-	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
+	fixHeard    = "check in if: who sent the event, not what it says, as in the workflow that mergexo init writes"
+	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as in the workflow that mergexo init writes"
 	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
-	fixSchedule = "let `github.event_name == 'schedule'` through, as the workflow that mergexo init writes does in a job of its own"
-	fixNumber   = "let `github.event.inputs.number` through, as the workflow that mergexo init writes does"
+	fixSchedule = "let `github.event_name == 'schedule'` through, as in a job of the workflow that mergexo init writes"
+	fixNumber   = "let `github.event.inputs.number` through, as in the workflow that mergexo init writes"
 	fixSweep    = "add to if: `github.event_name == 'schedule'`"
 	fixForks    = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
 )

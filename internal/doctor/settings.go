@@ -8,19 +8,19 @@ func settings(e *exam) []Finding {
 	s := e.Settings
 	switch {
 	case s.Bad != "":
-		return []Finding{problem("put a settings file there: mergexo init writes one", "%s: %s", s.Path, s.Bad)}
+		return []Finding{problem("add a settings file there: mergexo init writes one", "%s: %s", s.Path, s.Bad)}
 	case !s.Found:
-		return []Finding{problem("run mergexo init, or write one, and commit it to the default branch", "%s: not there", s.Path)}
+		return []Finding{problem("run mergexo init, or write one, and commit it to the default branch", "%s: does not exist", s.Path)}
 	case len(s.Problems) > 0:
 		var out []Finding
 		for _, p := range s.Problems {
-			out = append(out, problem("correct it: with settings that cannot be read every run fails", "%s", p))
+			out = append(out, problem("fix it: with invalid settings every run fails", "%s", p))
 		}
 		return out
 	case s.AdapterBad != "":
-		return []Finding{problem("name one of the adapters that there are", "%s: agent.adapter: %s", s.Path, s.AdapterBad)}
+		return []Finding{problem("name a known adapter", "%s: agent.adapter: %s", s.Path, s.AdapterBad)}
 	case s.Adapter == "":
-		return []Finding{ok("%s: no agent is set: pull requests are merged, and no comment or label gets an answer", s.Path)}
+		return []Finding{ok("%s: no agent is set: MergeXO merges pull requests, but answers no comment or label", s.Path)}
 	}
 	if s.BuiltIn {
 		return []Finding{warn(`set it to "codex", "claude" or "command"`, "%s: agent.adapter is %s: no model will run, only suggestion and diff blocks are applied", s.Path, quote(s.Adapter))}
@@ -43,19 +43,19 @@ func programs(e *exam) []Finding {
 		inside := strings.Contains(p.Name, "/")
 		switch {
 		case p.State == ProgramFound && inside:
-			out = append(out, ok("%s: %s is there", at, quote(p.Name)))
+			out = append(out, ok("%s: %s exists", at, quote(p.Name)))
 		case p.State == ProgramFound:
 			out = append(out, ok("%s: %s is on PATH", at, quote(p.Name)))
 		case p.State == ProgramNotExecutable:
 			out = append(out, problem("git update-index --chmod=+x "+p.Name+", and commit it", "%s: %s is not executable", at, quote(p.Name)))
 		case p.State == ProgramElsewhere:
-			out = append(out, unchecked("%s: whether %s is there on the runner cannot be told from here", at, quote(p.Name)))
+			out = append(out, unchecked("%s: whether %s exists on the runner cannot be checked here", at, quote(p.Name)))
 		case inside:
-			out = append(out, problem("commit it, or correct the path, which begins at the top of the repository", "%s: %s is not in the repository", at, quote(p.Name)))
+			out = append(out, problem("commit it, or fix the path, which starts at the top of the repository", "%s: %s is not in the repository", at, quote(p.Name)))
 		case e.InActions:
-			out = append(out, problem("install it in a step before the action, or give a path in the repository", "%s: %s is not on PATH", at, quote(p.Name)))
+			out = append(out, problem("install it in a step before the action, or name a path in the repository", "%s: %s is not on PATH", at, quote(p.Name)))
 		default:
-			out = append(out, warn("make sure that the workflow installs it before the action, or give a path in the repository", "%s: %s is not on the PATH of this machine", at, quote(p.Name)))
+			out = append(out, warn("make sure that the workflow installs it before the action, or name a path in the repository", "%s: %s is not on the PATH of this machine", at, quote(p.Name)))
 		}
 	}
 	return out
@@ -83,7 +83,7 @@ func guidelines(e *exam) []Finding {
 	if !e.readable() || e.Settings.Guidelines == "" {
 		return nil
 	}
-	return []Finding{warn("write it, or take the setting out", "%s: repo.coding_guidelines: %s is not in the repository, so agents are told of no guidelines", e.Settings.Path, quote(e.Settings.Guidelines))}
+	return []Finding{warn("write it, or remove the setting", "%s: repo.coding_guidelines: %s is not in the repository, so agents get no guidelines", e.Settings.Path, quote(e.Settings.Guidelines))}
 }
 
 func isAre(names []string) string {

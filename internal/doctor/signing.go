@@ -4,7 +4,7 @@ package doctor
 const signingName = "MERGEXO_SIGNING_KEY"
 
 // makeKey is how people make a signing key.
-const makeKey = "put what `openssl rand -hex 32` prints into the repository's secret " + signingName
+const makeKey = "store the output of `openssl rand -hex 32` in the repository's secret " + signingName
 
 // signing checks that our markers can be told from what other workflows of the repository post: with the workflow's own
 // token, all of them are github-actions[bot].
@@ -17,15 +17,15 @@ func signing(e *exam) []Finding {
 		}
 		asked++
 		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
-			out = append(out, warn("give it the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
-				"%s: jobs.%s uses the workflow's own token without a signing key: any other workflow of the repository that posts what strangers write can pass for MergeXO", u.at(u.s.line), u.j.id))
+			out = append(out, warn("pass the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
+				"%s: jobs.%s uses the workflow's own token without a signing key: other workflows that post what strangers write could pass for MergeXO", u.at(u.s.line), u.j.id))
 		}
 	}
 	switch {
 	case len(e.uses) == 0:
 		return nil
 	case asked == 0:
-		return []Finding{ok("%s: no other workflow posts with the same token", e.files())}
+		return []Finding{ok("%s: no other workflow comments with the same token", e.files())}
 	case len(out) > 0:
 		return out
 	case e.InActions && !e.Signed:

@@ -22,20 +22,20 @@ func timeout(e *exam) []Finding {
 		span := time.Duration(minutes * float64(time.Minute))
 		switch {
 		case t.value == "":
-			out = append(out, warn("add timeout-minutes: 90 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
+			out = append(out, warn("add timeout-minutes: 90 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs takes six hours", at, u.j.id))
 		case err != nil:
-			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only then", at, u.j.id, quote(t.value)))
+			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only at run time", at, u.j.id, quote(t.value)))
 		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
 			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
 		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.RunTime > 0 && span <= e.Settings.RunTime:
-			out = append(out, warn("give the job some minutes more than agent.run_timeout, or lower that", "%s: jobs.%s.timeout-minutes is %s, and agent.run_timeout in %s is %g minutes: the job ends before the run can save its work",
+			out = append(out, warn("give the job some minutes more than agent.run_timeout, or lower agent.run_timeout", "%s: jobs.%s.timeout-minutes is %s, and agent.run_timeout in %s is %g minutes: the job ends before the run can save its work",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		case u.phase != agentPhase && u.phase != planPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
 			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
 		case u.appToken() && e.readable() && e.Settings.RunTime > tokenTime:
-			out = append(out, warn("give the action app-id and private-key in place of the token, which it then renews by itself, or lower agent.run_timeout to 55m", "%s: jobs.%s works with an App's token, which expires after one hour, and agent.run_timeout in %s is %g minutes: the token may expire before the run has saved its work",
+			out = append(out, warn("pass app-id and private-key instead of the token, so that MergeXO renews it, or lower agent.run_timeout to 55m", "%s: jobs.%s uses an App's token, which expires after one hour, but agent.run_timeout in %s is %g minutes: the token may expire before the run saves its work",
 				at, u.j.id, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		default:
 			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))
@@ -64,14 +64,14 @@ func pins(e *exam) []Finding {
 			case isAction(uses):
 				out = append(out, warn("use a release: "+name+"@v0, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses)))
 			default:
-				out = append(out, warn("pin it to a full commit SHA, with the version in a comment behind it", "%s: %s can be moved to other code, which would run beside the agent with its token", u.at(s.uses.line), quote(uses)))
+				out = append(out, warn("pin it to a full commit SHA, with the version in a comment", "%s: %s can be moved to other code, which would run in the agent's job with its token", u.at(s.uses.line), quote(uses)))
 			}
 		}
 	}
 	if len(e.uses) == 0 {
 		return nil
 	}
-	return orOK(out, "%s: the actions beside it are pinned", e.files())
+	return orOK(out, "%s: the other actions are pinned", e.files())
 }
 
 // checkout checks how the job gets the repository.
@@ -96,15 +96,15 @@ func checkout(e *exam) []Finding {
 			continue
 		}
 		if found == nil {
-			out = append(out, warn("add actions/checkout before it, with fetch-depth: 0 and persist-credentials: false", "%s: no checkout of the repository before the action: it makes a clone of its own, without what your steps install there", u.at(u.s.line)))
+			out = append(out, warn("add actions/checkout before it, with fetch-depth: 0 and persist-credentials: false", "%s: no checkout of the repository before the action: it makes its own clone, without what your steps install there", u.at(u.s.line)))
 			continue
 		}
 		at := u.at(found.line) + ": actions/checkout"
 		if strings.ToLower(found.with["persist-credentials"]) != "false" {
-			out = append(out, warn("set persist-credentials: false below with:", "%s leaves the token in the checkout for every step that comes", at))
+			out = append(out, warn("set persist-credentials: false below with:", "%s leaves the token in the checkout for every later step", at))
 		}
 		if found.with["fetch-depth"] != "0" {
-			out = append(out, warn("set fetch-depth: 0 below with:", "%s brings no history, so each run fetches what it lacks", at))
+			out = append(out, warn("set fetch-depth: 0 below with:", "%s fetches no history, so each run fetches what is missing", at))
 		}
 	}
 	if len(e.uses) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
-const asInit = ", as the workflow that mergexo init writes has it"
+const asInit = ", as in the workflow that mergexo init writes"
 
 // planned matches a matrix made from a job's output.
 var planned = regexp.MustCompile(`(?i)^\$\{\{\s*fromJSON\(\s*needs\.([\w-]+)\.outputs\.([\w-]+)\s*\)\s*\}\}$`)
@@ -27,13 +27,13 @@ func sweepJobs(e *exam) []Finding {
 	}
 	for _, u := range e.uses {
 		if u.phase == wholeRun && swept != "" && u.scheduled() {
-			out = append(out, warn("add to if: `github.event_name != 'schedule'`", "%s: jobs.%s sweeps on the schedule too: all that jobs.%s finds is done by it alone first", u.at(u.j.line), u.j.id, swept))
+			out = append(out, warn("add to if: `github.event_name != 'schedule'`", "%s: jobs.%s sweeps on the schedule too: it does alone all that jobs.%s finds", u.at(u.j.line), u.j.id, swept))
 		}
 	}
 	if swept == "" {
 		return out
 	}
-	return orOK(out, "%s: jobs.%s finds out what there is to be done, and jobs beside each other do it", e.files(), swept)
+	return orOK(out, "%s: jobs.%s plans the sweep; parallel jobs carry it out", e.files(), swept)
 }
 
 // plan requires that the plan's outputs reach the jobs that do the work.
@@ -46,7 +46,7 @@ func (e *exam) plan(u use) []Finding {
 		}
 	}
 	if !slices.ContainsFunc(e.uses, func(v use) bool { return v.phase == sweepPhase && v.w == u.w && slices.Contains(v.j.needs, u.j.id) }) {
-		out = append(out, problem("add a job with needs: "+u.j.id+" and `command: sweep --only ${{ matrix.only }}`"+asInit, "%s: nothing does what jobs.%s finds", u.at(u.j.line), u.j.id))
+		out = append(out, problem("add a job with needs: "+u.j.id+" and `command: sweep --only ${{ matrix.only }}`"+asInit, "%s: no job carries out what jobs.%s plans", u.at(u.j.line), u.j.id))
 	}
 	return out
 }
@@ -58,20 +58,20 @@ func (e *exam) sweep(u use) []Finding {
 	var out []Finding
 	if !onlyMatrix.MatchString(u.s.with["command"]) {
 		if u.j.matrix.value != "" {
-			out = append(out, problem("have `command: sweep --only ${{ matrix.only }}`", "%s: each job of jobs.%s sweeps everything", u.at(u.s.line), u.j.id))
+			out = append(out, problem("set `command: sweep --only ${{ matrix.only }}`", "%s: each job of jobs.%s sweeps everything", u.at(u.s.line), u.j.id))
 		}
 		return out
 	}
 	m := planned.FindStringSubmatch(u.j.matrix.value)
 	from := slices.IndexFunc(e.uses, func(v use) bool { return m != nil && v.phase == planPhase && v.w == u.w && v.j.id == m[1] })
 	if from < 0 || m[2] != "matrix" || !slices.Contains(u.j.needs, m[1]) {
-		return append(out, problem("have `matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}`, and needs: plan"+asInit, "%s: jobs.%s.strategy.matrix is not what a job with `command: sweep --matrix` finds", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
+		return append(out, problem("set `matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}`, and needs: plan"+asInit, "%s: jobs.%s.strategy.matrix is not the output of a job with `command: sweep --matrix`", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
 	}
 	if !regexp.MustCompile(`\bneeds\.` + regexp.QuoteMeta(m[1]) + `\.outputs\.work\b`).MatchString(u.j.condition.value) {
-		out = append(out, warn("add to if: `needs."+m[1]+".outputs.work == 'true'`", "%s: jobs.%s is red where there is nothing to do: Actions refuses a matrix without a job", u.at(max(u.j.condition.line, u.j.line)), u.j.id))
+		out = append(out, warn("add to if: `needs."+m[1]+".outputs.work == 'true'`", "%s: jobs.%s fails if there is nothing to do: Actions rejects an empty matrix", u.at(max(u.j.condition.line, u.j.line)), u.j.id))
 	}
 	if u.j.failFast != "false" {
-		out = append(out, warn("set fail-fast: false below strategy:", "%s: one job of jobs.%s that fails ends all others in the middle of their work", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
+		out = append(out, warn("set fail-fast: false below strategy:", "%s: if one job of jobs.%s fails, Actions cancels the others", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
 	}
 	return out
 }
@@ -83,11 +83,11 @@ func (e *exam) ofSweep(u use) []Finding {
 	var out []Finding
 	switch {
 	case c != nil && u.cancels(c):
-		return append(out, warn("set it to false", "%s: jobs.%s.concurrency.cancel-in-progress: one sweep stops another in the middle of its work", u.at(c.line), u.j.id))
+		return append(out, warn("set it to false", "%s: jobs.%s.concurrency.cancel-in-progress: one sweep stops another that is running", u.at(c.line), u.j.id))
 	case u.phase == planPhase || u.j.matrix.value == "":
 		return nil
 	case c == nil:
-		return append(out, warn("add "+fix, "%s: jobs.%s has no concurrency: its work and that of the same pull request's events get into each other's way", u.at(u.j.line), u.j.id))
+		return append(out, warn("add "+fix, "%s: jobs.%s has no concurrency: its runs and those of the same pull request's events disturb each other", u.at(u.j.line), u.j.id))
 	}
 	own, err := expression.Text(c.group, expression.Object{"matrix": expression.Object{"group": "7"}})
 	for _, v := range e.uses {
@@ -95,7 +95,7 @@ func (e *exam) ofSweep(u use) []Finding {
 			continue
 		}
 		if its, err := expression.Text(v.j.concurrency.group, v.context("issue_comment", inConversation(7, person, "User"))); err == nil && its != own {
-			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs get into each other's way", u.at(c.line), u.j.id))
+			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs disturb each other", u.at(c.line), u.j.id))
 			break
 		}
 	}

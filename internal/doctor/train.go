@@ -63,7 +63,7 @@ func train(e *exam) []Finding {
 	var out []Finding
 	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
 		out = append(out, problem("add "+trainFilter+" to on.push.branches of the workflow that has the required checks",
-			"no workflow runs on the branches of the merge train, so nothing would test what is to land"))
+			"no workflow runs on the branches of the merge train, so nothing tests what lands"))
 	}
 	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" && len(out) == 0 {
 		out = append(out, problem("add "+trainFilter+" to its on.push.branches",
@@ -73,8 +73,8 @@ func train(e *exam) []Finding {
 	}
 	for _, u := range e.uses {
 		if u.phase != agentPhase && !u.ownToken() {
-			out = append(out, problem("give it the token of a GitHub App, with the inputs app-id and private-key",
-				"%s: jobs.%s pushes with the workflow's own token, which starts no CI, and verify wants CI to test the merge train", u.at(u.s.line), u.j.id))
+			out = append(out, problem("pass the token of a GitHub App with the inputs app-id and private-key",
+				"%s: jobs.%s pushes with the workflow's own token, which starts no CI, but verify lets CI test the merge train", u.at(u.s.line), u.j.id))
 			break
 		}
 	}

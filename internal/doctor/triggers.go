@@ -14,24 +14,24 @@ var wanted = []struct {
 	level       Level
 	follows     string
 }{
-	{"issue_comment", "created", Problem, "comments in the conversation start nothing, and answers on issues are not heard"},
+	{"issue_comment", "created", Problem, "comments in the conversation start nothing, and MergeXO does not see answers on issues"},
 	{"issue_comment", "edited", Warning, "an edited comment waits for the next event"},
 	{"pull_request_review_comment", "created", Problem, "comments on lines start nothing"},
 	{"pull_request_review_comment", "edited", Warning, "an edited comment waits for the next event"},
 	{"pull_request_review", "submitted", Problem, "reviews start nothing"},
 	{"pull_request_review", "edited", Warning, "an edited review waits for the next event"},
-	{"pull_request_review", "dismissed", Warning, "a merge that a review holds back goes on only after something else happens"},
+	{"pull_request_review", "dismissed", Warning, "a merge that a review blocks continues only at another event"},
 	{"issues", "labeled", Warning, "labels on issues start nothing"},
-	{"issues", "unlabeled", Warning, "an issue from which the pausing label is taken waits for the next event"},
-	{"issues", "reopened", Warning, "an issue that is opened again waits for the next event"},
-	{"pull_request", "opened", Warning, "a new pull request is followed from its first comment on only"},
+	{"issues", "unlabeled", Warning, "an issue without the pausing label waits for the next event"},
+	{"issues", "reopened", Warning, "a reopened issue waits for the next event"},
+	{"pull_request", "opened", Warning, "MergeXO follows a new pull request only from its first comment on"},
 	{"pull_request", "labeled", Warning, "labels on pull requests wait for the next event"},
-	{"pull_request", "unlabeled", Warning, "a merge that a label holds back goes on only after something else happens"},
-	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready goes on only after something else happens"},
-	{"pull_request", "synchronize", Warning, "a rewritten branch is noticed at the next event only"},
-	{"pull_request", "closed", Warning, "a design that is merged is implemented only after something else happens on its issue"},
+	{"pull_request", "unlabeled", Warning, "a merge that a label blocks continues only at another event"},
+	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready continues only at another event"},
+	{"pull_request", "synchronize", Warning, "MergeXO notices a rewritten branch only at the next event"},
+	{"pull_request", "closed", Warning, "a merged design is implemented only at another event on its issue"},
 	{"workflow_run", "completed", Warning, "failed CI runs start nothing"},
-	{"schedule", "", Warning, "what a lost trigger left behind waits for the next event"},
+	{"schedule", "", Warning, "work of a lost trigger waits for the next event"},
 }
 
 var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
@@ -163,7 +163,7 @@ func (e *exam) unknownRuns() []Finding {
 	var out []Finding
 	for _, name := range t.workflows {
 		if !slices.Contains(known, name) {
-			out = append(out, warn("name the workflows whose failures the agent should see", "%s: on.workflow_run names %s, and no workflow has that name", place(e.fileOf("workflow_run"), t.line), quote(name)))
+			out = append(out, warn("name the workflows whose failures the agent should see", "%s: on.workflow_run names %s, but no workflow has that name", place(e.fileOf("workflow_run"), t.line), quote(name)))
 		}
 	}
 	return out
@@ -177,8 +177,8 @@ func pullRequestTarget(e *exam) []Finding {
 	for _, u := range e.uses {
 		for _, t := range u.w.triggers {
 			if t.event == "pull_request_target" && !seen[u.w] {
-				out = append(out, problem("take it out: pull_request does what is needed, for branches of this repository, and the sweep for forks",
-					"%s: on.pull_request_target gives this workflow's token and secrets to the events of strangers' forks", u.at(t.line)))
+				out = append(out, problem("remove it: pull_request is enough for branches of this repository, and the sweep handles forks",
+					"%s: on.pull_request_target gives this workflow's token and secrets to events from strangers' forks", u.at(t.line)))
 				seen[u.w] = true
 			}
 		}

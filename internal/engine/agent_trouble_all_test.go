@@ -12,8 +12,8 @@ func TestWordsThatAreNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []trouble{
 		{how: "prose", says: `its output is not JSON (invalid character 'I' looking for beginning of value): it begins with "I have looked at it.`},
-		{how: "after", says: `its output goes on after the JSON object: "Anything else?"`},
-		{how: "twice", says: `its output goes on after the JSON object: "{\"general_comment\": \"Done.\"}"`},
+		{how: "after", says: `its output continues after the JSON object: "Anything else?"`},
+		{how: "twice", says: `its output continues after the JSON object: "{\"general_comment\": \"Done.\"}"`},
 		{how: "fences", says: "its output is not JSON (invalid character '`' looking for beginning of value)"},
 		{how: "half", says: "its output is not JSON (it ends in the middle)"},
 		{how: "binary", says: `it begins with "\xff\xfe\x00\x1b[2J::stop::\n"`},

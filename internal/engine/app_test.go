@@ -136,7 +136,7 @@ func TestAGroupThatTheAppIsNotInstalledOnIsTold(t *testing.T) {
 	g.talk("carol", "/mergexo merge")
 	rep := r.handle(g.delivery("issue_comment"))
 	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client is not there, or the token may not see it")
+	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client does not exist, or the token may not see it")
 	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
 }
 

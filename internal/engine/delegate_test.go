@@ -51,7 +51,7 @@ func TestADelegationIsTakenBackForGood(t *testing.T) {
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
 	w.orders("carol", "/mergexo delegate cancel")
-	w.answered("applied", "**No delegates any more**")
+	w.answered("applied", "**Revoked.**")
 	w.command("dana", "/mergexo merge")
 	assert.Empty(t, w.merges())
 	var last int64
@@ -75,7 +75,7 @@ func TestWhoMayBeADelegate(t *testing.T) {
 		{"carol", "/mergexo delegate @nobody-at-all", "nobody-at-all has no access to this repository"},
 		{"carol", "/mergexo delegate @Carol", "Carol may have every pull request merged already"},
 		{"alice", "/mergexo delegate @dana", "Only people with the role maintain or admin"},
-		{"carol", "/mergexo delegate", "`delegate` wants the person, such as `@octocat`"},
+		{"carol", "/mergexo delegate", "`delegate` needs a person, such as `@octocat`"},
 	} {
 		t.Run(c.text+" by "+c.by, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	}
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
-		return thread.End(model.ResultNothing, "%s#%d is not there any more: it was deleted, transferred or converted since the event", ev.Repo, ev.Number)
+		return thread.End(model.ResultNothing, "%s#%d no longer exists: it was deleted, transferred or converted after the event", ev.Repo, ev.Number)
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		rep.Result = model.ResultRetry
-		rep.Reason = "cancelled; the next run goes on where this one stopped"
+		rep.Reason = "cancelled; the next run continues where this one stopped"
 	case errors.Is(err, config.ErrInvalid), errors.Is(err, thread.ErrNumber), errors.Is(err, thread.ErrUsage), errors.Is(err, thread.ErrIdentity):
 		return err
 	case errors.As(err, &gh):

@@ -201,7 +201,7 @@ func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
 		w.later(time.Hour)
 	}
 	assert.Len(t, w.comments(), 1)
-	assert.NotContains(t, w.said(), "ended in the middle")
+	assert.NotContains(t, w.said(), "was interrupted")
 	w.quiet()
 }
 

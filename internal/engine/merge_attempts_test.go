@@ -54,7 +54,7 @@ func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
 	text := w.outOfAttempts(func(n int) model.Report {
 		w.fail()
 		if n > 0 {
-			assert.Contains(t, w.request(), "This attempt has stopped")
+			assert.Contains(t, w.request(), "This attempt stopped")
 			assert.Contains(t, w.request(), "GitHub answered 500")
 		}
 		return w.handle(ev)

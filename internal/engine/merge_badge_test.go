@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-const waitsForBadge = "**Landed, waiting for GitHub's badge**"
+const waitsForBadge = "**Landed, but not shown as merged yet**"
 
 // newUnshown is a merge that has landed, and that GitHub shows as open in so many readings more.
 func newUnshown(t *testing.T, readings int) *world {
@@ -47,7 +47,7 @@ func (w *world) waits() {
 	require.NoError(w.t, err)
 	require.Len(w.t, why.Merges, 1)
 	assert.True(w.t, why.Merges[0].Met)
-	assert.Contains(w.t, why.Merges[0].Evidence, "waiting for GitHub's badge")
+	assert.Contains(w.t, why.Merges[0].Evidence, "not shown as merged by GitHub")
 }
 
 func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
@@ -62,7 +62,7 @@ func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, "closed", w.badge())
 	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.Contains(t, w.request(), "GitHub did not come to show this pull request as merged, and it is closed.")
+	assert.Contains(t, w.request(), "GitHub did not show this pull request as merged in time, so it was closed.")
 	assert.Equal(t, []string{"done"}, w.merges())
 	assert.Len(t, w.marked("merge", ""), 1)
 	w.quiet()
@@ -82,7 +82,7 @@ func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
 	w.later(time.Minute)
 	w.sweep()
 	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.NotContains(t, w.request(), "did not come to show")
+	assert.NotContains(t, w.request(), "did not show this pull request as merged in time")
 	assert.Contains(t, w.request(), "**Merged**")
 	assert.Empty(t, w.at(w.head), "the branch is deleted, as after any merge")
 	w.quiet()
@@ -108,7 +108,7 @@ func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, "open", w.badge())
 	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.Contains(t, w.request(), "The branch has more commits since")
+	assert.Contains(t, w.request(), "The branch has newer commits")
 	w.quiet()
 }
 

@@ -81,7 +81,7 @@ func TestMergeTestsInTheCheckoutOfTheWorkflow(t *testing.T) {
 	assert.NotContains(t, rest, "sandbox-actions")
 	assert.Equal(t, before, w.standing(), "it is as the workflow left it")
 	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
-	assert.Contains(t, w.request(), "passed on exactly this commit, in the checkout of the workflow. They changed files there, which were put back: <code>greeting.txt</code>.")
+	assert.Contains(t, w.request(), "passed on exactly this commit, in the checkout of the workflow. They changed files there, which MergeXO restored: <code>greeting.txt</code>.")
 	assert.NotContains(t, w.request(), "npm")
 }
 

@@ -26,11 +26,11 @@ func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
 		strategy string
 		says     string
 	}{
-		"checks, by branch protection":        {object{"checks": []string{"ci"}}, "rebase", `branch protection of branch "main" takes only commits that have passed ci`},
-		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, "squash", `ruleset 42 of branch "main" takes only commits that have passed ci`},
+		"checks, by branch protection":        {object{"checks": []string{"ci"}}, "rebase", `branch protection of branch "main" accepts only commits that have passed ci`},
+		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, "squash", `ruleset 42 of branch "main" accepts only commits that have passed ci`},
 		"checks, and a merge commit":          {object{"checks": []string{"ci"}, "ruleset": 42}, "no-ff", "would push a merge commit"},
-		"pull requests, by branch protection": {object{"approvals": 1}, "rebase", `branch protection of branch "main" takes changes by pull request only`},
-		"pull requests, by a ruleset":         {object{"pull": true, "ruleset": 42}, "cherry-pick", `ruleset 42 of branch "main" takes changes by pull request only`},
+		"pull requests, by branch protection": {object{"approvals": 1}, "rebase", `branch protection of branch "main" accepts changes only by pull request`},
+		"pull requests, by a ruleset":         {object{"pull": true, "ruleset": 42}, "cherry-pick", `ruleset 42 of branch "main" accepts changes only by pull request`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -114,7 +114,7 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 		"the command is taken back": {func(w *world) model.Event {
 			w.talk("carol", "/mergexo merge cancel")
 			return w.delivery("issue_comment")
-		}, "merge_failed CANCELLED", "Taken back", false},
+		}, "merge_failed CANCELLED", "Cancelled", false},
 		"it is frozen": {func(w *world) model.Event {
 			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
 			return w.delivery("pull_request")
@@ -157,7 +157,7 @@ func TestAMergePastTheMergeQueueIsToldAsOne(t *testing.T) {
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.handle(w.delivery("pull_request"))
 	assert.Equal(t, []string{"done"}, w.merges())
-	assert.Contains(t, w.request(), "GitHub does not say that its merge queue has merged it")
+	assert.Contains(t, w.request(), "GitHub does not report that its merge queue merged it")
 }
 
 // Two runs that put one pull request into the queue are one, and what the queue did the sweep tells as well as an event.
@@ -207,7 +207,7 @@ func TestAGroupDoesNotGoIntoTheMergeQueue(t *testing.T) {
 	w.world.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "queue": "SQUASH"})
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, w.merges())
-	assert.Contains(t, w.world.request(), "no merge queue lands several pull requests together")
+	assert.Contains(t, w.world.request(), "GitHub's merge queue cannot land several pull requests together")
 	assert.Equal(t, "open", w.badge())
 }
 
@@ -232,8 +232,8 @@ func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
 		says string
 	}{
 		"a base without one":        {func(w *world) { w.protect(object{"ruleset": 42, "checks": []string{"ci"}}) }, `branch "main" has no merge queue`},
-		"the workflow's own token":  {func(w *world) { w.token = "" }, "starts no workflow there"},
-		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue has it go through that"},
+		"the workflow's own token":  {func(w *world) { w.token = "" }, "starts no workflow in the merge queue"},
+		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue uses it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -262,7 +262,7 @@ func TestTheMergeQueueRefusesOrDoesNotAnswer(t *testing.T) {
 	w.protect(object{"ruleset": 42, "queue": "SQUASH", "checks": []string{"ci", "never"}})
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-	assert.Contains(t, w.request(), "GitHub does not take it into the merge queue")
+	assert.Contains(t, w.request(), "GitHub does not accept it into the merge queue")
 
 	w = newQueue(t)
 	w.gate.at = func(_ int, r *http.Request) fate {

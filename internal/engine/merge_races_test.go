@@ -112,7 +112,7 @@ func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 	w.handle(ev)
 	said := w.marked("command", "")
 	require.NotEmpty(t, said)
-	require.Contains(t, said[len(said)-1]["body"], "taken back")
+	require.Contains(t, said[len(said)-1]["body"], "Cancelled")
 	assert.Equal(t, before, w.at("main"), "the operator was told that it is taken back")
 	w.gate.revive()
 	w.handle(ev)

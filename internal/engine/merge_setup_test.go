@@ -72,7 +72,7 @@ func TestMergeSetsUpWhatALockfileTells(t *testing.T) {
 	w.approve("alice")
 	foretold := w.command("carol", "/mergexo merge dry-run")
 	require.Equal(t, model.ResultDone, foretold.Result, foretold.Reason)
-	assert.Contains(t, w.lastWords(), "Tested would be with `npm test` (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
+	assert.Contains(t, w.lastWords(), "The tests would run with `npm test` (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())
@@ -97,7 +97,7 @@ func TestMergeByTestsThatDoWithoutWhatALockfileTells(t *testing.T) {
 				assert.Contains(t, w.request(), "`npm test` failed with exit code 1")
 				return
 			}
-			assert.Contains(t, w.request(), "They passed without `npm ci --no-audit --no-fund` (found by package-lock.json), which failed before them: exit code 4.")
+			assert.Contains(t, w.request(), "They passed although `npm ci --no-audit --no-fund` (found by package-lock.json) had failed: exit code 4.")
 		})
 	}
 }
@@ -117,7 +117,7 @@ func TestMergeSetupAndTestsHaveOneTime(t *testing.T) {
 	w.passing(time.Second, "testing")
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.request(), "did not come to an end within 7s")
+	assert.Contains(t, w.request(), "timed out after 7s")
 }
 
 func TestMergeWithoutASetup(t *testing.T) {

@@ -26,11 +26,11 @@ func TestMergeOfWhatSteersARepositoryIsTold(t *testing.T) {
 
 	w.command("carol", "/mergexo why")
 	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); look at them before you approve |")
+	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
 
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.request(), "> It changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
+	assert.Contains(t, w.request(), "> It changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
 }
 
 func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
@@ -41,7 +41,7 @@ func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
 	w.approve("alice")
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.request(), "> It takes away .github/mergexo.toml: without that file, MergeXO does nothing there any more")
+	assert.Contains(t, w.request(), "> It removes .github/mergexo.toml: without that file, MergeXO stops working there")
 }
 
 // What lands is looked at, and not what the pull request says alone: here each side is valid, and both together are not.
@@ -52,7 +52,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 			t.Parallel()
 			w := newMerge(t)
 			text := w.settings("main")
-			want := "In detail: .github/mergexo.toml:"
+			want := "Details: .github/mergexo.toml:"
 			if twice {
 				w.write("alice", w.head, ".github/mergexo.toml", text+"[sweep]\nmax_items = 3\n")
 				w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
@@ -93,7 +93,7 @@ func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Empty(t, w.list("octo", w.path("/pulls?state=open&head=octo:mergexo/revert-2")))
 	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings that would land are not valid** (`SETTINGS_INVALID`)")
+	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings in this change are invalid** (`SETTINGS_INVALID`)")
 	assert.Contains(t, all[len(all)-1]["body"], "repo.unknown: unknown key")
 }
 
@@ -106,5 +106,5 @@ func TestRevertOfWhatSteersARepositoryIsTold(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	open := w.opened()
 	require.Len(t, open, 1)
-	assert.Contains(t, open[0]["body"], "It changes files that decide over this repository: code owners (.github/CODEOWNERS)")
+	assert.Contains(t, open[0]["body"], "It changes files that control this repository: code owners (.github/CODEOWNERS)")
 }

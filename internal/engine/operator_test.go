@@ -129,8 +129,8 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 	w, _, head := rewrittenPull(t)
 	for line, says := range map[string]string{
 		"head_sha=" + strings.Repeat("c", 40):    "is no commit in this repository, or several",
-		"head_sha=abc":                           "Line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `abc`.",
-		"head_sha=" + head + " head_sha=" + head: "a second `head_sha`",
+		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
+		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
 		"hed_sha=" + head:                        "did you mean `head_sha`?",
 		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
 		head:                                     "is not key=value",
@@ -469,7 +469,7 @@ func TestTheOperationsIssue(t *testing.T) {
 	assert.Contains(t, last(), "| state | blocked |")
 	rep := say("/mergexo unblock pr=1 head_sha=" + head)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, last(), "**Done on #1**, see [there](")
+	assert.Contains(t, last(), "**Done on #1**, see [the reply](")
 	assert.Len(t, w.marked("unblock", ""), 1)
 	w.settled(1, 2, 1)
 	assert.Equal(t, 1, rep.Number, "the pull request that was gone on with")

@@ -92,7 +92,7 @@ func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/topic", "sha": w.tip()})
 	broken := int(w.api("octo", "POST", w.path("/pulls"), object{"title": "x", "head": "topic", "base": "legacy"})["number"].(float64))
 	assert.Equal(t, model.ResultDone, say(fmt.Sprintf("/mergexo status pr=%d", broken)).Result)
-	assert.Contains(t, said()[0], "its settings do not hold")
+	assert.Contains(t, said()[0], "its settings are invalid")
 	assert.Contains(t, said()[0], "legacy:.github/mergexo.toml:2: repo.nonsense: unknown key")
 	assert.Equal(t, model.ResultDone, say("/mergexo status pr=1").Result)
 	assert.Contains(t, said()[1], "**Pull request 1: idle.**")
@@ -177,7 +177,7 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 		next.ServeHTTP(rw, r)
 	})
 	w.orders("carol", "/mergexo unblock")
-	w.answered("failed", "GitHub did not tell how the head stands to the last accepted one")
+	w.answered("failed", "GitHub did not compare the head with the last accepted one")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
 	w.answered("applied", "is the accepted head from here on")
 }
@@ -356,7 +356,7 @@ func TestACommandBehindOtherWordsGetsAHintOnce(t *testing.T) {
 	}
 	said := w.marked("command", "")
 	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command begins its line")
+	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command must be on its own line")
 	assert.Empty(t, w.marked("merge", ""))
 	assert.Zero(t, w.calls(), "no agent is asked what an approval means")
 }

@@ -107,7 +107,7 @@ func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
 	opened := w.delivery("pull_request")
 	rep := w.handle(opened)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.said(), "**Review**, since the pull request is ready")
+	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
 	assert.Contains(t, w.reviewed(), "3 findings")
 	w.handle(opened)
 	w.write("alice", w.head, "more.txt", "more\n")

@@ -235,6 +235,6 @@ func TestAMemberIsMergedByHand(t *testing.T) {
 	w.wholeTrain()
 	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[0]
-	assert.Contains(t, w.request(), "It was merged by other means than this request.")
+	assert.Contains(t, w.request(), "It was not merged by this request.")
 	assert.Empty(t, w.trains())
 }

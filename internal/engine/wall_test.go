@@ -83,7 +83,7 @@ func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
 func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 	t.Parallel()
 	for pass, says := range map[string]string{
-		"OPENAI_API_KEY": `[agent] pass_env: "OPENAI_API_KEY" cannot be passed to codex: the model's key stays with MergeXO`,
+		"OPENAI_API_KEY": `[agent] pass_env: "OPENAI_API_KEY" cannot be passed to codex: MergeXO keeps the model's key`,
 		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which MergeXO keeps to itself: remove it",
 	} {
 		w := newWorld(t)

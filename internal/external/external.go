@@ -96,7 +96,7 @@ func bound(f Facts, s Step, label model.LabelChange) Step {
 	case s.From.Marker.At.Equal(s.At):
 		return again(f, s)
 	case s.From.Marker.At.After(s.At):
-		s.Why = "a later label than GitHub tells of was taken up already, see " + s.From.URL
+		s.Why = "a later label than GitHub shows was handled already, see " + s.From.URL
 		return s
 	}
 	s.Marker = model.ExternalMarker{
@@ -106,7 +106,7 @@ func bound(f Facts, s Step, label model.LabelChange) Step {
 		s.Act, s.Why, s.Marker.State, s.Marker.Reason = Relabel, why, model.ExternalVoid, reason
 		return s
 	}
-	s.Act, s.Why = LetIn, fmt.Sprintf("let in by %s with label %q, at %s", s.By, f.Policy.Label, markdown.Short(f.Pull.HeadSHA))
+	s.Act, s.Why = LetIn, fmt.Sprintf("accepted by %s with label %q, at %s", s.By, f.Policy.Label, markdown.Short(f.Pull.HeadSHA))
 	return s
 }
 
@@ -125,11 +125,11 @@ func unsure(f Facts, label model.LabelChange) (why, reason string) {
 	unknown := f.Pull.ForkDeleted || pushed.IsZero()
 	switch {
 	case unknown && !seen(f, label.At):
-		return "GitHub does not tell any more when the fork was pushed to, so that nobody knows which head the label was put on for", gone
+		return "GitHub no longer shows when the fork was pushed to, so the label may be for another head", gone
 	case edited.After(at):
-		return fmt.Sprintf("the label itself was changed at %s and it was put on at %s, so that nobody knows whether it meant this then", moment(edited), moment(at)), changed
+		return fmt.Sprintf("the label itself was changed at %s and added at %s, so it may have meant something else", moment(edited), moment(at)), changed
 	case !unknown && !pushed.Before(at):
-		return fmt.Sprintf("the fork was pushed to at %s and the label was put on at %s, so that nobody knows which head it was for", moment(pushed), moment(at)), ""
+		return fmt.Sprintf("the fork was pushed to at %s and the label was added at %s, so it may be for another head", moment(pushed), moment(at)), ""
 	}
 	return "", ""
 }
@@ -150,26 +150,27 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST
 func again(f Facts, s Step) Step {
 	p, m := f.Pull, s.From.Marker
 	request := merging(f.State, m)
-	renew := fmt.Sprintf("; label %q has to be put on again, see %s", f.Policy.Label, s.From.URL)
+	state := either(m.State == model.ExternalLetIn, "accepted", strings.ReplaceAll(string(m.State), "_", " "))
+	renew := fmt.Sprintf("; add label %q again, see %s", f.Policy.Label, s.From.URL)
 	switch {
 	case m.State == model.ExternalVoid:
-		s.Why = "the head is not known to be the one that was labelled" + renew
+		s.Why = "the label may be for another head" + renew
 	case request != nil && request.Marker.State == model.MergeDone:
 		s.Why = "it is merged, see " + request.URL
 	case m.Head != p.HeadSHA:
-		s.Act, s.Why = Void, fmt.Sprintf("let in was %s, and the head is %s now", m.Head, p.HeadSHA)
+		s.Act, s.Why = Void, fmt.Sprintf("accepted was %s, but the head is now %s", m.Head, p.HeadSHA)
 	case m.Open() && m.Base != p.BaseRef:
-		s.Act, s.Why = Void, fmt.Sprintf("let in for branch %q, and it goes to branch %q now", m.Base, p.BaseRef)
+		s.Act, s.Why = Void, fmt.Sprintf("accepted for branch %q, but the base is now %q", m.Base, p.BaseRef)
 	case request != nil && request.Marker.State == model.MergeFailed:
-		s.Why = fmt.Sprintf("its merge came to an end (%s), see %s; a merge command or the label, put on again, begins anew", request.Marker.Reason, request.URL)
+		s.Why = fmt.Sprintf("its merge failed (%s), see %s; a merge command or the label, added again, starts another one", request.Marker.Reason, request.URL)
 	case m.State == model.ExternalRejected || m.State == model.ExternalLanded:
-		s.Act, s.Why = Finish, "it is decided and not closed yet, see "+s.From.URL
+		s.Act, s.Why = Finish, "it is decided but not closed yet, see "+s.From.URL
 	case m.State != model.ExternalApproved && m.Open() && m.Attempt >= f.Policy.MaxAttempts:
 		s.Act, s.Why = GiveUp, fmt.Sprintf("%d of %d attempts made", m.Attempt, f.Policy.MaxAttempts)
 	case m.Open():
-		s.Act, s.Why = GoOn, fmt.Sprintf("%s since %s", strings.ReplaceAll(string(m.State), "_", " "), s.From.URL)
+		s.Act, s.Why = GoOn, fmt.Sprintf("%s since %s", state, s.From.URL)
 	default:
-		s.Why = strings.ReplaceAll(string(m.State), "_", " ") + renew
+		s.Why = state + renew
 	}
 	if s.Act == Void || s.Act == GiveUp {
 		m.Run, m.RunAttempt, m.RunURL, m.Expires, m.Claim = 0, 0, "", time.Time{}, ""
@@ -179,7 +180,7 @@ func again(f Facts, s Step) Step {
 	case Void:
 		s.Marker.State, s.Marker.Moved = model.ExternalVoid, p.HeadSHA
 	case GiveUp:
-		s.Marker.State, s.Marker.Reason = model.ExternalFailed, "every run that began it ended in the middle"
+		s.Marker.State, s.Marker.Reason = model.ExternalFailed, "every run that started it was interrupted"
 	}
 	return s
 }
@@ -235,7 +236,7 @@ func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalM
 // Evidence replaces the approvals that the settings demand: the label, and the evaluation of the tip.
 func Evidence(m model.ExternalMarker) string {
 	if m.Evaluated {
-		return fmt.Sprintf("let in by %s with label %q, and the evaluation approved %s", m.By, m.Label, markdown.Short(m.Tip))
+		return fmt.Sprintf("accepted by %s with label %q, and the evaluation approved %s", m.By, m.Label, markdown.Short(m.Tip))
 	}
-	return fmt.Sprintf("let in by %s with label %q, which is for %s", m.By, m.Label, markdown.Short(m.Head))
+	return fmt.Sprintf("accepted by %s with label %q, which covers %s", m.By, m.Label, markdown.Short(m.Head))
 }

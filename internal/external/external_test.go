@@ -83,7 +83,7 @@ var stories = map[string]struct {
 	act    external.Act
 	says   string // part of why
 }{
-	"labelled":          {func(*external.Facts) {}, external.LetIn, `let in by olga with label "external:accept", at bbbbbbbbbb`},
+	"labelled":          {func(*external.Facts) {}, external.LetIn, `accepted by olga with label "external:accept", at bbbbbbbbbb`},
 	"a branch of ours":  {func(f *external.Facts) { f.Pull.CrossRepo = false }, external.Nothing, "a branch of this repository"},
 	"merged":            {func(f *external.Facts) { f.Pull.State = model.PullMerged }, external.Nothing, "pull request 7 is merged"},
 	"closed":            {func(f *external.Facts) { f.Pull.State = model.PullClosed }, external.Nothing, "pull request 7 is closed"},
@@ -91,12 +91,12 @@ var stories = map[string]struct {
 	"not labelled":      {func(f *external.Facts) { f.Pull.Labels = nil }, external.Nothing, `label "external:accept" is not on`},
 	"no label is set":   {func(f *external.Facts) { f.Policy.Label = ""; f.Pull.Labels = []string{""} }, external.Nothing, `label "" is not on`},
 	"in other letters":  {func(f *external.Facts) { f.Pull.Labels = []string{"External:Accept"} }, external.LetIn, ""},
-	"labelled long ago": {func(f *external.Facts) { f.Pull.LabelChanges = nil }, external.Nothing, "GitHub does not tell who"},
+	"labelled long ago": {func(f *external.Facts) { f.Pull.LabelChanges = nil }, external.Nothing, "GitHub does not show who"},
 	"taken off since": {func(f *external.Facts) {
 		f.Pull.LabelChanges = append(f.Pull.LabelChanges, model.LabelChange{Label: accept})
-	}, external.Nothing, "GitHub does not tell who"},
-	"by a deleted user":  {func(f *external.Facts) { f.Pull.LabelChanges[0].By = model.Actor{} }, external.Nothing, "GitHub does not tell who"},
-	"by a bot":           {func(f *external.Facts) { f.Pull.LabelChanges[0].By = model.Actor{Login: "octo-bot[bot]", Bot: true} }, external.Nothing, "octo-bot[bot], which is no person"},
+	}, external.Nothing, "GitHub does not show who"},
+	"by a deleted user":  {func(f *external.Facts) { f.Pull.LabelChanges[0].By = model.Actor{} }, external.Nothing, "GitHub does not show who"},
+	"by a bot":           {func(f *external.Facts) { f.Pull.LabelChanges[0].By = model.Actor{Login: "octo-bot[bot]", Bot: true} }, external.Nothing, "octo-bot[bot], which is not a person"},
 	"by the contributor": {func(f *external.Facts) { f.Pull.LabelChanges[0].By.Login = "alice" }, external.Nothing, "alice, who may not"},
 	"nobody may":         {func(f *external.Facts) { f.Operator = nil }, external.Nothing, "olga, who may not"},
 	"put on again by another": {func(f *external.Facts) { relabel(f); f.Pull.LabelChanges[2].By.Login = "alice" },
@@ -117,23 +117,23 @@ var stories = map[string]struct {
 		external.Nothing, "was edited by mallory"},
 	"another comment was edited": {func(f *external.Facts) { f.State.Distrusted = []model.Distrust{{Editor: "mallory"}} }, external.LetIn, ""},
 
-	"pushed since": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon.Add(time.Second) }, external.Relabel, "pushed to at 2026-01-02 12:00:01 UTC and the label was put on at 2026-01-02 12:00:00 UTC"},
+	"pushed since": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon.Add(time.Second) }, external.Relabel, "pushed to at 2026-01-02 12:00:01 UTC and the label was added at 2026-01-02 12:00:00 UTC"},
 	"pushed in the same second": {func(f *external.Facts) {
 		f.Pull.ForkPushedAt = noon
 		f.Pull.LabelChanges[0].At = noon.Add(time.Second - 1)
-	}, external.Relabel, "nobody knows which head"},
-	"asked to put it on again": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon; was(f, in(model.ExternalVoid)) }, external.Nothing, "has to be put on again, see " + page},
+	}, external.Relabel, "so it may be for another head"},
+	"asked to put it on again": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon; was(f, in(model.ExternalVoid)) }, external.Nothing, "again, see " + page},
 	"asked, and pushed since": {func(f *external.Facts) {
 		f.Pull.HeadSHA = c
 		f.Pull.ForkPushedAt = noon.Add(1e9)
 		was(f, in(model.ExternalVoid))
-	}, external.Nothing, "has to be put on again"},
+	}, external.Nothing, "again"},
 	"put on again":           {func(f *external.Facts) { f.Pull.ForkPushedAt = noon; was(f, in(model.ExternalVoid)); relabel(f) }, external.LetIn, ""},
 	"pushed, let in before":  {func(f *external.Facts) { f.Pull.ForkPushedAt = noon.Add(time.Hour); was(f); relabel(f) }, external.Relabel, ""},
-	"pushed elsewhere since": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon.Add(time.Hour); was(f) }, external.GoOn, "let in since " + page},
+	"pushed elsewhere since": {func(f *external.Facts) { f.Pull.ForkPushedAt = noon.Add(time.Hour); was(f) }, external.GoOn, "accepted since " + page},
 
-	"the fork is gone":        {func(f *external.Facts) { f.Pull.ForkDeleted = true }, external.Relabel, "GitHub does not tell any more"},
-	"the fork is not shown":   {func(f *external.Facts) { f.Pull.ForkPushedAt = time.Time{} }, external.Relabel, "GitHub does not tell any more"},
+	"the fork is gone":        {func(f *external.Facts) { f.Pull.ForkDeleted = true }, external.Relabel, "GitHub no longer shows"},
+	"the fork is not shown":   {func(f *external.Facts) { f.Pull.ForkPushedAt = time.Time{} }, external.Relabel, "GitHub no longer shows"},
 	"gone, and asked for":     {func(f *external.Facts) { f.Pull.ForkDeleted = true; goneBefore(f); relabel(f) }, external.LetIn, ""},
 	"gone, asked for another": {func(f *external.Facts) { f.Pull.ForkDeleted = true; goneBefore(f); relabel(f); f.Pull.HeadSHA = c }, external.Relabel, ""},
 	"gone, asked for too late": {func(f *external.Facts) {
@@ -151,13 +151,13 @@ var stories = map[string]struct {
 		relabel(f)
 	}, external.LetIn, ""},
 
-	"the label was renamed since":   {func(f *external.Facts) { changedAt(f, time.Minute) }, external.Relabel, "the label itself was changed at 2026-01-02 12:01:00 UTC and it was put on at 2026-01-02 12:00:00 UTC"},
+	"the label was renamed since":   {func(f *external.Facts) { changedAt(f, time.Minute) }, external.Relabel, "the label itself was changed at 2026-01-02 12:01:00 UTC and added at 2026-01-02 12:00:00 UTC"},
 	"the label was made for it":     {func(f *external.Facts) { changedAt(f, time.Second-1) }, external.LetIn, ""},
 	"the label was renamed before":  {func(f *external.Facts) { changedAt(f, -time.Hour) }, external.LetIn, ""},
-	"renamed, and said so":          {func(f *external.Facts) { changedAt(f, time.Minute); was(f, in(model.ExternalVoid)) }, external.Nothing, "has to be put on again"},
+	"renamed, and said so":          {func(f *external.Facts) { changedAt(f, time.Minute); was(f, in(model.ExternalVoid)) }, external.Nothing, "again"},
 	"renamed, and put on again":     {func(f *external.Facts) { changedAt(f, time.Second); was(f, in(model.ExternalVoid)); relabel(f) }, external.LetIn, ""},
 	"renamed after it was let in":   {func(f *external.Facts) { changedAt(f, time.Minute); was(f) }, external.GoOn, ""},
-	"renamed, and the fork is gone": {func(f *external.Facts) { changedAt(f, time.Minute); f.Pull.ForkDeleted = true }, external.Relabel, "GitHub does not tell any more"},
+	"renamed, and the fork is gone": {func(f *external.Facts) { changedAt(f, time.Minute); f.Pull.ForkDeleted = true }, external.Relabel, "GitHub no longer shows"},
 	"renamed, gone, and asked for again": {func(f *external.Facts) {
 		f.Pull.ForkDeleted = true
 		goneBefore(f)
@@ -169,21 +169,21 @@ var stories = map[string]struct {
 	"linked later than labelled":   {func(f *external.Facts) { was(f, linked, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.LetIn, ""},
 	"linked, and the fork is gone": {func(f *external.Facts) { f.Pull.ForkDeleted = true; was(f, linked) }, external.Relabel, ""},
 
-	"a run died":               {func(f *external.Facts) { was(f) }, external.GoOn, "let in since"},
+	"a run died":               {func(f *external.Facts) { was(f) }, external.GoOn, "accepted since"},
 	"a run died at the repair": {func(f *external.Facts) { was(f, in(model.ExternalFix)) }, external.GoOn, "fix since"},
 	"approved":                 {func(f *external.Facts) { was(f, in(model.ExternalApproved)) }, external.GoOn, "approved since"},
 	"approved, and tried often": {func(f *external.Facts) {
 		was(f, in(model.ExternalApproved), func(m *model.ExternalMarker) { m.Attempt = 3 })
 	}, external.GoOn, ""},
 	"tried as often as it may be": {func(f *external.Facts) { was(f, func(m *model.ExternalMarker) { m.Attempt = 3 }) }, external.GiveUp, "3 of 3 attempts"},
-	"the head moved":              {func(f *external.Facts) { was(f); f.Pull.HeadSHA = c }, external.Void, "let in was " + b + ", and the head is " + c + " now"},
+	"the head moved":              {func(f *external.Facts) { was(f); f.Pull.HeadSHA = c }, external.Void, "accepted was " + b + ", but the head is now " + c},
 	"it moved after the approval": {func(f *external.Facts) { was(f, in(model.ExternalApproved)); f.Pull.HeadSHA = c }, external.Void, ""},
 	"it moved, as was wanted":     {func(f *external.Facts) { was(f, in(model.ExternalWanting)); f.Pull.HeadSHA = c }, external.Void, ""},
-	"moved, and said so":          {func(f *external.Facts) { was(f, in(model.ExternalVoid)); f.Pull.HeadSHA = d }, external.Nothing, "has to be put on again"},
+	"moved, and said so":          {func(f *external.Facts) { was(f, in(model.ExternalVoid)); f.Pull.HeadSHA = d }, external.Nothing, "again"},
 	"moved, and put on again":     {func(f *external.Facts) { was(f); f.Pull.HeadSHA = c; relabel(f) }, external.LetIn, "at cccccccccc"},
-	"it goes elsewhere":           {func(f *external.Facts) { was(f, in(model.ExternalApproved)); f.Pull.BaseRef = "release" }, external.Void, `let in for branch "main", and it goes to branch "release" now`},
-	"changes are wanted":          {func(f *external.Facts) { was(f, in(model.ExternalWanting)) }, external.Nothing, "wanting; label"},
-	"it failed":                   {func(f *external.Facts) { was(f, in(model.ExternalFailed)) }, external.Nothing, "failed; label"},
+	"it goes elsewhere":           {func(f *external.Facts) { was(f, in(model.ExternalApproved)); f.Pull.BaseRef = "release" }, external.Void, `accepted for branch "main", but the base is now "release"`},
+	"changes are wanted":          {func(f *external.Facts) { was(f, in(model.ExternalWanting)) }, external.Nothing, "wanting; add label"},
+	"it failed":                   {func(f *external.Facts) { was(f, in(model.ExternalFailed)) }, external.Nothing, "failed; add label"},
 	"failed, and put on again":    {func(f *external.Facts) { was(f, in(model.ExternalFailed)); relabel(f) }, external.LetIn, ""},
 	"rejected and not closed":     {func(f *external.Facts) { was(f, in(model.ExternalRejected)) }, external.Finish, "not closed yet"},
 	"landed and not closed":       {func(f *external.Facts) { was(f, in(model.ExternalLanded)) }, external.Finish, ""},
@@ -299,7 +299,7 @@ func TestWhatTheMarkersSay(t *testing.T) {
 	was(&f, func(m *model.ExternalMarker) { m.Attempt = 3 })
 	s := external.Next(f)
 	assert.Equal(t, model.ExternalFailed, s.Marker.State)
-	assert.Equal(t, "every run that began it ended in the middle", s.Marker.Reason)
+	assert.Equal(t, "every run that started it was interrupted", s.Marker.Reason)
 	assert.Empty(t, s.Marker.Claim)
 	assert.Equal(t, "olga", s.By)
 	assert.Equal(t, noon, s.At)
@@ -345,7 +345,7 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 func TestWhatStandsForAnApproval(t *testing.T) {
 	t.Parallel()
 	m := entry(in(model.ExternalApproved)).Marker
-	assert.Equal(t, `let in by olga with label "external:accept", which is for bbbbbbbbbb`, external.Evidence(m))
+	assert.Equal(t, `accepted by olga with label "external:accept", which covers bbbbbbbbbb`, external.Evidence(m))
 	m.Evaluated, m.Tip = true, d
-	assert.Equal(t, `let in by olga with label "external:accept", and the evaluation approved dddddddddd`, external.Evidence(m))
+	assert.Equal(t, `accepted by olga with label "external:accept", and the evaluation approved dddddddddd`, external.Evidence(m))
 }

@@ -43,7 +43,7 @@ func admission(f Facts) []model.Gate {
 	gates := []model.Gate{
 		gate(GateFork, p.CrossRepo, "%s", either(p.CrossRepo, "the head is in a fork", "the head is a branch of this repository")),
 		gate(GateOpen, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State))),
-		gate(GateEnabled, f.Policy.Enabled, "%s", either(f.Policy.Enabled, "the settings let forks in", "the settings let no fork in: [external] enabled is false")),
+		gate(GateEnabled, f.Policy.Enabled, "%s", either(f.Policy.Enabled, "the settings accept forks", "the settings accept no forks: [external] enabled is false")),
 		labelGate(f),
 	}
 	return append(gates, standing(f)...)
@@ -52,7 +52,7 @@ func admission(f Facts) []model.Gate {
 // standing are the gates that a person or a person's command controls.
 func standing(f Facts) []model.Gate {
 	st, p := f.State, f.Pull
-	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody edited what holds our state"),
+	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody else edited a comment that holds MergeXO's state"),
 		gate(GatePaused, true, "not paused"), gate(GateTaken, true, "no person has taken over by a label")}
 	if st.Released != nil {
 		gates[0] = gate(GateReleased, false, "released by %s, see %s", st.Released.Marker.By, st.Released.URL)
@@ -80,13 +80,13 @@ func labelGate(f Facts) model.Gate {
 	case label == "" || !has(p.Labels, label):
 		return gate(GateLabel, false, "label %q is not on the pull request", label)
 	case !told || c.By.Login == "" || c.At.IsZero():
-		return gate(GateLabel, false, "GitHub does not tell who put label %q on; take it off and put it on again", label)
+		return gate(GateLabel, false, "GitHub does not show who added label %q; remove it and add it again", label)
 	case c.By.Bot:
-		return gate(GateLabel, false, "label %q was put on by %s, which is no person", label, c.By.Login)
+		return gate(GateLabel, false, "label %q was added by %s, which is not a person", label, c.By.Login)
 	case f.Operator == nil || !f.Operator(c.By.Login):
-		return gate(GateLabel, false, "label %q was put on by %s, who may not let a pull request in", label, c.By.Login)
+		return gate(GateLabel, false, "label %q was added by %s, who may not accept a pull request", label, c.By.Login)
 	}
-	return gate(GateLabel, true, "label %q was put on by %s at %s", label, c.By.Login, moment(c.At))
+	return gate(GateLabel, true, "label %q was added by %s at %s", label, c.By.Login, moment(c.At))
 }
 
 func either(is bool, yes, no string) string {

@@ -153,7 +153,7 @@ func parse(text []byte) (*front, error) {
 	for i := 0; i < len(f.root.Content); i += 2 {
 		key := f.root.Content[i].Value
 		if seen[key] {
-			return nil, fmt.Errorf("%q is there twice", key)
+			return nil, fmt.Errorf("%q occurs twice", key)
 		}
 		seen[key] = true
 	}

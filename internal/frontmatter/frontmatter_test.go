@@ -51,7 +51,7 @@ func TestMergeRefusesWhatItCannotRead(t *testing.T) {
 		{"a tab", "---\ntags:\n\t- a\n---\n", "yaml: "},
 		{"a list", "---\n- a\n---\n", "it is not a list of fields"},
 		{"braces", "---\n{tags: [a]}\n---\n", "it is not a list of fields"},
-		{"twice", "---\ntags: [a]\ntags: [b]\n---\n", `"tags" is there twice`},
+		{"twice", "---\ntags: [a]\ntags: [b]\n---\n", `"tags" occurs twice`},
 		{"a text", "---\ntags: a\n---\n", `"tags" is not a list`},
 		{"fields in it", "---\ntags:\n- a: b\n---\n", `"tags" has something other than texts in it`},
 		{"an alias", "---\nx: &a [b]\ntags: *a\n---\n", `"tags" is not a list`},

@@ -80,15 +80,15 @@ const (
 	fixToken = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
 	// fixExpired: an App's token holds for one hour
 	// (https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app).
-	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
+	fixExpired = "the next run continues with a new token; if runs take longer than the token lasts (one hour for an App's), set [agent] run_timeout below that"
 	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: write`, or use a token that has them"
 	fixLater   = "try again later"
 	// fixReach is for a server of which nothing came back.
-	fixReach = "check the network, and GITHUB_API_URL where it is set, or try again later"
+	fixReach = "check the network, and GITHUB_API_URL if it is set, or try again later"
 	// fixOutdated: GitHub Enterprise Server has the fields of its release and no later ones.
 	// https://docs.github.com/en/enterprise-server/graphql/overview/changelog
 	fixOutdated = "update GitHub Enterprise Server, whose GraphQL API is older than what MergeXO asks for, or use an earlier MergeXO"
-	fixProxy    = "try again later; if it stays so, check the API URLs and what stands between this machine and GitHub"
+	fixProxy    = "try again later; if that does not help, check the API URLs and the proxies between this machine and GitHub"
 	// fixActions is fixRights for what starts workflows.
 	fixActions = "give the job `permissions: actions: write`, or use a token that has it"
 	fixHidden  = "check the name, and that the token may see the repository"

@@ -96,11 +96,11 @@ func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e 
 	var there refNode
 	switch err := c.get(ctx, fmt.Sprintf("repos/%s/git/ref/%s", repo, address), &there); {
 	case KindOf(err) == NotFound:
-		e.Message = "GitHub refused it, and there is no such ref: " + e.Message
+		e.Message = "GitHub refused it, and the ref does not exist: " + e.Message
 		return e
 	case err != nil:
 		read := c.fail(e.Op, err)
-		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it is there was not to be read: %s", e.Message, read.Message)
+		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it exists could not be read: %s", e.Message, read.Message)
 		return read
 	case there.Object.SHA == sha && there.Ref == name:
 		return nil

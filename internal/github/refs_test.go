@@ -59,7 +59,7 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("create %s at %s in octo/widgets: it exists already, at %s", name, second[:12], first[:12]), e.Error())
 	}
 	e := failure(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/x", strings.Repeat("0", 40)), Invalid)
-	assert.Equal(t, "create refs/mergexo/x at 000000000000 in octo/widgets: GitHub refused it, and there is no such ref: Object does not exist (422)", e.Error())
+	assert.Equal(t, "create refs/mergexo/x at 000000000000 in octo/widgets: GitHub refused it, and the ref does not exist: Object does not exist (422)", e.Error())
 
 	w.control("faults", map[string]any{"after": true, "status": 422, "body": map[string]any{"message": "Reference update failed"}, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}})
 	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", first), "refused, and made all the same")
@@ -71,7 +71,7 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 
 	w.control("faults", map[string]any{"status": 403, "match": map[string]any{"method": "GET", "path": "/api/v3/repos/octo/widgets/git/ref/"}})
 	e = failure(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", second), Forbidden)
-	assert.Equal(t, "create refs/mergexo/y at "+second[:12]+" in octo/widgets: GitHub refused it (Reference update failed (422)), and whether it is there was not to be read: Forbidden (403)", e.Error())
+	assert.Equal(t, "create refs/mergexo/y at "+second[:12]+" in octo/widgets: GitHub refused it (Reference update failed (422)), and whether it exists could not be read: Forbidden (403)", e.Error())
 }
 
 func TestRefsThatAreNone(t *testing.T) {

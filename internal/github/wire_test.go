@@ -225,7 +225,7 @@ func TestATokenThatHasWorkedExpires(t *testing.T) {
 	require.NoError(t, l.comment(t))
 	e := failure(t, l.comment(t), Expired)
 	assert.Contains(t, e.Error(), "Bad credentials (401): the token has expired or was revoked in the middle of this run")
-	assert.Contains(t, e.Fix, "the next run, with a new token")
+	assert.Contains(t, e.Fix, "the next run continues with a new token")
 }
 
 func TestRefusals(t *testing.T) {

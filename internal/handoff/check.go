@@ -111,7 +111,7 @@ func (h Handoff) validateTurn(is bool) error {
 		case h.Flow != "" && !strings.HasPrefix(e, fmt.Sprintf("%d:%s:", h.Number, model.KindIssue)):
 			return refuse(at, "%s is of no comment on an issue", e)
 		case i > 0 && h.Events[i-1] >= e:
-			return refuse(at, "%s is there twice, or not in its order", e)
+			return refuse(at, "%s occurs twice, or out of order", e)
 		}
 	}
 	return nil

@@ -158,7 +158,7 @@ func conflictsWith(m model.ConflictMarker) string {
 		all = append(all, fmt.Sprintf("#%d", w.Number))
 	}
 	if len(all) == 0 {
-		return "nothing any more"
+		return "nothing now"
 	}
 	return strings.Join(all, ", ")
 }

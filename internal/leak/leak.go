@@ -80,7 +80,7 @@ func (f Finding) String() string {
 func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			found, err = nil, fmt.Errorf("scan commit %.12s for secrets: the scanner broke down: %s", p.Commit, nameless(broken))
+			found, err = nil, fmt.Errorf("scan commit %.12s for secrets: the scanner failed: %s", p.Commit, nameless(broken))
 		}
 	}()
 	name := Piece{Commit: p.Commit, Path: p.Path, Text: []byte(p.Path)}
@@ -118,7 +118,7 @@ func (s *Scanner) spans(ctx context.Context, text []byte, p Piece) ([]span, erro
 		w := s.worker()
 		defer func() {
 			if broken := recover(); broken != nil {
-				*err = fmt.Errorf("the scanner broke down: %s", nameless(broken))
+				*err = fmt.Errorf("the scanner failed: %s", nameless(broken))
 				return
 			}
 			s.rest(w)

@@ -315,7 +315,7 @@ func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	assert.NotContains(t, err.Error(), token[4:])
 
 	_, err = new(leak.Scanner).Scan(ctx, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
-	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner broke down: runtime error: invalid memory address or nil pointer dereference")
+	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner failed: runtime error: invalid memory address or nil pointer dereference")
 }
 
 func FuzzScan(f *testing.F) {

@@ -10,7 +10,7 @@ import (
 )
 
 // partly is the evidence if GitHub returned only some of the reviews or checks.
-const partly = "GitHub gave only a part of the %s, so that nobody knows what the others say"
+const partly = "GitHub returned only part of the %s, so the result is unknown"
 
 // lacks reports whether GitHub did not return something that counts for a gate. If the facts do not say what is missing, it
 // may be anything.
@@ -114,13 +114,13 @@ func approvedGate(c Case) finding {
 	case len(now) >= n:
 		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
 	case len(old) == 0:
-		return find(GateApproved, model.CodeApproval, false, "%s%s; people who may write count, the author does not", count, names(" of "+head+" by ", who))
+		return find(GateApproved, model.CodeApproval, false, "%s%s; only approvals by people with write access count, and not the author's", count, names(" of "+head+" by ", who))
 	}
 	var was []string
 	for _, r := range old {
 		was = append(was, fmt.Sprintf("%s approved %s", r.Login, either(r.SHA == "", "an earlier head", markdown.Short(r.SHA))))
 	}
-	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, and the head has another change since", count, head, names(" by ", who), names("", was))
+	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, and the change is different since then", count, head, names(" by ", who), names("", was))
 }
 
 func changesGate(c Case) finding {
@@ -136,7 +136,7 @@ func changesGate(c Case) finding {
 	case lacks(c.Facts, "reviews"):
 		return find(GateChanges, model.CodeChanges, false, partly, "reviews")
 	}
-	return find(GateChanges, model.CodeChanges, true, "nobody who may write requests changes")
+	return find(GateChanges, model.CodeChanges, true, "nobody with write access requests changes")
 }
 
 // names formats a list after a text; "" for an empty list.

@@ -38,23 +38,23 @@ func BadgeOver(m model.MergeMarker, now time.Time) bool { return !now.Before(m.B
 // BadgeGate tells of a request that waits for GitHub's badge.
 func BadgeGate(said model.Posted[model.MergeMarker]) model.Gate {
 	m := said.Marker
-	return find(GateLanded, "", true, "landed as %s on branch %q, waiting for GitHub's badge since %s, see %s; a sweep closes it after an hour", markdown.Short(m.Landed), m.Base, m.Badge.UTC().Format("2006-01-02 15:04 MST"), said.URL).Gate
+	return find(GateLanded, "", true, "landed as %s on branch %q, not shown as merged by GitHub since %s, see %s; a sweep closes it after an hour", markdown.Short(m.Landed), m.Base, m.Badge.UTC().Format("2006-01-02 15:04 MST"), said.URL).Gate
 }
 
 // badgeText is the paragraph of what waits for GitHub's badge.
 func badgeText(p model.Pull, m model.MergeMarker) string {
-	return fmt.Sprintf("\n\n**Landed, waiting for GitHub's badge**: GitHub does not show this pull request as merged yet. What it changes is on `%s` all the same: %s. It stays open until GitHub does, and a sweep closes it after an hour.",
+	return fmt.Sprintf("\n\n**Landed, but not shown as merged yet**: its changes are on `%s` as %s. The pull request stays open until GitHub shows it as merged. A sweep closes it after an hour.",
 		markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 }
 
 // closedText is the paragraph of what has landed and is closed without the badge, whoever has closed it.
 func closedText(p model.Pull, m model.MergeMarker) string {
-	return fmt.Sprintf("\n\nGitHub did not come to show this pull request as merged, and it is closed. What it changes is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
+	return fmt.Sprintf("\n\nGitHub did not show this pull request as merged in time, so it was closed. Its changes are on `%s` as %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 }
 
 // MoreCommits tells of commits that came since. Nobody waits for a badge then.
 func MoreCommits(head string) string {
-	return fmt.Sprintf("The branch has more commits since, up to %s, which are not part of what landed: the pull request stays open for them.", markdown.Short(head))
+	return fmt.Sprintf("The branch has newer commits, up to %s, which were not merged. The pull request stays open for them.", markdown.Short(head))
 }
 
 // BadgeSettled is the text of a request once it does not wait for GitHub's badge any more: the pull request is merged, closed,

@@ -139,18 +139,18 @@ func checksGate(c Case, way Way) finding {
 	case len(all) == 0 && !part:
 		return find(GateChecks, model.CodeChecks, true, "no check is required")
 	case of != head && of != c.Request.Head && !made:
-		return find(GateChecks, model.CodeChecks, false, "GitHub tells the checks of %s, and the head is %s", markdown.Short(of), markdown.Short(head))
+		return find(GateChecks, model.CodeChecks, false, "GitHub reports the checks of %s, but the head is %s", markdown.Short(of), markdown.Short(head))
 	case len(failed) > 0:
 		return find(GateChecks, model.CodeChecksFailed, false, "failed: %s%s", names("", failed), names("; pending: ", pending))
 	case made && !part && !lacking:
-		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was made from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
+		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was built from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
 	case hidden != "" && len(pending) > 0:
 		return find(GateChecks, model.CodeChecks, false, "pending: %s; %s", names("", pending), hidden)
 	case len(pending) > 0:
 		return find(GateChecks, model.CodeChecks, false, "pending: %s%s", names("", pending), either(slices.Contains(c.State.MergeTips, of),
-			"; the head was made by an earlier merge, and a push with a workflow's own token starts no workflow: push to the branch, or use the token of a GitHub App", ""))
+			"; an earlier merge pushed the head with the workflow's own token, which starts no workflow: push to the branch, or use the token of a GitHub App", ""))
 	case part && hidden != "":
-		return find(GateChecks, model.CodeChecks, false, "nobody knows what the checks say: %s", hidden)
+		return find(GateChecks, model.CodeChecks, false, "MergeXO cannot read the checks: %s", hidden)
 	case part:
 		return find(GateChecks, model.CodeChecks, false, partly, "checks")
 	}
@@ -162,5 +162,5 @@ func noUseWaiting(h model.Hidden) string {
 	if h.Why == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s, so that waiting does not help: %s, and ask again", h.Why, h.Fix)
+	return fmt.Sprintf("%s, so waiting does not help: %s, then repeat the command", h.Why, h.Fix)
 }

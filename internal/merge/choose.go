@@ -54,7 +54,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	}
 	if asked != "" {
 		if off := switchedOff(p, pull, asked, way); off != "" {
-			return Way{}, refuse("strategy %q is switched off for branch %q: the settings' rule for %q is not enabled", asked, pull.HeadRef, off)
+			return Way{}, refuse("strategy %q is disabled for branch %q: the settings' rule for %q is not enabled", asked, pull.HeadRef, off)
 		}
 		way.Strategy, way.Why = asked, "the command"
 	}
@@ -111,7 +111,7 @@ func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeM
 	case err != nil:
 		return Way{}, err
 	case model.ByGitHub(way.Strategy) && m.MirrorSHA != m.Head:
-		return Way{}, refuse("strategy %s has GitHub merge the head alone, without the commits on top of it on branch %q; strategy=%s merges them all",
+		return Way{}, refuse("with strategy %s GitHub merges only the head, without the commits on top of it on branch %q; strategy=%s merges them all",
 			way.Strategy, m.Mirror, model.StrategyNoFF)
 	}
 	return way, nil
@@ -174,10 +174,10 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 	case movesHead(s, pull) && held(facts) != "":
 		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
 	case known.Joins && linear(facts):
-		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
+		return fmt.Sprintf("strategy %s makes a merge commit, but the rules of branch %q require a linear history; use strategy=%s",
 			s, pull.BaseRef, model.StrategyAPI)
 	case s == model.StrategyAPI && linear(facts) && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
-		return fmt.Sprintf("the rules of branch %q demand a linear history, and the repository allows GitHub only to make merge commits", pull.BaseRef)
+		return fmt.Sprintf("the rules of branch %q require a linear history, but the repository allows only merge commits", pull.BaseRef)
 	}
 	return ""
 }
@@ -188,7 +188,7 @@ func held(facts model.MergeFacts) string {
 	case facts.DefaultHead:
 		return "it is the default branch of its repository"
 	case len(facts.Users) > 0:
-		return fmt.Sprintf("pull request %d comes from it or goes to it as well", facts.Users[0])
+		return fmt.Sprintf("pull request %d uses it too", facts.Users[0])
 	}
 	return ""
 }

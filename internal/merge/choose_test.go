@@ -29,7 +29,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
 		"by the command":             {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"by the command, as ruled":   {branch: "gh-pr-8/fix", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command", BaseWins: entities}},
-		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is switched off for branch "old/x": the settings' rule for "old/*" is not enabled`},
+		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is disabled for branch "old/x": the settings' rule for "old/*" is not enabled`},
 		"what is off elsewhere":      {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"the default by the command": {branch: "old/x", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command"}},
 		"of a fork":                  {branch: "x", fork: true, want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
@@ -41,23 +41,23 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"cherry-pick of a fork that is gone":     {branch: "x", fork: true, asked: "cherry-pick", want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
 		"cherry-pick of a fork's default branch": {branch: "main", fork: true, asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
 		"of a default branch":                    {branch: "x", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: it is the default branch of its repository"}},
-		"of a branch with another pull request":  {branch: "x", facts: model.MergeFacts{Users: []int{9, 8}}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: pull request 9 comes from it or goes to it as well"}},
+		"of a branch with another pull request":  {branch: "x", facts: model.MergeFacts{Users: []int{9, 8}}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: pull request 9 uses it too"}},
 		"union with another pull request":        {branch: "reweave/x", facts: model.MergeFacts{Users: []int{9}}, want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"cherry-pick of a default branch": {branch: "x", asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true},
 			problem: "strategy cherry-pick moves the head branch, but it is the default branch of its repository; strategy=no-ff leaves it as it is"},
 		"rebase with another pull request": {branch: "x", asked: "rebase", facts: model.MergeFacts{Users: []int{9}},
-			problem: "strategy rebase moves the head branch, but pull request 9 comes from it or goes to it as well; strategy=no-ff leaves it as it is"},
+			problem: "strategy rebase moves the head branch, but pull request 9 uses it too; strategy=no-ff leaves it as it is"},
 		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command", BaseWins: entities}},
 		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
 		"union":         {branch: "reweave/x", want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"union without fields": {branch: "x", asked: "frontmatter-union",
 			problem: `strategy frontmatter-union needs a rule for branch "x" that names union_fields`},
 		"linear history": {branch: "gh-pr-8", facts: model.MergeFacts{LinearHistory: true},
-			problem: `strategy no-ff makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+			problem: `strategy no-ff makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api`},
 		"linear history and union": {branch: "reweave/x", facts: model.MergeFacts{LinearHistory: true},
-			problem: `strategy frontmatter-union makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+			problem: `strategy frontmatter-union makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api`},
 		"linear history that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge"}},
-			problem: `the rules of branch "main" demand a linear history, and the repository allows GitHub only to make merge commits`},
+			problem: `the rules of branch "main" require a linear history, but the repository allows only merge commits`},
 		"linear history that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 		p := pull()
 		p.CrossRepo = true
 		_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, p, model.MergeFacts{}, "no-ff")
-		require.ErrorContains(t, err, "switched off", "a command does not undo it")
+		require.ErrorContains(t, err, "is disabled for branch", "a command does not undo it")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
 		assert.Equal(t, "squash", way.Strategy, name)
 	}
 	_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, pull(), model.MergeFacts{}, "squash")
-	require.ErrorContains(t, err, "switched off")
+	require.ErrorContains(t, err, "is disabled for branch")
 }
 
 func TestTheFirstRuleThatMatchesWins(t *testing.T) {
@@ -161,9 +161,9 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 		"picked":     {asked: "cherry-pick", want: "cherry-pick"},
 		"with fixes": {tip: c, want: "no-ff"},
 		"with fixes, by GitHub": {tip: c, asked: "api",
-			problem: `strategy api has GitHub merge the head alone, without the commits on top of it on branch "gh-pr-7/fix"; strategy=no-ff merges them all`},
+			problem: `with strategy api GitHub merges only the head, without the commits on top of it on branch "gh-pr-7/fix"; strategy=no-ff merges them all`},
 		"linear history": {facts: model.MergeFacts{LinearHistory: true},
-			problem: `strategy no-ff makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+			problem: `strategy no-ff makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -143,7 +143,7 @@ func TestsText(t TestRun) string {
 	case t.unstarted() != "":
 		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
 	case t.Timeout != "":
-		fmt.Fprintf(&b, "%s did not come to an end within %s%s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin(), t.where())
+		fmt.Fprintf(&b, "%s timed out after %s%s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin(), t.where())
 	default:
 		fmt.Fprintf(&b, "%s failed with exit code %d%s%s%s.", said(t.Argv), t.Exit, seconds(t.Seconds), t.origin(), t.where())
 	}
@@ -174,7 +174,7 @@ func (t TestRun) changes() string {
 	for _, path := range t.Changed {
 		list = append(list, escape(path))
 	}
-	return names(" They changed files there, which were put back: ", list) + either(len(list) > 0, ".", "")
+	return names(" They changed files there, which MergeXO restored: ", list) + either(len(list) > 0, ".", "")
 }
 
 // needless tells what failed before tests that passed all the same.
@@ -182,8 +182,8 @@ func (t TestRun) needless() string {
 	var b strings.Builder
 	for _, s := range t.Setup {
 		if !s.Passed() {
-			why := cmp.Or(s.unstarted(), either(s.Timeout != "", "it did not come to an end", fmt.Sprintf("exit code %d", s.Exit)))
-			fmt.Fprintf(&b, " They passed without %s%s, which failed before them: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
+			why := cmp.Or(s.unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
+			fmt.Fprintf(&b, " They passed although %s%s had failed: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
 		}
 	}
 	return b.String()
@@ -196,9 +196,9 @@ func (t TestRun) unstarted() string {
 	case t.Problem != "" || t.Timeout != "":
 		return t.Problem
 	case t.Exit == 126:
-		return "exit code 126, what is to be run cannot be executed"
+		return "exit code 126, the command is not executable"
 	case t.Exit == 127:
-		return "exit code 127, what is to be run is not there"
+		return "exit code 127, the command was not found"
 	}
 	return ""
 }

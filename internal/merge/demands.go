@@ -14,15 +14,15 @@ var barring = map[model.DemandKind]struct {
 	says, fix string
 	ofCommit  bool
 }{
-	model.DemandPull:       {"takes changes by pull request only", hasGitHub, false},
-	model.DemandQueue:      {"takes changes from its merge queue only", "strategy=" + model.StrategyQueue + " has it go through that", false},
+	model.DemandPull:       {"accepts changes only by pull request", hasGitHub, false},
+	model.DemandQueue:      {"accepts changes only from its merge queue", "strategy=" + model.StrategyQueue + " uses it", false},
 	model.DemandPushers:    {"does not let MergeXO's token push", hasGitHub, false},
-	model.DemandLocked:     {"takes no change, since the branch is locked", "unlock it", false},
-	model.DemandChecks:     {"takes only commits that have passed", hasGitHub, true},
-	model.DemandSignatures: {"takes only signed commits", hasGitHub, true},
+	model.DemandLocked:     {"accepts no changes, because the branch is locked", "unlock it", false},
+	model.DemandChecks:     {"accepts only commits that have passed", hasGitHub, true},
+	model.DemandSignatures: {"accepts only signed commits", hasGitHub, true},
 }
 
-const hasGitHub = "strategy=" + model.StrategyAPI + " has GitHub merge instead"
+const hasGitHub = "strategy=" + model.StrategyAPI + " lets GitHub merge instead"
 
 // Barred says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
 // Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it
@@ -42,14 +42,14 @@ func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string
 			said += names(" ", d.Names)
 		}
 		if bar.ofCommit {
-			said += fmt.Sprintf(", and strategy %s would push %s, which is not the head and has none of that", way.Strategy, either(tip == "", "a merge commit", markdown.Short(tip)))
+			said += fmt.Sprintf(", and strategy %s would push %s, which is not the head and does not have that", way.Strategy, either(tip == "", "a merge commit", markdown.Short(tip)))
 		}
 		said += "; " + bar.fix
 		if bar.ofCommit && way.Strategy == model.StrategyRebase {
-			said += fmt.Sprintf(", and a branch that is on top of %q lands as it is", pull.BaseRef)
+			said += fmt.Sprintf(", and a branch that is up to date with %q lands unchanged", pull.BaseRef)
 		}
 		if d.Bypass {
-			said += ", or let the App whose token MergeXO has bypass the ruleset"
+			said += ", or let MergeXO's App bypass the ruleset"
 		}
 		return said
 	}

@@ -15,8 +15,8 @@ func TestWhatTheRulesAskOfTheCommitOnlyTheHeadHas(t *testing.T) {
 	facts := ready().Facts
 	rebase, squash := merge.Way{Strategy: model.StrategyRebase}, merge.Way{Strategy: model.StrategySquash}
 	for kind, says := range map[model.DemandKind]string{
-		model.DemandChecks:     `ruleset 42 of branch "main" takes only commits that have passed ci, and strategy squash would push cccccccccc, which is not the head and has none of that; strategy=api has GitHub merge instead`,
-		model.DemandSignatures: `ruleset 42 of branch "main" takes only signed commits, and strategy squash would push cccccccccc, which is not the head and has none of that; strategy=api has GitHub merge instead`,
+		model.DemandChecks:     `ruleset 42 of branch "main" accepts only commits that have passed ci, and strategy squash would push cccccccccc, which is not the head and does not have that; strategy=api lets GitHub merge instead`,
+		model.DemandSignatures: `ruleset 42 of branch "main" accepts only signed commits, and strategy squash would push cccccccccc, which is not the head and does not have that; strategy=api lets GitHub merge instead`,
 	} {
 		facts.Demands = []model.Demand{{Kind: kind, Source: "ruleset 42"}}
 		if kind == model.DemandChecks {
@@ -24,7 +24,7 @@ func TestWhatTheRulesAskOfTheCommitOnlyTheHeadHas(t *testing.T) {
 		}
 		assert.Empty(t, merge.Barred(squash, pull(), facts, b), "it is the head")
 		assert.Equal(t, says, merge.Barred(squash, pull(), facts, c))
-		assert.Contains(t, merge.Barred(rebase, pull(), facts, c), `a branch that is on top of "main" lands as it is`)
+		assert.Contains(t, merge.Barred(rebase, pull(), facts, c), `a branch that is up to date with "main" lands unchanged`)
 		assert.Empty(t, merge.Barred(merge.Way{Strategy: model.StrategyAPI}, pull(), facts, c))
 	}
 	facts.Demands = []model.Demand{{Kind: model.DemandLinear}, {Kind: "deletion"}}

@@ -47,7 +47,7 @@ func DetectTests(root Root) (argv []string, said string, ok bool) {
 	case target != "":
 		return []string{"make", target}, "found by " + file, true
 	case len(signs) > 1:
-		return argv, "found by " + signs[0] + "; not tested is what belongs to " + strings.Join(signs[1:], ", "), true
+		return argv, "found by " + signs[0] + "; not tested: " + strings.Join(signs[1:], ", "), true
 	}
 	return nil, "", false
 }

@@ -48,7 +48,7 @@ func TestTestsAreFoundByTheFilesOfAProject(t *testing.T) {
 		"make before check":     {root{"Makefile": "check:\ntest:\n"}, []string{"make", "test"}, "found by Makefile"},
 		"make without":          {root{"Makefile": ".PHONY: test\ntest := 3\ntest ::= 3\ncheck = a:b\n# test: x\n\ttest: y\ntests:\n"}, nil, ""},
 		"only what make reads":  {root{"GNUmakefile": "all:\n", "Makefile": "test:\n"}, nil, ""},
-		"two languages":         {root{"go.mod": "", "pytest.ini": "", "package.json": `{"scripts": {"test": "jest"}}`}, goTest, "found by go.mod; not tested is what belongs to pytest.ini, package.json"},
+		"two languages":         {root{"go.mod": "", "pytest.ini": "", "package.json": `{"scripts": {"test": "jest"}}`}, goTest, "found by go.mod; not tested: pytest.ini, package.json"},
 		"two languages, make":   {root{"go.mod": "", "pytest.ini": "", "Makefile": "check:\n"}, []string{"make", "check"}, "found by Makefile, since there is more than one language: go.mod, pytest.ini"},
 	} {
 		argv, said, ok := merge.DetectTests(func(file string) (string, bool) { text, ok := tt.files[file]; return text, ok })

@@ -54,7 +54,7 @@ func ready() merge.Case {
 // letIn makes a case one of a fork's pull request that was let in and has no approval.
 func letIn(cs *merge.Case) {
 	cs.Facts.Reviews, cs.Snapshot.Pull.CrossRepo, cs.Snapshot.Pull.HeadRef = nil, true, "fix"
-	cs.LetIn = `let in by octo with label "x", and the evaluation approved bbbbbbbbbb`
+	cs.LetIn = `accepted by octo with label "x", and the evaluation approved bbbbbbbbbb`
 	cs.Request.Mirror, cs.Request.MirrorSHA, cs.Request.Label, cs.Request.By = "gh-pr-7/fix", b, "x", "octo"
 }
 
@@ -81,9 +81,9 @@ var stories = map[string]struct {
 	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
 	"an issue":            {func(c *merge.Case) { c.Snapshot.IsPull = false }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
 	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
-		"asked for head ccccccc, and the head is " + b},
+		"the request names head ccccccc, but the head is " + b},
 	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},
-	"the head moved meanwhile": {func(cs *merge.Case) { cs.Request.Head = c }, merge.GateHead, model.CodeHeadMoved, false, "asked for when the head was " + c + ", and now it is " + b},
+	"the head moved meanwhile": {func(cs *merge.Case) { cs.Request.Head = c }, merge.GateHead, model.CodeHeadMoved, false, "requested for head " + c + ", but the head is now " + b},
 	"the head is our own tip": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip = c, b
 		cs.Facts.Reviews[0].SHA = c
@@ -102,26 +102,26 @@ var stories = map[string]struct {
 		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
 	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
 	"gone, and not needed": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
+	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api lets GitHub merge instead"},
 	"the base takes pull requests only": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "branch protection"}}
-	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" takes changes by pull request only; strategy=api has GitHub merge instead`},
+	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead`},
 	"a ruleset takes pull requests only": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true}}
-	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" takes changes by pull request only; strategy=api has GitHub merge instead, or let the App whose token MergeXO has bypass the ruleset`},
+	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead, or let MergeXO's App bypass the ruleset`},
 	"GitHub merges what it takes by pull request only": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42"}, {Kind: model.DemandChecks, Names: []string{"ci"}}}, "api"
 	}, "", "", false, ""},
 	"the base has a merge queue": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandQueue, Source: "ruleset 42"}}
-	}, merge.GatePushable, model.CodeProtected, false, "strategy=github-queue has it go through that"},
+	}, merge.GatePushable, model.CodeProtected, false, "strategy=github-queue uses it"},
 	"the base asks for checks, which the head has": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
 	}, "", "", false, ""},
 	"the base asks for checks, which a merge commit has not": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
 		c.Policy.Verify = "local"
-	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" takes only commits that have passed ci, and strategy no-ff would push a merge commit, which is not the head`},
+	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" accepts only commits that have passed ci, and strategy no-ff would push a merge commit, which is not the head`},
 	"the train has checked what the base asks for": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
 	}, "", "", false, ""},
@@ -139,12 +139,12 @@ var stories = map[string]struct {
 	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
-	}, merge.GateStrategy, model.CodeStrategy, false, "demand a linear history"},
+	}, merge.GateStrategy, model.CodeStrategy, false, "require a linear history"},
 	"GitHub pushes itself":   {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
 	"nobody tells the rules": {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
 	"a merge is under way": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}))
-	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar, see " + page},
+	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar, see " + page},
 	"it is under way itself": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning}))
 	}, "", "", false, ""},
@@ -156,10 +156,10 @@ var stories = map[string]struct {
 	}, "", "", false, ""},
 	"an older one has not died": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon.Add(time.Second)}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
-	}, merge.GateAlone, model.CodeBusy, false, "under way"},
+	}, merge.GateAlone, model.CodeBusy, false, "already in progress"},
 	"the newest has died": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Expires: noon}))
-	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar"},
+	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
 	"no attempt is left": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
 	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts made on this head and this tip of branch \"main\". The last one: its run was cancelled, killed, or timed out, see " + page},
@@ -194,7 +194,7 @@ var stories = map[string]struct {
 	"frozen":                  {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"MergeXO:freeze"} }, merge.GateFrozen, model.CodeFrozen, true, `label "mergexo:freeze"`},
 	"a turn is at work": {func(c *merge.Case) {
 		c.Busy = &model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Expires: noon}, URL: page}
-	}, merge.GateIdle, model.CodeBusy, true, "at 2026-01-02 12:00 UTC at the latest"},
+	}, merge.GateIdle, model.CodeBusy, true, "by 2026-01-02 12:00 UTC"},
 	"it conflicts":          {func(c *merge.Case) { c.Facts.Conflicting = true }, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
 	"a rule may settle it":  {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.HeadRef = true, "gh-pr-8/fix" }, "", "", false, ""},
 	"a union may settle it": {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.HeadRef = true, "reweave/x" }, "", "", false, ""},
@@ -205,8 +205,8 @@ var stories = map[string]struct {
 	"none is needed":         {func(c *merge.Case) { c.Facts.Reviews, c.Policy.Approvals = nil, 0 }, "", "", false, ""},
 	"let in":                 {letIn, "", "", false, ""},
 	"let in by nothing":      {func(c *merge.Case) { letIn(c); c.LetIn = "" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
-	"let in, and pushed to":  {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.HeadSHA = c }, merge.GateHead, model.CodeHeadMoved, false, "and now it is " + c},
-	"let in, and retargeted": {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.BaseRef = "x" }, merge.GateTarget, model.CodeRetargeted, false, `goes to "x"`},
+	"let in, and pushed to":  {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.HeadSHA = c }, merge.GateHead, model.CodeHeadMoved, false, "but the head is now " + c},
+	"let in, and retargeted": {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.BaseRef = "x" }, merge.GateTarget, model.CodeRetargeted, false, `the base is now "x"`},
 	"let in, and the rules":  {func(c *merge.Case) { letIn(c); c.Facts.RequiredApprovals = 1 }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
 	"let in, and refused": {func(c *merge.Case) {
 		letIn(c)
@@ -214,15 +214,15 @@ var stories = map[string]struct {
 	}, merge.GateChanges, model.CodeChanges, true, "requested by bob"},
 	"let in, and the fork is gone": {func(c *merge.Case) { letIn(c); c.Snapshot.Pull.HeadExists = false }, "", "", false, ""},
 	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
-	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "the author does not"},
+	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "not the author's"},
 	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
 	"one person counts once": {func(c *merge.Case) {
 		c.Policy.Approvals, c.Facts.Reviews = 2, append(c.Facts.Reviews, model.Review{Login: "BOB", State: "APPROVED", SHA: b, At: noon})
 	}, merge.GateApproved, model.CodeApproval, true, "1 of 2"},
-	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, and the head has another change since"},
+	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, and the change is different since then"},
 	"of a head nobody knows": {func(c *merge.Case) { c.Facts.Reviews[0].SHA, c.Unchanged = "", map[string]bool{"": true} }, merge.GateApproved, model.CodeStale, true, "bob approved an earlier head"},
 	"stale, and unchanged":   {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: true} }, "", "", false, ""},
-	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "another change"},
+	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "the change is different"},
 	"moved twice by us": {func(cs *merge.Case) {
 		cs.Facts.Reviews[0].SHA = d
 		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: d, Was: []string{c}, Tip: e}), request(model.MergeMarker{Command: "2", State: model.MergeFailed, Head: c, Tip: b}))
@@ -240,28 +240,28 @@ var stories = map[string]struct {
 	"changes are requested since": {func(c *merge.Case) {
 		c.Facts.Reviews = append(c.Facts.Reviews, model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(time.Hour)})
 	}, merge.GateChanges, model.CodeChanges, true, "by bob"},
-	"not all reviews": {func(c *merge.Case) { c.Facts.Partial = true }, merge.GateChanges, model.CodeChanges, true, "only a part of the reviews"},
+	"not all reviews": {func(c *merge.Case) { c.Facts.Partial = true }, merge.GateChanges, model.CodeChanges, true, "only part of the reviews"},
 	"not all reviews, named": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "reviews"}
-	}, merge.GateChanges, model.CodeChanges, true, "only a part of the reviews"},
-	"not all checks": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"checks"} }, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
+	}, merge.GateChanges, model.CodeChanges, true, "only part of the reviews"},
+	"not all checks": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"checks"} }, merge.GateChecks, model.CodeChecks, true, "only part of the checks"},
 	"not all checks, and none wanted": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
-	}, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
+	}, merge.GateChecks, model.CodeChecks, true, "only part of the checks"},
 	"checks that are hidden from the token": {func(c *merge.Case) {
 		c.Facts.Checks, c.Facts.Partial, c.Facts.Missing = nil, true, []string{"checks"}
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (MergeXO cannot see it); it may not, so that waiting does not help: let it, and ask again"},
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (MergeXO cannot see it); it may not, so waiting does not help: let it, then repeat the command"},
 	"hidden checks, and none wanted": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
-	}, merge.GateChecks, model.CodeChecks, true, "nobody knows what the checks say: it may not, so that waiting does not help: let it, and ask again"},
+	}, merge.GateChecks, model.CodeChecks, true, "MergeXO cannot read the checks: it may not, so waiting does not help: let it, then repeat the command"},
 	"hidden checks, and a status that is wanted has failed": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Facts.Checks[0].State = true, []string{"checks"}, model.CheckFailed
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
 	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
 	"something else is missing": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "users"} }, "", "", false, ""},
-	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub tells the checks of cccccccccc, and the head is bbbbbbbbbb"},
+	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub reports the checks of cccccccccc, but the head is bbbbbbbbbb"},
 	"no check has reported on our own tip": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
 		cs.Facts.Reviews[0].SHA = c
@@ -290,7 +290,7 @@ var stories = map[string]struct {
 	}, merge.GateChecks, model.CodeChecks, true, "nothing has reported it yet"},
 	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
 		cs.State.MergeTips, cs.Facts.Checks = []string{b}, nil
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); the head was made by an earlier merge"},
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); an earlier merge pushed the head"},
 	"no check has reported":    {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
 	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
 	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},

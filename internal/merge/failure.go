@@ -30,14 +30,76 @@ type Failure struct {
 	own end // overrides the code's text
 }
 
-// end is the text for a code: a headline and what a person can do; %s in both is the base branch.
-type end struct{ headline, next string }
+// end is the text for a code: a headline and what a person can do; %s in all of them is the base branch.
+type end struct {
+	headline string
+	todo     string // whole sentences
+	then     then
+	to       string // begins the sentence that asks for the request again; "" for the usual beginning
+	options  string // sentences about another command, only if a command asked for the merge
+	in       string // a link to the pull request that all of this is about, if it is another one
+}
+
+// then is how a request that failed is made again.
+type then int
 
 const (
-	anew   = "Then give the command again."
-	bySelf = "The next event here or the sweep tries again, and so does giving the command again."
-	byOwn  = "Given again, the command leaves them out with `strategy=rebase`, `squash` or `cherry-pick`, which take the branch's own commits only. "
-	settle = "Put the branch onto `%s` or merge `%s` into it, settle the conflicts there and push; where an agent follows the pull request, a comment that asks for it is enough. " + anew
+	thenNothing then = iota
+	thenAgain        // by the person
+	thenRetry        // by MergeXO
+)
+
+// asker is where a request comes from, and so how it is made again.
+type asker struct {
+	label    string // of a fork's pull request; "": a command
+	terminal bool   // a run without GitHub
+	here     bool   // the failure is about another pull request than the one with the request
+}
+
+// again tells a person how to make the request again.
+func (a asker) again() string {
+	switch {
+	case a.terminal:
+		return "run this again"
+	case a.label != "":
+		return "add the label `" + markdown.Code(a.label) + "` again"
+	case a.here:
+		return "repeat the command here"
+	}
+	return "repeat the command"
+}
+
+// next tells what a person can do about a failure.
+func (e end) next(a asker) string {
+	var parts []string
+	if e.in != "" && e.then != thenRetry && (e.todo != "" || e.then == thenAgain) {
+		parts = append(parts, "In "+e.in+":")
+	}
+	if e.options != "" && a.label == "" {
+		parts = append(parts, e.options)
+	}
+	if e.todo != "" {
+		parts = append(parts, e.todo)
+	}
+	switch {
+	case e.then == thenRetry && a.terminal:
+		parts = append(parts, "Run this again later.")
+	case e.then == thenRetry:
+		parts = append(parts, retries+" You can also "+a.again()+".")
+	case e.then == thenAgain && e.to != "":
+		parts = append(parts, e.to+", "+a.again()+".")
+	case e.then == thenAgain && e.todo != "":
+		parts = append(parts, "Then "+a.again()+".")
+	case e.then == thenAgain:
+		parts = append(parts, strings.ToUpper(a.again()[:1])+a.again()[1:]+".")
+	}
+	return strings.Join(parts, " ")
+}
+
+const (
+	retries   = "MergeXO retries at the next event or sweep."
+	allOrNone = "A group lands together or not at all."
+	resolve   = "Rebase the branch onto `%s` or merge `%s` into it, resolve the conflicts and push. If an agent follows the pull request, you can ask it to do that in a comment."
 )
 
 // Variants of codes with another remedy. They exist only in the tables.
@@ -61,82 +123,84 @@ func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 }
 
 var ends = map[model.MergeCode]end{
-	model.CodeApproval:      {"an approval is missing", "Once people who may write have approved the head, give the command again."},
-	model.CodeStale:         {"the approval is of an earlier head", "What was pushed since has to be approved. " + anew},
-	model.CodeChanges:       {"changes are requested", "Whoever requests them approves, or somebody dismisses that review. " + anew},
-	model.CodeChecks:        {"a check has not passed yet", bySelf},
-	model.CodeChecksFailed:  {"a check failed", "Push what mends it, or run the check again. " + anew},
-	model.CodeDraft:         {"the pull request is a draft", "Mark it as ready for review. " + anew},
-	model.CodeFrozen:        {"the pull request is frozen by a label", "Take the label off. " + anew},
-	model.CodeClosed:        {"the pull request is not open", ""},
-	model.CodeBlocked:       {"the automation is stopped here", "`/mergexo why` tells by what. Once it goes on, give the command again."},
-	model.CodeTrain:         {"it is in the merge train", bySelf},
-	model.CodeQueue:         {"it is in GitHub's merge queue", bySelf},
-	model.CodeDequeued:      {"it was taken out of the merge queue", "Give the command again to put it back."},
-	model.CodeBusy:          {"other work is under way here", bySelf},
-	model.CodeStrategy:      {"that strategy cannot be used", "Give the command with another `strategy=`, or without one for what the settings say."},
-	model.CodeCancelled:     {"the request was taken back", ""},
-	model.CodeReplaced:      {"a later request has replaced this one", ""},
-	model.CodeConflict:      {"the branch conflicts with `%s`", settle},
-	model.CodeSquash:        {"the branch conflicts with `%s`, also as one change", settle},
-	model.CodeTests:         {"the tests before the merge fail", "Push what mends them, and give the command again. Where the branch is not to blame, give the command again once the tests are mended."},
-	testsUnstarted:          {"the tests before the merge could not be started", "In `.github/mergexo.toml` on `%s`, mend `[merge] tests`: a command that is in the repository, with the right to be executed, or on the runner. " + anew},
-	model.CodeSetup:         {"what comes before the tests fails", "In `.github/mergexo.toml` on `%s`, write what makes a fresh tree ready into `[merge] setup`, or `setup = \"none\"` where nothing has to. " + anew},
-	model.CodeNoCheckout:    {"the workflow has no checkout to test in", "Have the workflow check the repository out before MergeXO (`actions/checkout`), or in `.github/mergexo.toml` on `%s`, set `[merge] tests_in = \"fresh\"`. " + anew},
-	model.CodeNoTests:       {"nobody knows how to test it", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + anew},
-	model.CodeProtected:     {"the rules of `%s` refuse the push", "Either let MergeXO's token push to `%s`, or have GitHub merge: `/mergexo merge strategy=api`."},
-	protectedAPI:            {"GitHub refuses the merge into `%s`", "What GitHub says is missing has to come first. " + anew + " Where `%s` has a merge queue, `/mergexo merge strategy=github-queue` goes through it. Somebody whom the rules of `%s` let pass can merge it on its page, and who administers the repository can change the rules."},
-	model.CodeUnrelated:     {"the branch has no history in common with `%s`", "Put its commits onto a branch that begins at `%s`."},
-	model.CodeEmpty:         {"there is nothing to merge", "Where all of it is on `%s` already, close the pull request; else push what is missing. " + anew},
-	emptyProven:             {"`%s` has all of it already", "Close the pull request: there is nothing left to merge."},
-	model.CodeRewound:       {"commits that `%s` gave up would come back", byOwn + "To have them gone from the branch as well, put its own commits onto `%s` as it is now and push first."},
-	model.CodeDiff:          {"what would land is not what was reviewed", "Put the branch onto `%s` and push, so that the change can be reviewed as it lands. " + anew},
-	model.CodeForbidden:     {"MergeXO's token may not do that", "Give the token the right that is missing. A workflow's own token can never push changes of workflow files: those need the token of a GitHub App. " + anew},
-	model.CodeLockBroken:    {"the lock of `%s` holds something that MergeXO did not write", "Look at it, and delete it with the command below: no merge into `%s` begins while it is there. " + anew},
-	model.CodeAttempts:      {"it was tried as often as it may be", "Once the head or `%s` has moved, give the command again; `[merge] attempts` says how often."},
-	model.CodeTooMany:       {"the branch has too many commits to be put over one by one", "Give the command with `strategy=squash`, or with `strategy=no-ff`, which leaves them as they are."},
-	model.CodeSettings:      {"the settings that would land are not valid", "Fix `.github/mergexo.toml` in the pull request and push: once it were on `%s`, MergeXO would stop there. " + anew},
-	model.CodeBaseMissing:   {"there is no branch `%s`", "Let the pull request go to a branch that exists. " + anew},
-	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},
-	model.CodeFrontmatter:   {"the front matter of a file cannot be read", "Mend the file and push. " + anew},
-	model.CodeRetargeted:    {"the pull request goes to another branch now", "What was asked for, approved and tested was for the other one. To have it merged where it goes now, give the command again."},
-	model.CodeNeeds:         {"what it depends on was closed", "Reopen that pull request, or change the `Depends-on:` line. " + anew},
-	model.CodeMember:        {"another pull request of the group is not ready", "They land together or not at all. Once that one is ready, give the command again."},
-	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
-	model.CodeRejected:      {"the server did not take the push", bySelf},
-	model.CodeLock:          {"another merge into `%s` is under way", bySelf},
-	model.CodeHeadMoved:     {"the head is not the one that was asked for", "A request and an approval are for one head. Look at what was pushed, and give the command again."},
-	model.CodeWrongHead:     {"the head is not the one that `sha=` names", "Look at the head, and name it with `sha=`, or leave that out for the head as it is."},
-	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
+	model.CodeApproval:      {headline: "an approval is missing", todo: "Have somebody with write access approve the head.", then: thenAgain},
+	model.CodeStale:         {headline: "the approval is for an earlier head", todo: "Have the new commits approved.", then: thenAgain},
+	model.CodeChanges:       {headline: "changes are requested", todo: "The reviewer has to approve, or somebody has to dismiss that review.", then: thenAgain},
+	model.CodeChecks:        {headline: "a check has not passed yet", then: thenRetry},
+	model.CodeChecksFailed:  {headline: "a check failed", todo: "Push a fix, or rerun the check.", then: thenAgain},
+	model.CodeDraft:         {headline: "the pull request is a draft", todo: "Mark it as ready for review.", then: thenAgain},
+	model.CodeFrozen:        {headline: "the pull request is frozen by a label", todo: "Remove the label.", then: thenAgain},
+	model.CodeClosed:        {headline: "the pull request is not open"},
+	model.CodeBlocked:       {headline: "MergeXO has stopped here", todo: "Resolve what `/mergexo why` shows.", then: thenAgain},
+	model.CodeTrain:         {headline: "it is in the merge train", then: thenRetry},
+	model.CodeQueue:         {headline: "it is in GitHub's merge queue", then: thenRetry},
+	model.CodeDequeued:      {headline: "it was taken out of the merge queue", then: thenAgain, to: "To put it back"},
+	model.CodeBusy:          {headline: "other work is in progress here", then: thenRetry},
+	model.CodeStrategy:      {headline: "this strategy cannot be used", todo: "Comment `/mergexo merge` with another `strategy=`, or without one to use the settings' strategy."},
+	model.CodeCancelled:     {headline: "the request was cancelled"},
+	model.CodeReplaced:      {headline: "a later request replaced this one"},
+	model.CodeConflict:      {headline: "the branch conflicts with `%s`", todo: resolve, then: thenAgain},
+	model.CodeSquash:        {headline: "the branch conflicts with `%s`, even as one commit", todo: resolve, then: thenAgain},
+	model.CodeTests:         {headline: "the tests before the merge fail", todo: "Push a fix. If the branch is not to blame, fix the tests on `%s`.", then: thenAgain},
+	testsUnstarted:          {headline: "the tests before the merge could not be started", todo: "Fix `[merge] tests` in `.github/mergexo.toml` on `%s`: name an executable file of the repository, or a command of the runner.", then: thenAgain},
+	model.CodeSetup:         {headline: "the setup for the tests fails", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] setup` to the command that prepares a fresh tree, or to `\"none\"`.", then: thenAgain},
+	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
+	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
+	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
+	protectedAPI:            {headline: "GitHub refuses the merge into `%s`", options: "If `%s` has a merge queue, use `/mergexo merge strategy=github-queue`.", todo: "Resolve what GitHub reports, or have somebody merge on the page who may bypass the rules of `%s`.", then: thenAgain, to: "To try again"},
+	model.CodeUnrelated:     {headline: "the branch has no common history with `%s`", todo: "Move its commits to a branch that starts at `%s`."},
+	model.CodeEmpty:         {headline: "there is nothing to merge", todo: "If `%s` has all of the changes, close the pull request. Otherwise push what is missing.", then: thenAgain},
+	emptyProven:             {headline: "`%s` has all of it already", todo: "Close the pull request: nothing is left to merge."},
+	model.CodeRewound:       {headline: "commits that `%s` dropped would come back", options: "To merge without them, repeat the command with `strategy=rebase`, `squash` or `cherry-pick`.", todo: "To remove them from the branch too, rebase its own commits onto the current `%s` and push."},
+	model.CodeDiff:          {headline: "what would land differs from what was reviewed", todo: "Rebase the branch onto `%s` and push, so that the change can be reviewed as it will land.", then: thenAgain},
+	model.CodeForbidden:     {headline: "MergeXO's token lacks a permission", todo: "Add the missing permission to the token. A workflow's own token can never push changes to workflow files: those need the token of a GitHub App.", then: thenAgain},
+	model.CodeLockBroken:    {headline: "the lock of `%s` holds something that MergeXO did not write", todo: "Look at it, and delete it with the command below. While it exists, nothing is merged into `%s`.", then: thenAgain},
+	model.CodeAttempts:      {headline: "the attempt limit was reached", todo: "Wait for a new commit on the branch or on `%s`. The limit is `[merge] attempts`.", then: thenAgain},
+	model.CodeTooMany:       {headline: "too many commits to rebase", todo: "Use `/mergexo merge strategy=squash`, or `strategy=no-ff`, which keeps them unchanged."},
+	model.CodeSettings:      {headline: "the settings in this change are invalid", todo: "Fix `.github/mergexo.toml` in the pull request and push. On `%s`, these settings would stop MergeXO.", then: thenAgain},
+	model.CodeBaseMissing:   {headline: "there is no branch `%s`", todo: "Change the base to a branch that exists.", then: thenAgain},
+	model.CodeBranchMissing: {headline: "the head branch was deleted", todo: "Restore the branch.", then: thenAgain},
+	model.CodeFrontmatter:   {headline: "the front matter of a file cannot be read", todo: "Fix the file and push.", then: thenAgain},
+	model.CodeRetargeted:    {headline: "the pull request has another base now", todo: "The request, approval and tests were for the old base.", then: thenAgain, to: "To merge into the new one"},
+	model.CodeNeeds:         {headline: "a pull request that it depends on was closed", todo: "Reopen that pull request, or change the `Depends-on:` line.", then: thenAgain},
+	model.CodeMember:        {headline: "another pull request of the group is not ready", todo: allOrNone, then: thenAgain, to: "Once that one is ready"},
+	model.CodeBaseMoved:     {headline: "`%s` kept moving", then: thenRetry},
+	model.CodeRejected:      {headline: "the server rejected the push", then: thenRetry},
+	model.CodeLock:          {headline: "another merge into `%s` is in progress", then: thenRetry},
+	model.CodeHeadMoved:     {headline: "the head has changed since the request", todo: "A request and an approval cover one head. Review the new commits.", then: thenAgain},
+	model.CodeWrongHead:     {headline: "the head is not the one that `sha=` names", todo: "Look at the head. Name it with `sha=`, or leave `sha=` out to merge the current head."},
+	model.CodeDirtyBase:     {headline: "`%s` is checked out with changes", todo: "Commit or stash them.", then: thenAgain},
 }
 
 // endOf is the text for a code and this base branch.
 func endOf(code model.MergeCode, base string) end {
 	e, known := ends[code]
 	if !known {
-		return end{"it did not come about", "Give the command again."}
+		return end{headline: "the merge failed", then: thenAgain}
 	}
-	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(base)) }
-	return end{fill(e.headline), fill(e.next)}
+	return e.on(base)
+}
+
+// on fills in the base branch.
+func (e end) on(base string) end {
+	for _, text := range []*string{&e.headline, &e.todo, &e.to, &e.options} {
+		*text = strings.ReplaceAll(*text, "%s", markdown.Code(base))
+	}
+	return e
 }
 
 // FailText says why a merge failed, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := f.end(m)
-	if m.Label != "" { // no command asked for it
-		label := "the label `" + markdown.Code(m.Label) + "` on again"
-		e.next = strings.NewReplacer(byOwn, "", "give the command again", "put "+label, "Give the command again", "Put "+label, "giving the command again", "putting "+label).Replace(e.next)
-	}
-	return failed(p, m, f, e)
+	return failed(p, m, f, f.end(m), asker{label: m.Label, here: f.Pull != nil})
 }
 
-func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
+func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string {
 	var b strings.Builder
 	at := p // what prevents the merge
 	if f.Pull != nil {
 		at = *f.Pull
 	}
-	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\nIt was about %s%s.%s", e.headline, f.Code, runLink(m), what(p, m), tries(m), either(len(f.Proof) > 0, proof(at, f.Proof), detail(f.Detail)))
+	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\n%s%s.%s", e.headline, f.Code, runLink(m), requested(p, m), tries(m), either(len(f.Proof) > 0, proof(at, f.Proof), detail(f.Detail)))
 	if f.Conflicts != nil {
 		b.WriteString("\n\n" + ConflictText(at, *f.Conflicts))
 	}
@@ -149,10 +213,10 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {
 		back := fmt.Sprintf("git push %s origin %s", quote("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), quote(m.Head+":refs/heads/"+p.HeadRef))
-		b.WriteString("\n\nTo have the branch back as it was, run this where its commits are:\n\n" + fenced(back, maxDetail, false))
+		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(back, maxDetail, false))
 	}
-	if e.next != "" {
-		b.WriteString("\n\n" + e.next)
+	if next := e.next(a); next != "" {
+		b.WriteString("\n\n" + next)
 	}
 	if f.Ref != "" {
 		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
@@ -170,16 +234,16 @@ func tries(m model.MergeMarker) string {
 // untouched says what the failure left unchanged.
 func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
 	if list := landed(p, m); len(list) > 0 {
-		return fmt.Sprintf("Part of it has landed all the same, and stays: %s.", strings.Join(list, ", "))
+		return fmt.Sprintf("Some commits were already merged and stay: %s.", strings.Join(list, ", "))
 	}
 	if f.Landed != "" {
-		return fmt.Sprintf("Part of it is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, f.Landed))
+		return fmt.Sprintf("Some commits are already on `%s` and stay: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, f.Landed))
 	}
 	if f.Pull != nil {
-		return "Nothing has landed, here or there."
+		return "Nothing was merged in any of them."
 	}
 	if movedOnly(p, m, f) {
-		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was made from %s to be tested.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))
+		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was built from %s for the tests.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))
 	}
 	return fmt.Sprintf("Neither `%s` nor the branch was changed.", markdown.Code(m.Base))
 }
@@ -199,7 +263,7 @@ func detail(s string) string {
 	case s == "":
 		return ""
 	case len(s) <= 300 && !strings.Contains(s, "\n"):
-		return " In detail: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".") + "."
+		return " Details: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".") + "."
 	}
 	return "\n\n" + fenced(s, maxDetail, true)
 }

@@ -96,7 +96,7 @@ func soft(c Case, way Way) []finding {
 		changesGate(c),
 		approvedGate(c),
 		checksGate(c, way),
-		find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is no draft")),
+		find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is not a draft")),
 		frozenGate(p, c.Policy),
 		idleGate(c.Busy),
 		mergeableGate(p, c.Facts, way),
@@ -131,20 +131,20 @@ func headGate(c Case) finding {
 	head := c.Snapshot.Pull.HeadSHA
 	switch {
 	case c.SHA != "" && !strings.HasPrefix(head, c.SHA) && !strings.HasPrefix(c.Request.Head, c.SHA):
-		return find(GateHead, model.CodeWrongHead, false, "asked for head %s, and the head is %s", c.SHA, head)
+		return find(GateHead, model.CodeWrongHead, false, "the request names head %s, but the head is %s", c.SHA, head)
 	case c.Request.Head == "", c.Request.Head == head:
 		return find(GateHead, model.CodeHeadMoved, true, "the head is %s", markdown.Short(head))
 	case slices.Contains(c.Request.Tips(), head):
-		return find(GateHead, model.CodeHeadMoved, true, "the head is %s, which was made from %s for this merge", markdown.Short(head), markdown.Short(c.Request.Head))
+		return find(GateHead, model.CodeHeadMoved, true, "the head is %s, which was built from %s for this merge", markdown.Short(head), markdown.Short(c.Request.Head))
 	}
-	return find(GateHead, model.CodeHeadMoved, false, "asked for when the head was %s, and now it is %s; give the command again for that one", c.Request.Head, head)
+	return find(GateHead, model.CodeHeadMoved, false, "requested for head %s, but the head is now %s; to merge that one, repeat the command", c.Request.Head, head)
 }
 
 // targetGate compares the base with the requested one.
 func targetGate(c Case) finding {
 	now, asked := c.Snapshot.Pull.BaseRef, c.Request.Base
 	return find(GateTarget, model.CodeRetargeted, asked == "" || asked == now, "%s", either(asked == "" || asked == now,
-		fmt.Sprintf("it goes to branch %q", now), fmt.Sprintf("asked for when it went to branch %q, and now it goes to %q", asked, now)))
+		fmt.Sprintf("the base is branch %q", now), fmt.Sprintf("requested for base %q, but the base is now %q", asked, now)))
 }
 
 func base(p model.Pull, facts model.MergeFacts) string {
@@ -174,7 +174,7 @@ func branchGate(p model.Pull, way Way) finding {
 	}
 	moves := movesHead(way.Strategy, p)
 	return find(GateBranch, model.CodeBranchMissing, !moves, "the head branch %q was deleted%s", p.HeadRef,
-		either(moves, "; restore it to go on", ", and strategy "+way.Strategy+" does without"))
+		either(moves, "; restore it to continue", ", and strategy "+way.Strategy+" does not need it"))
 }
 
 // pushableGate refuses a push that the rules forbid. If GitHub does not report the rules, the push itself shows.
@@ -185,15 +185,15 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	case Barred(way, p, facts, "") != "":
 		return find(GatePushable, model.CodeProtected, false, "%s", Barred(way, p, facts, ""))
 	case facts.PushRefused:
-		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s has GitHub merge instead", p.BaseRef, model.StrategyAPI)
+		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s lets GitHub merge instead", p.BaseRef, model.StrategyAPI)
 	case len(bound(facts)) > 0 && way.Train:
-		return find(GatePushable, model.CodeProtected, true, "branch %q takes only commits that have passed %s, which the merge train waits for", p.BaseRef, names("", bound(facts)))
+		return find(GatePushable, model.CodeProtected, true, "branch %q accepts only commits that have passed %s, which the merge train waits for", p.BaseRef, names("", bound(facts)))
 	case len(bound(facts)) > 0:
-		return find(GatePushable, model.CodeProtected, true, "branch %q takes only commits that have passed %s: the head, where it lands as it is", p.BaseRef, names("", bound(facts)))
+		return find(GatePushable, model.CodeProtected, true, "branch %q accepts only commits that have passed %s; the head can land if it is unchanged", p.BaseRef, names("", bound(facts)))
 	case !facts.RuleKnown:
-		return find(GatePushable, model.CodeProtected, true, "GitHub does not tell the rules of branch %q; the push will", p.BaseRef)
+		return find(GatePushable, model.CodeProtected, true, "GitHub does not show the rules of branch %q; the push will", p.BaseRef)
 	}
-	return find(GatePushable, model.CodeProtected, true, "nothing keeps MergeXO's token from pushing to branch %q", p.BaseRef)
+	return find(GatePushable, model.CodeProtected, true, "MergeXO's token may push to branch %q", p.BaseRef)
 }
 
 // aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run
@@ -205,9 +205,9 @@ func aloneGate(c Case) finding {
 		if m.Marker.State != model.MergeRunning || m.Marker.Command == c.Request.Command || dead && &c.State.Merges[i] != newest {
 			continue
 		}
-		return find(GateAlone, model.CodeBusy, false, "a merge is under way already, asked for by %s, see %s", m.Marker.By, m.URL)
+		return find(GateAlone, model.CodeBusy, false, "a merge is already in progress, requested by %s, see %s", m.Marker.By, m.URL)
 	}
-	return find(GateAlone, model.CodeBusy, true, "no other merge is under way")
+	return find(GateAlone, model.CodeBusy, true, "no other merge is in progress")
 }
 
 func attemptsGate(c Case) finding {
@@ -217,7 +217,7 @@ func attemptsGate(c Case) finding {
 	}
 	met := n < c.Policy.Attempts
 	return find(GateAttempts, model.CodeAttempts, met, "%d of %d attempts made on this head and this tip of branch %q%s", n, c.Policy.Attempts, c.Snapshot.Pull.BaseRef,
-		either(met, "", lastCause(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)+"; another one can be made once either has moved"))
+		either(met, "", lastCause(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)+"; the next one needs a new commit on either branch"))
 }
 
 // lastCause says how the last attempt on this head and base tip ended.
@@ -266,7 +266,7 @@ func LastGate(st model.State, head string) []model.Gate {
 	if m := newest.Marker; m.Head != head && !slices.Contains(m.Tips(), head) {
 		return nil
 	}
-	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is settled, /mergexo merge asks again", newest.Marker.Reason, newest.URL).Gate}
+	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is resolved, repeat /mergexo merge", newest.Marker.Reason, newest.URL).Gate}
 }
 
 // Attempts is the highest attempt number on this head and base tip. The head may be a tip made by an attempt.
@@ -323,18 +323,18 @@ func has(labels []string, label string) bool {
 
 func idleGate(busy *model.Posted[model.TurnMarker]) finding {
 	if busy == nil {
-		return find(GateIdle, model.CodeBusy, true, "no turn is at work")
+		return find(GateIdle, model.CodeBusy, true, "no turn is running")
 	}
-	return find(GateIdle, model.CodeBusy, false, "a turn is at work, see %s; it ends at %s at the latest", busy.URL, busy.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return find(GateIdle, model.CodeBusy, false, "a turn is running, see %s; it ends by %s", busy.URL, busy.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 // mergeableGate follows GitHub's view of conflicts, unless a rule may resolve them.
 func mergeableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case !facts.Conflicting:
-		return find(GateMergeable, model.CodeConflict, true, "GitHub knows of no conflict with branch %q", p.BaseRef)
+		return find(GateMergeable, model.CodeConflict, true, "GitHub reports no conflict with branch %q", p.BaseRef)
 	case way.Strategy == model.StrategyUnion || !model.ByGitHub(way.Strategy) && len(way.BaseWins) > 0:
-		return find(GateMergeable, model.CodeConflict, true, "it conflicts with branch %q, and the rule may settle that", p.BaseRef)
+		return find(GateMergeable, model.CodeConflict, true, "it conflicts with branch %q, which the rule may resolve", p.BaseRef)
 	}
 	return find(GateMergeable, model.CodeConflict, false, "it conflicts with branch %q", p.BaseRef)
 }

@@ -13,8 +13,8 @@ import (
 // Absent is the failure that part of a merge group cannot be read: a repository as owner/name, or a pull request as
 // owner/name#number.
 func Absent(name string) Failure {
-	return Failure{Code: model.CodeMember, Detail: name + " is not there, or the token may not see it", own: end{
-		"a part of the group is not there", "Mend the `Depends-on:` line or the `[[merge.group]]`, or let MergeXO's token read that repository. " + anew,
+	return Failure{Code: model.CodeMember, Detail: name + " does not exist, or the token may not see it", own: end{
+		headline: "part of the group was not found", todo: "Fix the `Depends-on:` line or the `[[merge.group]]`, or let MergeXO's token read that repository.", then: thenAgain,
 	}}
 }
 
@@ -22,13 +22,13 @@ func Absent(name string) Failure {
 // member, owner/name#number.
 func Unheard(name, who string) Failure {
 	return Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s: %s may not give commands there", name, who), own: end{
-		who + " may not merge all of the group", "They land together or not at all. Somebody who may give commands in all of these repositories has to give this one.",
+		headline: who + " may not merge all of the group", todo: allOrNone + " Somebody who may give commands in all of these repositories has to give this one.",
 	}}
 }
 
 // Untestable is the failure that no test command is configured on the base branch, and none is found.
 func Untestable(base string) Failure {
-	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and nothing there tells which one it is; looked for were %s", base, lookedFor)}
+	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and none is detected there; MergeXO looks for %s", base, lookedFor)}
 }
 
 // end is the text of a failure.
@@ -44,16 +44,14 @@ func (f Failure) end(m model.MergeMarker) end {
 	case model.CodeConflict:
 		e.headline = fmt.Sprintf("%s conflicts with its base `%s`", link, markdown.Code(f.Pull.BaseRef))
 	case model.CodeSquash:
-		e.headline = fmt.Sprintf("%s conflicts with its base `%s`, also as one change", link, markdown.Code(f.Pull.BaseRef))
+		e.headline = fmt.Sprintf("%s conflicts with its base `%s`, even as one commit", link, markdown.Code(f.Pull.BaseRef))
 	case model.CodeMember:
 		e.headline = link + " is not ready"
 		return e
 	default:
 		e.headline = link + ": " + e.headline
 	}
-	if e.next != "" && e.next != bySelf {
-		e.next = fmt.Sprintf("In %s: %s", link, strings.ReplaceAll(e.next, anew, "Then give the command again here."))
-	}
+	e.in = link
 	return e
 }
 
@@ -81,7 +79,7 @@ func members(p model.Pull, m model.MergeMarker, leader string) []string {
 		}
 		var how []string
 		if strings.EqualFold(leader, fmt.Sprintf("%s#%d", other.Repo, other.Number)) {
-			how = append(how, "where it was asked for")
+			how = append(how, "where it was requested")
 		}
 		if other.Landed != "" {
 			how = append(how, "landed as "+markdown.Commit(url, other.Landed))
@@ -126,5 +124,5 @@ func together(p model.Pull, m model.MergeMarker) string {
 		return ""
 	}
 	number, _ := strconv.Atoi(at[2])
-	return fmt.Sprintf("\n\nIt lands together with others, asked for on %s.", reference(at[1], number, page(p, at[1], number)))
+	return fmt.Sprintf("\n\nIt lands together with others, requested on %s.", reference(at[1], number, page(p, at[1], number)))
 }

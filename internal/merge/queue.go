@@ -128,12 +128,12 @@ func QueueFailure(left model.QueueExit) Failure {
 func QueueText(p model.Pull, m model.MergeMarker, now model.QueueView) string {
 	in := m.Queue != nil && m.Queue.In
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Going into GitHub's merge queue:"), what(p, m), runLink(m))
+	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Joining GitHub's merge queue:"), what(p, m), runLink(m))
 	switch {
 	case now.Entry != nil:
 		fmt.Fprintf(&b, "It is at position %d, %s.", now.Entry.Position, QueueState(*now.Entry))
 	case in && now.Left != nil:
-		b.WriteString("GitHub does not show it in the queue, and does not show yet what became of it.")
+		b.WriteString("GitHub does not show it in the queue, and does not show a result yet.")
 	default:
 		fmt.Fprintf(&b, "GitHub tests it together with what is ahead of it, and merges it into `%s` once the required checks have passed.", markdown.Code(m.Base))
 	}
@@ -151,7 +151,7 @@ func QueueState(e model.QueueEntry) string {
 	case "MERGEABLE":
 		return "about to be merged"
 	case "UNMERGEABLE":
-		return "and GitHub cannot merge it as things are"
+		return "but GitHub cannot merge it"
 	case "LOCKED":
 		return "being merged"
 	}
@@ -165,7 +165,7 @@ func queueProblem(c Case) string {
 	case c.Queue != nil && !c.Queue.Enabled:
 		return fmt.Sprintf("branch %q has no merge queue", p.BaseRef)
 	case c.Snapshot.Viewer.Login == actionsBot:
-		return "what the workflow's own token puts into the merge queue starts no workflow there, so that its checks never come: give MergeXO the token of a GitHub App"
+		return "the workflow's own token starts no workflow in the merge queue, so the checks would never run: give MergeXO the token of a GitHub App"
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func RevertTitle(p model.Pull) string {
 // RevertBody is the description of the pull request.
 func RevertBody(p model.Pull, u Undo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This takes back what #%d put on `%s` with %s. Asked for by %s%s",
+	fmt.Fprintf(&b, "This reverts what #%d put on `%s` with %s. Requested by %s%s",
 		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, either(u.URL == "", "", fmt.Sprintf(" [there](%s)", u.URL)))
 	if u.Reason != "" {
 		fmt.Fprintf(&b, ":\n\n> %s\n\n%s", markdown.Plain(oneLine(u.Reason)), TestsText(u.Tests))
@@ -45,7 +45,7 @@ func RevertBody(p model.Pull, u Undo) string {
 	}
 	for i, c := range u.Commits {
 		if i == 0 {
-			b.WriteString("\n\nTaken back:\n")
+			b.WriteString("\n\nReverted:\n")
 		}
 		if i == maxCommits {
 			u.More += len(u.Commits) - i
@@ -64,7 +64,7 @@ func RevertBody(p model.Pull, u Undo) string {
 
 // RevertText answers the command on the pull request that is taken back.
 func RevertText(u Undo) string {
-	return fmt.Sprintf("[#%d](%s) takes back what this pull request put on `%s`. %s Nothing is changed until that one is merged.%s",
+	return fmt.Sprintf("**Opened a revert:** [#%d](%s) reverts what this pull request put on `%s`. %s Nothing changes until it is merged.%s",
 		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), TestsText(u.Tests), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
 }
 
@@ -72,8 +72,8 @@ func RevertText(u Undo) string {
 func RevertFailText(p model.Pull, u Undo, f Failure) string {
 	e := f.end(model.MergeMarker{Base: u.Base})
 	headline := map[model.MergeCode]string{
-		model.CodeConflict: "what came later on `%s` is in the way",
-		model.CodeEmpty:    "it is taken back on `%s` already",
+		model.CodeConflict: "later changes on `%s` conflict with the revert",
+		model.CodeEmpty:    "it is already reverted on `%s`",
 		model.CodeTests:    "the tests fail without it",
 	}[f.Code]
 	if headline == "" || f.kind(model.MergeMarker{}) == testsUnstarted {

@@ -25,7 +25,7 @@ func SteeringNotes(paths []string) []string {
 	if len(kinds) == 0 {
 		return nil
 	}
-	return []string{"It changes files that decide over this repository: " + strings.Join(kinds, ", ")}
+	return []string{"It changes files that control this repository: " + strings.Join(kinds, ", ")}
 }
 
 // steeringGate keeps nothing from being merged: it is there for people to see before they approve.
@@ -33,9 +33,9 @@ func steeringGate(p model.Pull) (finding, bool) {
 	told := SteeringNotes(p.Paths())
 	switch {
 	case len(told) > 0:
-		return find(GateSteering, "", true, "%s; look at them before you approve", strings.ToLower(told[0][:1])+told[0][1:]), true
+		return find(GateSteering, "", true, "%s; check them before you approve", strings.ToLower(told[0][:1])+told[0][1:]), true
 	case len(p.Files) > 0 && !p.FilesComplete:
-		return find(GateSteering, "", true, "none among the first %d of its files; the merge looks at all of them", len(p.Files)), true
+		return find(GateSteering, "", true, "none among the first %d of its files; the merge checks all of them", len(p.Files)), true
 	}
 	return finding{}, false
 }

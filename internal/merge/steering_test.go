@@ -33,8 +33,8 @@ func TestWhyTellsWhatAPullRequestSteers(t *testing.T) {
 	}{
 		"nothing":         {[]model.File{{Path: "a.go"}}, true, ""},
 		"no files known":  {nil, false, ""},
-		"settings":        {[]model.File{{Path: "a.go"}, {Path: ".github/mergexo.toml"}}, true, "MergeXO's settings (.github/mergexo.toml); look at them before you approve"},
-		"too many to see": {[]model.File{{Path: "a.go"}}, false, "none among the first 1 of its files; the merge looks at all of them"},
+		"settings":        {[]model.File{{Path: "a.go"}, {Path: ".github/mergexo.toml"}}, true, "MergeXO's settings (.github/mergexo.toml); check them before you approve"},
+		"too many to see": {[]model.File{{Path: "a.go"}}, false, "none among the first 1 of its files; the merge checks all of them"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

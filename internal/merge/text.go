@@ -14,7 +14,7 @@ import (
 
 // WaitText tells what a request waits for.
 func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
-	return fmt.Sprintf("**Waiting to be merged**: %s%s\n\n%s\n\nOnce nothing of that is in the way any more, the merge begins by itself, as long as the head stays the same. `/mergexo merge cancel` takes the request back; `/mergexo why` lists every condition.%s",
+	return fmt.Sprintf("**Waiting to be merged**: %s%s\n\n%s\n\nThe merge starts automatically once these are resolved and the head has not changed. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
 		what(p, m), runLink(m), unmet(v), together(p, m))
 }
 
@@ -23,8 +23,8 @@ func RefuseText(p model.Pull, v Verdict) string {
 	e := endOf(v.Code, p.BaseRef)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Not merged: %s** (`%s`). Nothing was changed.\n\n%s", e.headline, v.Code, unmet(v))
-	if e.next != "" {
-		b.WriteString("\n\n" + e.next)
+	if next := e.next(asker{}); next != "" {
+		b.WriteString("\n\n" + next)
 	}
 	return b.String()
 }
@@ -33,14 +33,14 @@ func RefuseText(p model.Pull, v Verdict) string {
 func RunningText(p model.Pull, m model.MergeMarker, most int) string {
 	text := fmt.Sprintf("**Merging** %s%s%s", what(p, m), attempt(m, most), runLink(m))
 	if m.Tip != "" {
-		text += fmt.Sprintf("\n\nWhat is tested, and then lands, is %s.", markdown.Commit(p.URL, m.Tip))
+		text += fmt.Sprintf("\n\n%s is tested and then merged.", markdown.Commit(p.URL, m.Tip))
 	}
 	return text + together(p, m)
 }
 
 // HaltedText tells of an attempt that its run could not bring to an end: the next one goes on.
 func HaltedText(p model.Pull, m model.MergeMarker, most int) string {
-	return fmt.Sprintf("%s\n\nThis attempt has stopped: %s. %s", RunningText(p, m, most), markdown.Plain(m.Cause), bySelf)
+	return fmt.Sprintf("%s\n\nThis attempt stopped: %s. %s", RunningText(p, m, most), markdown.Plain(m.Cause), end{then: thenRetry}.next(asker{}))
 }
 
 // Landing is what a merge did.
@@ -65,24 +65,24 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	var b strings.Builder
 	picked := l.Closed && Unshown(m.Strategy, p)
 	if m.Mirror != "" || picked {
-		fmt.Fprintf(&b, "Thank you%s! What this pull request brings is on `%s`, with %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
+		fmt.Fprintf(&b, "Thank you%s! Your changes are on `%s` as %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
 	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` is at %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed), TestsText(l.Tests))
 	switch {
 	case picked:
-		b.WriteString("\n\nThe commits were picked, so GitHub cannot show this pull request as merged: it is closed.")
+		b.WriteString("\n\nThe commits were cherry-picked, so GitHub cannot show this pull request as merged. It is closed instead.")
 	case l.Closed:
 		b.WriteString(closedText(p, m))
 	case l.Waits:
 		b.WriteString(badgeText(p, m))
 	}
 	if m.Strategy == model.StrategyUnion {
-		fmt.Fprintf(&b, "\n\nOnly list fields%s were joined: the texts and all other fields are those of `%s`, whatever the pull request says there.", names(" ", quoted(l.Fields)), markdown.Code(m.Base))
+		fmt.Fprintf(&b, "\n\nOnly list fields%s were merged. The text and all other fields are those of `%s`, even if the pull request changes them.", names(" ", quoted(l.Fields)), markdown.Code(m.Base))
 	}
 	b.WriteString(commits(p, "Commits", l.Commits, l.More))
-	b.WriteString(commits(p, fmt.Sprintf("Left out, since `%s` had them once and gave them up", markdown.Code(m.Base)), unmoved(l.GivenUp), 0))
+	b.WriteString(commits(p, fmt.Sprintf("Left out because `%s` dropped them earlier", markdown.Code(m.Base)), unmoved(l.GivenUp), 0))
 	if l.Unanswered > 0 {
-		fmt.Fprintf(&b, "\n\n%s no answer; after the merge none comes by itself.", either(l.Unanswered == 1, "1 comment here has", fmt.Sprintf("%d comments here have", l.Unanswered)))
+		fmt.Fprintf(&b, "\n\n%s unanswered. MergeXO does not answer after a merge.", either(l.Unanswered == 1, "1 comment here is", fmt.Sprintf("%d comments here are", l.Unanswered)))
 	}
 	b.WriteString(notes(p, l.Notes))
 	b.WriteString(together(p, m))
@@ -104,7 +104,7 @@ func mention(a model.Actor) string {
 
 // CancelText takes the place of a request that an operator has taken back.
 func CancelText(p model.Pull, m model.MergeMarker, by string) string {
-	return fmt.Sprintf("**Taken back** by %s: %s. Nothing was changed.", by, what(p, m))
+	return fmt.Sprintf("**Cancelled** by %s: %s. Nothing was changed.", by, what(p, m))
 }
 
 // SupersededText takes the place of a request that a later one has replaced, which stands at url.
@@ -136,7 +136,7 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 	case v.Go && plan != nil && (plan.Conflicts != nil || plan.Code != ""):
 		fmt.Fprintf(&b, "**It could not be merged**: %s\n", what(p, m))
 	case v.Go && v.Way.Strategy == model.StrategyQueue:
-		fmt.Fprintf(&b, "**It would go into GitHub's merge queue now**: %s\n", what(p, m))
+		fmt.Fprintf(&b, "**It would join GitHub's merge queue now**: %s\n", what(p, m))
 	case v.Go:
 		fmt.Fprintf(&b, "**It would be merged now**: %s\n", what(p, m))
 	case v.Wait:
@@ -160,16 +160,16 @@ func (plan *Plan) text(p model.Pull) string {
 	}
 	if plan.Code != "" {
 		e := Failure{Code: plan.Code, Proof: plan.Proof}.end(model.MergeMarker{Base: p.BaseRef})
-		fmt.Fprintf(&b, "\n\nThis is in the way: %s (`%s`).%s", e.headline, plan.Code, either(len(plan.Proof) > 0, proof(p, plan.Proof), detail(plan.Detail)))
+		fmt.Fprintf(&b, "\n\nBlocked by: %s (`%s`).%s", e.headline, plan.Code, either(len(plan.Proof) > 0, proof(p, plan.Proof), detail(plan.Detail)))
 		return b.String()
 	}
 	if plan.Tip != "" {
 		fmt.Fprintf(&b, " The base is at %s.", markdown.Commit(p.URL, plan.BaseSHA))
 	}
 	if plan.Tests.Argv == nil {
-		fmt.Fprintf(&b, " No tests would be run: %s.", plan.Tests.untested())
+		fmt.Fprintf(&b, " No tests would run: %s.", plan.Tests.untested())
 	} else {
-		fmt.Fprintf(&b, " Tested would be with %s%s%s.", said(plan.Tests.Argv), plan.Tests.origin(), plan.Tests.after())
+		fmt.Fprintf(&b, " The tests would run with %s%s%s.", said(plan.Tests.Argv), plan.Tests.origin(), plan.Tests.after())
 	}
 	b.WriteString(commits(p, "These commits would land", plan.Commits, plan.More))
 	b.WriteString(notes(p, plan.Notes))
@@ -178,6 +178,26 @@ func (plan *Plan) text(p model.Pull) string {
 
 // what is a request in words: what goes where, how and for whom.
 func what(p model.Pull, m model.MergeMarker) string {
+	text := move(p, m)
+	switch {
+	case m.Label != "":
+		text += fmt.Sprintf(", accepted by %s with label `%s`", m.By, markdown.Code(m.Label))
+	case m.By != "":
+		text += ", requested by " + m.By
+	}
+	return text
+}
+
+// requested is a request in words, as a sentence without its end.
+func requested(p model.Pull, m model.MergeMarker) string {
+	if m.Label == "" && m.By != "" {
+		return "Requested by " + m.By + ": merge " + move(p, m)
+	}
+	return "Requested: merge " + what(p, m)
+}
+
+// move is what goes where, and how.
+func move(p model.Pull, m model.MergeMarker) string {
 	head := "`" + markdown.Code(p.HeadRef) + "`"
 	if m.Head != "" {
 		head = markdown.Commit(p.URL, m.Head)
@@ -188,12 +208,6 @@ func what(p model.Pull, m model.MergeMarker) string {
 	text := fmt.Sprintf("%s into `%s`", head, markdown.Code(m.Base))
 	if m.Strategy != "" {
 		text += " by " + markdown.Code(m.Strategy)
-	}
-	switch {
-	case m.Label != "":
-		text += fmt.Sprintf(", let in by %s with label `%s`", m.By, markdown.Code(m.Label))
-	case m.By != "":
-		text += ", asked for by " + m.By
 	}
 	return text
 }

@@ -124,7 +124,7 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"done_union": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "frontmatter-union" }), merge.Landing{
 			Tests: merge.TestRun{}, Fields: []string{"tags", "a`b"}, Unanswered: 1}),
 		"done_given_up": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
-			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " held changes of its own, which are part of what landed"}}),
+			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " had changes of its own, which landed too"}}),
 		"cancel":                merge.CancelText(p, asked(), "oskar"),
 		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
 		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
@@ -180,7 +180,7 @@ func TestWhatPeopleReadOfAForksPullRequest(t *testing.T) {
 		golden.Text(t, "done_let_in_repaired.md", merge.DoneText(p, repaired, merge.Landing{Tests: passed, Closed: true}))
 	}
 	repaired.Label = "" // by a command
-	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "by no-ff, asked for by octo")
+	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "by no-ff, requested by octo")
 
 	var all strings.Builder
 	for _, code := range []model.MergeCode{model.CodeTests, model.CodeRewound, model.CodeBaseMoved, model.CodeConflict, "NEW"} {

@@ -34,14 +34,14 @@ func TrainText(p model.Pull, m model.MergeMarker, at Place) string {
 	if len(at.Checks) > 0 {
 		b.WriteString("\n\n" + checkList(at.Checks))
 	}
-	b.WriteString("\n\nThe repository's checks test the exact commit that lands. `/mergexo merge cancel` takes the request back.")
+	b.WriteString("\n\nThe repository's checks test the exact commit that lands. `/mergexo merge cancel` cancels the request.")
 	return b.String()
 }
 
 // NoTrainText says why a wish for the merge train means nothing.
 func NoTrainText(p model.Pull) string {
-	return fmt.Sprintf("`priority`, `solo`, `now` and `/mergexo try` are for the merge train, and what is merged into `%s` is tested by MergeXO itself. "+
-		"In `.github/mergexo.toml`, `verify = \"ci\"` under `[merge]` has the repository's checks test it. Nothing was changed.", markdown.Code(p.BaseRef))
+	return fmt.Sprintf("`priority`, `solo`, `now` and `/mergexo try` are for the merge train, but MergeXO itself tests merges into `%s`. "+
+		"To let the repository's checks test them, set `[merge] verify = \"ci\"` in `.github/mergexo.toml`. Nothing was changed.", markdown.Code(p.BaseRef))
 }
 
 // sentence says in plain words how a place in the train stands.
@@ -64,7 +64,7 @@ func (at Place) sentence(p model.Pull) string {
 		parts = append(parts, fmt.Sprintf("It is number %d in the queue%s.", at.Position, behind(at.Ahead)))
 	}
 	if !at.ETA.IsZero() && !at.Try {
-		parts = append(parts, fmt.Sprintf("It will probably land around %s.", at.ETA.UTC().Format("15:04 MST")))
+		parts = append(parts, fmt.Sprintf("It will probably land at about %s.", at.ETA.UTC().Format("15:04 MST")))
 	}
 	return strings.Join(parts, " ")
 }
@@ -86,7 +86,7 @@ func TriedText(p model.Pull, m model.MergeMarker, sha, why string, checks []mode
 		return fmt.Sprintf("**The try passed.** %s would land on `%s` as %s, and all required checks passed on it. Nothing was landed. `/mergexo merge` lands it.",
 			what(p, m), markdown.Code(m.Base), markdown.Commit(p.URL, sha))
 	}
-	text := fmt.Sprintf("**The try failed.** %s cannot land on `%s` as things are.", what(p, m), markdown.Code(m.Base))
+	text := fmt.Sprintf("**The try failed.** %s cannot land on `%s`.", what(p, m), markdown.Code(m.Base))
 	if why != "" {
 		text = strings.TrimSuffix(text, ".") + ": " + markdown.Plain(why) + "."
 	}

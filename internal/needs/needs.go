@@ -54,7 +54,7 @@ var issues = map[string]task{
 var merges = map[model.MergeCode]task{
 	model.CodeApproval:      {"approve it", maintainer, "an approving review"},
 	model.CodeStale:         {"approve the new head", maintainer, "an approving review"},
-	model.CodeChanges:       {"settle the review that asks for changes", author, "a commit, or another review"},
+	model.CodeChanges:       {"resolve the review that asks for changes", author, "a commit, or another review"},
 	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
 	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
 	model.CodeFrozen:        {"remove the freeze label", maintainer, "the label"},
@@ -156,7 +156,7 @@ func OfIssue(title string, m model.Posted[model.IssueMarker]) *model.Need {
 	why := m.Marker.Waiting
 	t, known := issues[why]
 	if !known {
-		t = task{"say how to go on", writer, "a comment, or " + retry}
+		t = task{"say how to continue", writer, "a comment, or " + retry}
 	}
 	n := model.Need{
 		Kind: model.NeedIssue, Number: m.Marker.Number, Issue: m.Marker.Number, Title: title, Reason: why, Observed: m.Marker.LastCheckpoint, Since: m.UpdatedAt, URL: m.URL,

@@ -78,7 +78,7 @@ func TestWhatAnIssueWaitsFor(t *testing.T) {
 	for why, want := range map[string]string{
 		model.ReasonAgent:        "answer the agent's question (anybody with write access): a comment with the answer",
 		model.ReasonMarkerEdited: "look at the comment that somebody edited (an operator): /mergexo retry",
-		"anything":               "say how to go on (anybody with write access): a comment, or /mergexo retry",
+		"anything":               "say how to continue (anybody with write access): a comment, or /mergexo retry",
 	} {
 		said.Marker.Waiting = why
 		got := OfIssue("Greet", said)

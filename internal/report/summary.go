@@ -37,13 +37,13 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 		blocked(&b, r, repoURL)
 	case r.Result == model.ResultRetry:
 		reason(&b, r.Reason)
-		b.WriteString("Nothing is lost: what is pending stays pending, and the next event or run takes it up. To try at once, re-run this job.\n\n")
+		b.WriteString("Nothing is lost: the next event or run handles what is pending. To try again now, rerun this job.\n\n")
 	case r.Result == model.ResultFailed:
 		reason(&b, r.Reason)
 		if !r.IsIssue {
 			b.WriteString("The feedback stays pending. ")
 		}
-		b.WriteString("What is wrong is in the log of this step; re-run this job to try again.\n\n")
+		b.WriteString("The log of this step has the error. Rerun this job to try again.\n\n")
 	default:
 		if d := did(r, repoURL); d != "" {
 			fmt.Fprintf(&b, "%s\n\n", d)
@@ -110,7 +110,7 @@ func did(r model.Report, repoURL string) string {
 	}
 	s := fmt.Sprintf("%s: %s.", verb, strings.Join(parts, ", "))
 	if n := strconv.Itoa(r.Opened.Number); r.Opened.Number != 0 {
-		s += " The work goes on in pull request " + page(repoURL, "pull/"+n, "#"+n) + "."
+		s += " The work continues in pull request " + page(repoURL, "pull/"+n, "#"+n) + "."
 	}
 	if at := reached(r); at != "" {
 		s += " The branch is at " + commit(repoURL, at) + "."
@@ -167,12 +167,12 @@ func reason(b *strings.Builder, text string) {
 func unmerged(b *strings.Builder, r model.Report) {
 	fmt.Fprintf(b, "Not merged: %s\n\n", span(r.BlockedReason, cellLimit))
 	reason(b, r.Reason)
-	b.WriteString("Our newest comment on the pull request tells what is missing, and `/mergexo why` lists every condition.\n\n")
+	b.WriteString("MergeXO's newest comment on the pull request shows what is missing, and `/mergexo why` lists every condition.\n\n")
 }
 
 func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	if r.BlockedReason != "" {
-		fmt.Fprintf(b, "What blocks: %s\n\n", span(r.BlockedReason, cellLimit))
+		fmt.Fprintf(b, "Reason: %s\n\n", span(r.BlockedReason, cellLimit))
 	}
 	reason(b, r.Reason)
 	if r.Expected != "" && r.Observed != "" {
@@ -181,16 +181,16 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 		fmt.Fprintf(b, "| observed | %s |\n\n", head(repoURL, r.Observed))
 	}
 	if r.Need != nil && !(isSHA.MatchString(r.Expected) && isSHA.MatchString(r.Observed)) { // which says who may do what
-		b.WriteString("The feedback stays pending and nothing is pushed until that is done:\n\n")
+		b.WriteString("The feedback stays pending and nothing is pushed until this is done:\n\n")
 		return
 	}
-	b.WriteString("The feedback stays pending and nothing is pushed until an operator decides, by a comment on the pull request:\n\n")
+	b.WriteString("The feedback stays pending and nothing is pushed until an operator comments on the pull request:\n\n")
 	if !isSHA.MatchString(r.Expected) || !isSHA.MatchString(r.Observed) {
 		b.WriteString("- once the cause is gone: comment `/mergexo unblock`\n\n")
 		return
 	}
 	fmt.Fprintf(b, "- to go back: push the branch so that it contains %s again, then comment `/mergexo unblock`\n", commit(repoURL, r.Expected))
-	fmt.Fprintf(b, "- to go on from what is there now: comment `/mergexo unblock head_sha=%s`\n", r.Observed)
+	fmt.Fprintf(b, "- to continue from the current head: comment `/mergexo unblock head_sha=%s`\n", r.Observed)
 	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
 }
 
@@ -199,12 +199,12 @@ func waits(r model.Report) bool { return r.IsIssue && r.BlockedReason != "" }
 
 // waiting describes such an issue.
 func waiting(b *strings.Builder, r model.Report, repoURL string) {
-	fmt.Fprintf(b, "What it waits for: %s\n\n", span(r.BlockedReason, cellLimit))
+	fmt.Fprintf(b, "Waiting for: %s\n\n", span(r.BlockedReason, cellLimit))
 	reason(b, r.Reason)
 	if isSHA.MatchString(r.Observed) {
 		fmt.Fprintf(b, "The work is kept at %s. ", commit(repoURL, r.Observed))
 	}
-	b.WriteString("The newest comment of ours on the issue tells how to go on.\n\n")
+	b.WriteString("MergeXO's newest comment on the issue shows how to continue.\n\n")
 }
 
 func effects(b *strings.Builder, all []model.Effect) {

@@ -29,7 +29,7 @@ func TestASweepAsPeopleReadIt(t *testing.T) {
 		"empty":        {model.Board{}, []model.Report{own(model.ResultNothing, "")}},
 		"visited":      {board, []model.Report{{Number: 8, Result: model.ResultNothing, Reason: "nothing pending"}, own(model.ResultNothing, "")}},
 		"worked":       {board, []model.Report{done, opened, {Number: 8, Result: model.ResultBlocked, Reason: "blocked: x"}, own(model.ResultNothing, "")}},
-		"stopped":      {board, []model.Report{done, {Number: 11, Result: model.ResultFailed, Reason: "the agent failed\nmore"}, own(model.ResultRetry, "40 more have something to be done, left for the next sweep")}},
+		"stopped":      {board, []model.Report{done, {Number: 11, Result: model.ResultFailed, Reason: "the agent failed\nmore"}, own(model.ResultRetry, "40 more need work, left for the next sweep")}},
 		"went nowhere": {model.Board{}, []model.Report{own(model.ResultRetry, "the limit\n::error::x")}},
 	} {
 		t.Run(name, func(t *testing.T) {

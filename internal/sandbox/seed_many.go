@@ -66,7 +66,7 @@ func (d *Seeder) checkMany(r *Repository, pulls []SeedPull) error {
 			continue
 		}
 		if _, err := d.s.git.run(r, "check-ref-format", ref); err != nil {
-			return fmt.Errorf("pull request %d: %q is no name of a branch", p.Number, p.Head)
+			return fmt.Errorf("pull request %d: %q is not a branch name", p.Number, p.Head)
 		}
 	}
 	for name := range names {

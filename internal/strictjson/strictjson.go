@@ -69,7 +69,7 @@ func Decode(text []byte, into any, rules Rules) error {
 		return d.wrong("", "not JSON: %v", err)
 	}
 	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
-		return d.wrong("", "it goes on after the JSON value: %s", Excerpt(string(rest), 40))
+		return d.wrong("", "it continues after the JSON value: %s", Excerpt(string(rest), 40))
 	}
 	return d.value(raw, "", reflect.ValueOf(into).Elem())
 }
@@ -141,7 +141,7 @@ func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) er
 		case !ok:
 			return d.wrong(path, "unknown field %s%s", Excerpt(key, 40), d.hint(key, known))
 		case seen[key]:
-			return d.wrong(join(path, key), "it is there twice")
+			return d.wrong(join(path, key), "it occurs twice")
 		}
 		seen[key] = true
 		var value json.RawMessage

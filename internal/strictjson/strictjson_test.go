@@ -51,8 +51,8 @@ func TestDecodeRefuses(t *testing.T) {
 		`name`:                                    "it: not JSON: invalid character 'a' in literal null (expecting 'u')",
 		"{\"name\": \"\xff\"}":                    "it: not UTF-8",
 		"\xef\xbb\xbf{}":                          "it: not JSON: invalid character 'ï' looking for beginning of value",
-		`{"name": "a"} {}`:                        `it: it goes on after the JSON value: "{}"`,
-		"{\"name\": \"a\"}\x00":                   `it: it goes on after the JSON value: "\x00"`,
+		`{"name": "a"} {}`:                        `it: it continues after the JSON value: "{}"`,
+		"{\"name\": \"a\"}\x00":                   `it: it continues after the JSON value: "\x00"`,
 		`[]`:                                      "it: want an object, got a list",
 		`null`:                                    "it: want an object, got null",
 		`{}`:                                      "name: it is missing",
@@ -62,8 +62,8 @@ func TestDecodeRefuses(t *testing.T) {
 		`{"Bare": "a"}`:                           `it: unknown field "Bare"`,
 		`{"": "a"}`:                               `it: unknown field ""`,
 		`{"-": "a"}`:                              `it: unknown field "-"`,
-		`{"name": "a", "name": "a"}`:              "name: it is there twice",
-		`{"name": "a", "n\u0061me": "b"}`:         "name: it is there twice",
+		`{"name": "a", "name": "a"}`:              "name: it occurs twice",
+		`{"name": "a", "n\u0061me": "b"}`:         "name: it occurs twice",
 		`{"name": "a", "count": "1"}`:             "count: want a number, got a string",
 		`{"name": "a", "count": 1.0}`:             `count: want a whole number, got "1.0"`,
 		`{"name": "a", "yes": 1}`:                 "yes: want a boolean, got a number",
@@ -107,7 +107,7 @@ func TestAnyBytesAreTakenWhereTheRulesSaySo(t *testing.T) {
 	assert.Equal(t, whole{Name: "caf\uFFFD", Words: []string{"\uFFFD\uFFFD"}}, got)
 	for in, want := range map[string]string{
 		"\xff":                 "it: not JSON: invalid character 'ÿ' looking for beginning of value",
-		"{} \xff":              `it: it goes on after the JSON value: "\xff"`,
+		"{} \xff":              `it: it continues after the JSON value: "\xff"`,
 		"{\"nam\xff\": \"a\"}": `it: unknown field "nam\ufffd"`,
 	} {
 		assert.EqualError(t, strictjson.Decode([]byte(in), &whole{}, loose), want)

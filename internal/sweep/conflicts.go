@@ -91,7 +91,7 @@ func ConflictText(page string, m model.ConflictMarker, culprits []Culprit) strin
 	}
 	for i, w := range m.With[:min(len(m.With), maxPeers)] {
 		if i == 0 {
-			b.WriteString("\nIt changes the same lines as other open pull requests: whichever is merged first stands in the way of the other.\n")
+			b.WriteString("\nIt changes the same lines as other open pull requests: whichever is merged second will conflict.\n")
 		}
 		fmt.Fprintf(&b, "\n- #%d: %s", w.Number, files(w.Paths, maxPeerPaths))
 	}

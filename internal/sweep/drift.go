@@ -48,12 +48,12 @@ func DriftText(lost []Lost, edited []model.Distrust) string {
 			receipts = append(receipts, l.Receipt)
 		}
 	}
-	was := "were"
+	was, they := "were", "They are"
 	if len(lost) == 1 {
-		was = "was"
+		was, they = "was", "It is"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s of MergeXO %s deleted or edited by somebody else.** Nothing is posted again: whoever did it may have had a reason.\n", markdown.Count(len(lost), "answer"), was)
+	fmt.Fprintf(&b, "**%s of MergeXO %s deleted or edited by somebody else.** %s not posted again.\n", markdown.Count(len(lost), "answer"), was, they)
 	for _, url := range receipts[:min(len(receipts), maxLost)] {
 		fmt.Fprintf(&b, "\n- %d of [this turn](%s)", of[url], url)
 	}
@@ -61,11 +61,11 @@ func DriftText(lost []Lost, edited []model.Distrust) string {
 	edited = slices.DeleteFunc(slices.Clone(edited), func(d model.Distrust) bool { return d.Editor == "" })
 	for i, d := range edited[:min(len(edited), maxLost)] {
 		if i == 0 {
-			b.WriteString("\n\nEdited, and for that reason not counted any more:\n")
+			b.WriteString("\n\nEdited, so they no longer count:\n")
 		}
 		fmt.Fprintf(&b, "\n- [comment](%s), by %s", d.URL, markdown.Inline(d.Editor))
 	}
 	b.WriteString(further(len(edited), maxLost))
-	b.WriteString("\n\nTo have something answered anew, say it once more.")
+	b.WriteString("\n\nTo get an answer again, repeat the comment.")
 	return b.String()
 }

@@ -42,7 +42,7 @@ func stopped(f *fold) string {
 	case f.Halt != nil && f.now < f.Halt.At+int64(f.settings.Pause.Seconds()):
 		return f.Halt.Why
 	case f.SHA == "":
-		return "nobody has read the base yet"
+		return "the base has not been read yet"
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func TestMembersThatConflict(t *testing.T) {
 		y.ask(requests(1, 2, 3)...)
 		y.run()
 		assert.Equal(t, "m0+1+3 testing", y.line())
-		assert.Equal(t, "#2: it conflicts with what is tested before it, and is tried again once that has landed", y.waiting())
+		assert.Equal(t, "#2: it conflicts with a change ahead of it, and is retried once that has landed", y.waiting())
 		y.ci("m0+1+3", green)
 		assert.Equal(t, "m0+1+3+2 testing", y.line())
 	})

@@ -184,20 +184,20 @@ func (f *fold) settle() {
 		}
 		switch {
 		case now.State == Merged && r.Try:
-			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged meanwhile"})
+			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged in the meantime"})
 		case now.State == Merged:
 			f.Landed = append(f.Landed, Landing{Number: r.Number, SHA: now.SHA, From: r.At, At: f.now})
 			f.end(i, End{Outcome: Landed, SHA: now.SHA, Why: "it was merged by somebody else"})
 		case now.State == Closed:
 			f.end(i, End{Outcome: Failed, Code: CodeClosed, Why: "it was closed"})
 		case now.Cancelled != "" && !f.moving(r.Number):
-			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " took it back"})
+			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " cancelled it"})
 		case now.Off:
-			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "it goes to another base now"})
+			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})
 		case unlanded(f, r) != 0:
 			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
 		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
-			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which has to be approved first"})
+			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which must be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]

@@ -166,7 +166,7 @@ func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
 		},
 			"m0+1+2 testing, m0+1+2+4+5 testing, m0+1+2+4+5+6 testing", "push"},
 		{"a cancel", func(y *yard) { y.facts.Requests[5] = train.Standing{State: train.Open, Head: "h5", Cancelled: "olga"} },
-			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+6 testing", "fail #5 CANCELLED: @olga took it back"},
+			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+6 testing", "fail #5 CANCELLED: @olga cancelled it"},
 		{"closed", func(y *yard) { y.facts.Requests[6] = train.Standing{State: train.Closed, Head: "h6"} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 CLOSED"},
 		{"it goes elsewhere", func(y *yard) { y.facts.Requests[6] = train.Standing{State: train.Open, Head: "h6", Off: true} },
@@ -214,7 +214,7 @@ func TestChecksThatNeverReport(t *testing.T) {
 	y.ask(requests(2)...)
 	y.run()
 	y.ci("m0+2", train.ChecksMissing)
-	assert.Contains(t, y.passed(), "fail #2 CHECKS_FAILED: required check build did not report, and nothing that runs is left")
+	assert.Contains(t, y.passed(), "fail #2 CHECKS_FAILED: required check build did not report, and no run is left")
 
 	y.facts.Trouble = `no workflow produces required check "lint" on train branches`
 	y.ask(requests(3)...)

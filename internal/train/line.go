@@ -142,7 +142,7 @@ func (c *Car) judge(checks Checks, trouble string, s Settings, now int64) {
 	case checks.State == ChecksFailed && !c.asked(checks):
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case checks.State == ChecksMissing && trouble == "":
-		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report, and nothing that runs is left"
+		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report, and no run is left"
 	case late && checks.State == ChecksFailed: // the re-run never began
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:

@@ -239,14 +239,14 @@ func (m Manifest) check(base string) error {
 	queued := map[int]bool{}
 	for _, r := range m.Queue {
 		if r.Number < 1 || queued[r.Number] {
-			return fmt.Errorf("request %d is there twice, or is no number of a pull request", r.Number)
+			return fmt.Errorf("request %d occurs twice, or is not a pull request's number", r.Number)
 		}
 		queued[r.Number] = true
 	}
 	aboard, numbers := map[int]bool{}, map[int]bool{}
 	for _, c := range m.Cars {
 		if c.Number < 1 || c.Number >= m.Next || numbers[c.Number] {
-			return fmt.Errorf("car %d is there twice, or was never made", c.Number)
+			return fmt.Errorf("car %d occurs twice, or was never made", c.Number)
 		}
 		numbers[c.Number] = true
 		if err := c.check(); err != nil {

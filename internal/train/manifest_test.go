@@ -112,18 +112,18 @@ func TestAManifestThatSomebodyEdited(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct{ old, new, want string }{
 		{`{"version":1`, `{"version":2`, "the train's manifest: version 2, want 1"},
-		{`{"version":1`, `{"version":1,"version":1`, "version: it is there twice"},
+		{`{"version":1`, `{"version":1,"version":1`, "version: it occurs twice"},
 		{`{"version":1`, `{"Version":1`, `the train's manifest: unknown field "Version"`},
 		{`"base":"release/2026-03"`, `"base":"main"`, `the train's manifest: it is of base "main", want "release/2026-03"`},
 		{`"next":3`, `"next":0`, "the train's manifest: next car 0, want at least 1"},
-		{`"next":3`, `"next":2`, "the train's manifest: car 2 is there twice, or was never made"},
-		{`{"n":100001,`, `{"n":100000,`, "the train's manifest: request 100000 is there twice, or is no number of a pull request"},
+		{`"next":3`, `"next":2`, "the train's manifest: car 2 occurs twice, or was never made"},
+		{`{"n":100001,`, `{"n":100000,`, "the train's manifest: request 100000 occurs twice, or is not a pull request's number"},
 		{`"state":"testing"`, `"state":"flying"`, `the train's manifest: car 1: unknown state "flying"`},
 		{`"state":"testing"`, `"state":"building"`, "the train's manifest: car 1: state building does not go with tip"},
 		{`"members":[{"n":100004,`, `"members":[{"n":100000,`, "the train's manifest: request 100000 is aboard twice"},
 		{`"members":[{"n":100004,`, `"members":[],"x":[{"n":100004,`, `cars[1]: unknown field "x"`},
 		{"}\n", "", "the train's manifest: not JSON: it ends in the middle"},
-		{"}\n", "}{}", "the train's manifest: it goes on after the JSON value"},
+		{"}\n", "}{}", "the train's manifest: it continues after the JSON value"},
 	} {
 		changed := strings.Replace(string(raw), c.old, c.new, 1)
 		require.NotEqual(t, string(raw), changed, c.old)

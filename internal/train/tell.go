@@ -143,7 +143,7 @@ func reason(f *fold, r Request, in map[int]bool, stopped string) string {
 		return fmt.Sprintf("it depends on #%d, which has not landed", n)
 	}
 	if stopped == "" && r.ConflictOn != "" {
-		return "it conflicts with what is tested before it, and is tried again once that has landed"
+		return "it conflicts with a change ahead of it, and is retried once that has landed"
 	}
 	return stopped
 }

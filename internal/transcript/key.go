@@ -23,7 +23,7 @@ func ParseKey(text string) (Key, error) {
 	case len(lines) == 0:
 		return Key{}, unusable("it is empty")
 	case len(lines) > 1:
-		return Key{}, unusable(fmt.Sprintf("it has %d lines beside comments", len(lines)))
+		return Key{}, unusable(fmt.Sprintf("it has %d lines besides comments", len(lines)))
 	}
 	identity, err := age.ParseX25519Identity(lines[0])
 	if err == nil {

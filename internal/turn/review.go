@@ -24,7 +24,7 @@ type Look struct {
 var reviewRules = []string{
 	"The current directory is a checkout of the change for you to read. Whatever you write there is thrown away, and you can neither commit nor push.",
 	"Report in findings what is wrong with the change: bugs, security holes, data loss, requirements that are not met, missing tests for what is new. Say where, why it is wrong, and what to do.",
-	"severity is must where it has to be fixed before the change lands, should where it is worth another change, and nit for a matter of taste. Be sparing with must.",
+	"severity is must if it has to be fixed before the change lands, should if it is worth another change, and nit for a matter of taste. Be sparing with must.",
 	"Report only what this change causes or touches, and only what you are sure of: look at the code around it first. An empty list is a good answer.",
 	"line is a line of the new version of the file, one that the diff shows where possible. suggestion replaces exactly that line, or is empty.",
 	"What was raised before is listed below. Do not raise it again in any words, and least of all what is settled.",

@@ -145,9 +145,9 @@ func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Ga
 
 func idleGate(live *model.Posted[model.TurnMarker]) model.Gate {
 	if live == nil {
-		return gate(GateIdle, true, "no run is at work here")
+		return gate(GateIdle, true, "no run is working here")
 	}
-	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and at %s at the latest", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and by %s", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 func attemptsGate(st model.State) model.Gate {

@@ -92,7 +92,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 		return away, g.takeBack(ctx, step.From.Marker)
 	case external.GiveUp:
 		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
-			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
+			return thread.End(model.ResultRetry, "another run is working on pull request %d, see %s", p.Event.Number, step.From.URL), err
 		}
 		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
 	case external.Finish:
@@ -108,7 +108,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 	case external.GoOn:
 		g.marker = step.From.Marker
 		if live, err := g.busyAt(ctx, g.marker); err != nil || live {
-			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
+			return thread.End(model.ResultRetry, "another run is working on pull request %d, see %s", p.Event.Number, step.From.URL), err
 		}
 	}
 	return g.goOn(ctx)
@@ -173,7 +173,7 @@ func (g *admission) letIn(ctx context.Context) error {
 		return err
 	}
 	if now := g.State.External(); now == nil || now.Marker.Claim != g.marker.Claim {
-		return thread.End(model.ResultRetry, "another run is at work on pull request %d", g.Event.Number)
+		return thread.End(model.ResultRetry, "another run is working on pull request %d", g.Event.Number)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (g *admission) put(ctx context.Context, text string) error {
 		return err
 	}
 	err = g.Rewrite(ctx, g.comment, g.token("let_in"), body, func() error {
-		return thread.End(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the comment about pull request %d was deleted in the meantime", g.Event.Number)
 	})
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)
 	case errors.As(err, &moved):
-		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number), nil
+		return thread.End(model.ResultRetry, "the head of pull request %d moved in the meantime", g.Event.Number), nil
 	case !errors.As(err, &failed) && !errors.As(err, new(*mistake)):
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if met.HeadSHA != m.Head {
-		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the head of pull request %d moved in the meantime", g.Event.Number)
 	}
 	if met.Unrelated {
 		m.State, m.Reason = model.ExternalWanting, fmt.Sprintf("The head has no history in common with %s.", m.Base)
@@ -173,7 +173,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
 		return nil
 	}
-	return &mistake{fmt.Sprintf("branch %s was at %s and is at %s now: somebody else has pushed there, and nobody has let that in", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
+	return &mistake{fmt.Sprintf("branch %s moved from %s to %s: somebody else pushed there, which nobody has accepted", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
 }
 
 // evaluate has the tip judged, by the command of the settings or else by the label.

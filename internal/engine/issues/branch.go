@@ -93,7 +93,7 @@ func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 		return nil
 	}
 	if w.retried {
-		p.Note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		p.Note(fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.

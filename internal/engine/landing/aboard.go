@@ -167,7 +167,7 @@ func (l Landing) byGitHub(ctx context.Context, a *Aboard) (sha string, err error
 		return "", err
 	}
 	if at != l.From {
-		return "", &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", l.Base, markdown.Short(l.From), markdown.Short(at))}}
+		return "", &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.Base, markdown.Short(l.From), markdown.Short(at))}}
 	}
 	err = landByGitHub(ctx, a.g, a.one)
 	return a.one.is.Tip, err

@@ -47,7 +47,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	if tip == "" {
 		m.foreign, m.is.BaseSHA = true, ""
 		m.is.Landed = cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA)
-		m.notes = append(m.notes, "It was merged by other means than this request.")
+		m.notes = append(m.notes, "It was not merged by this request.")
 		return true, nil
 	}
 	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
@@ -142,19 +142,19 @@ func (m *member) told() []string {
 	notes := slices.Clone(made.Notes)
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if made.Strategy == merging.SquashReapply {
-		say("The commits did not go over one by one, so the whole change landed as one commit")
+		say("The commits could not be rebased one by one, so the whole change landed as one commit")
 	}
 	if made.Signed > 0 {
-		say("%s lost the signature that it had", markdown.Count(made.Signed, "commit"))
+		say("%s lost its signature", markdown.Count(made.Signed, "commit"))
 	}
 	for _, c := range made.Evil {
-		say("The merge commit %s held changes of its own, which are part of what landed", c.SHA)
+		say("The merge commit %s had changes of its own, which landed too", c.SHA)
 	}
 	for _, c := range made.Dropped {
-		say("%s is left out, since the base had its changes already: %s", c.SHA, c.Subject)
+		say("%s is left out because the base already had its changes: %s", c.SHA, c.Subject)
 	}
 	for _, path := range made.BaseWon {
-		say("The base's version was taken of %s, which conflicted", path)
+		say("%s conflicted, so the base's version was kept", path)
 	}
 	return notes
 }

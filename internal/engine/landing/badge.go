@@ -68,7 +68,7 @@ func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeM
 			if now := p.State.Merge(); now.Marker.Open() { // asked for again: that says how it stands
 				return nil
 			}
-			return thread.End(model.ResultNothing, "pull request %d has landed, and waits for GitHub's badge", p.Event.Number)
+			return thread.End(model.ResultNothing, "pull request %d has landed, but GitHub does not show it as merged yet", p.Event.Number)
 		}
 		if _, err := p.Apply(ctx, effect.Close{Number: p.Event.Number, Token: closing(k, p.Event.Repo.String())}); err != nil {
 			return err

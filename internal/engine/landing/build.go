@@ -46,7 +46,7 @@ func meet(ctx context.Context, g *merger, m *member) error {
 		return failureOf(&history.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
 	}
 	if tips := requestOf(g, m).Tips(); met.HeadSHA != head && !slices.Contains(tips, met.HeadSHA) {
-		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(head), markdown.Short(met.HeadSHA))}}
+		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch moved from %s to %s", markdown.Short(head), markdown.Short(met.HeadSHA))}}
 	}
 	if err := m.grown(ctx, met.BaseSHA); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 
 // rewound tells of a base branch that does not have any more what it had.
 func rewound(base, was, now string) *Failure {
-	return &Failure{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s was at %s and is at %s now, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s moved from %s to %s, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
 }
 
 // what is the order to git.

@@ -76,7 +76,7 @@ func moveHead(ctx context.Context, g *merger, m *member) error {
 		case at == m.head:
 			return failureOf(err, m.way.Strategy)
 		default:
-			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", branch, markdown.Short(m.head), markdown.Short(at))}}
+			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(m.head), markdown.Short(at))}}
 		}
 	case err != nil:
 		return failureOf(err, m.way.Strategy)
@@ -145,7 +145,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 		thread.Noted(m.Thread, landingOf(g, m))
 		return nil
 	case at == "":
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
+		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base)}}
 	case at == m.is.BaseSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}
@@ -155,7 +155,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 		thread.Noted(m.Thread, landingOf(g, m))
 		return nil
 	}
-	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
 }
 
 // landingOf is how reports name the landing of a member.
@@ -170,7 +170,7 @@ func landByGitHub(ctx context.Context, g *merger, m *member) error {
 	if methods := m.MergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.MergeFacts.LinearHistory {
 		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })
 		if at < 0 {
-			return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no way to merge that keeps its history linear"}}
+			return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no merge method that keeps its history linear"}}
 		}
 		method = methods[at]
 	}
@@ -208,7 +208,7 @@ func (m *member) compare(ctx context.Context) error {
 		return err
 	}
 	if m.is.Tree = tree; tree != tested {
-		m.notes = append(m.notes, fmt.Sprintf("What GitHub merged is not what was tested: the base had moved. Tested was the tree %s, landed %s", markdown.Short(tested), markdown.Short(tree)))
+		m.notes = append(m.notes, fmt.Sprintf("GitHub did not merge what was tested, because the base had moved: tree %s was tested, %s landed", markdown.Short(tested), markdown.Short(tree)))
 		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
 	}
 	return m.learn(ctx)

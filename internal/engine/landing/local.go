@@ -112,9 +112,9 @@ func misuse(format string, args ...any) error { return mistake{fmt.Errorf(format
 func (o LocalOrder) check() error {
 	switch {
 	case !syntax.IsBranch(o.Branch):
-		return misuse("--branch %q is no name of a branch", o.Branch)
+		return misuse("--branch %q is not a branch name", o.Branch)
 	case o.Base != "" && !syntax.IsBranch(o.Base):
-		return misuse("--base %q is no name of a branch", o.Base)
+		return misuse("--base %q is not a branch name", o.Base)
 	case model.ByGitHub(o.Strategy):
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):

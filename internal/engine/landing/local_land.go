@@ -30,7 +30,7 @@ func (l *localMerger) landHere(ctx context.Context) error {
 		return merging.MoveLocal(ctx, l.checkout, branch, from, to)
 	}
 	if err := l.carry(ctx, move); err != nil {
-		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(err.Error()))
+		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(err.Error()))
 	}
 	return l.landed()
 }
@@ -76,7 +76,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	case rejected == nil:
 		return failureOf(err, l.way.Strategy)
 	default:
-		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(rejected.Message))
+		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(rejected.Message))
 	}
 	return nil
 }
@@ -115,5 +115,5 @@ func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error
 }
 
 func (l *localMerger) baseMoved(at string) error {
-	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", l.order.Base, markdown.Short(l.met.BaseSHA), markdown.Short(at))}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.order.Base, markdown.Short(l.met.BaseSHA), markdown.Short(at))}}
 }

@@ -50,7 +50,7 @@ func tellFailure(m *model.Merging, f merge.Failure) {
 		case t.Problem != "":
 			m.Tests.Why = t.Problem
 		case t.Timeout != "":
-			m.Tests.Why = "they did not come to an end within " + t.Timeout
+			m.Tests.Why = "they timed out after " + t.Timeout
 		}
 	}
 }

@@ -200,13 +200,13 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
 	switch {
 	case now == nil || now.CommentID != g.comment:
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted in the meantime", g.Event.Number)
 	case !now.Marker.Open():
 		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
 	case now.Marker.Reason == model.CodeCancelled:
 		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
 		return cmp.Or(g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, now.Marker.Detail)),
-			error(thread.End(model.ResultNothing, "the request to merge pull request %d was taken back", g.Event.Number)))
+			error(thread.End(model.ResultNothing, "the request to merge pull request %d was cancelled", g.Event.Number)))
 	case now.Marker.Claim != claim:
 		return thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
 	}
@@ -320,7 +320,7 @@ func (g *merger) confirm(ctx context.Context) error {
 		return err
 	}
 	if said != nil {
-		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s asked for something else meanwhile, see %s", said.Author.Login, said.URL)}}
+		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s made another request in the meantime, see %s", said.Author.Login, said.URL)}}
 	}
 	for _, m := range g.members {
 		if m.is.Landed != "" {
@@ -340,7 +340,7 @@ func (g *merger) confirm(ctx context.Context) error {
 			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
 		}
 		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
-			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
+			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
 		}
 	}
 	return nil

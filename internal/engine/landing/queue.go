@@ -33,7 +33,7 @@ func readQueue(ctx context.Context, p *Request) error {
 
 // queueing is how a request begins that goes through the merge queue.
 func queueing(p *Request, m model.MergeMarker) (model.MergeMarker, string) {
-	m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeQueue, "it goes into GitHub's merge queue of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
+	m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeQueue, "it joins GitHub's merge queue of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
 	m.Queue = &model.QueueMark{After: exitID(p.queue)}
 	return m, merge.QueueText(p.Snap.Pull, m, *p.queue)
 }
@@ -50,7 +50,7 @@ func exitID(now *model.QueueView) string {
 func throughQueue(ctx context.Context, g *merger, v merge.Verdict) (*thread.Stop, error) {
 	alone, err := inNoGroup(ctx, g)
 	if err == nil && !alone {
-		err = &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "no merge queue lands several pull requests together: name another strategy"}}
+		err = &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "GitHub's merge queue cannot land several pull requests together: name another strategy"}}
 	}
 	if err != nil {
 		return g.ended(ctx, err)
@@ -120,7 +120,7 @@ func lookInQueue(ctx context.Context, g *merger, refused error) error {
 	case github.KindOf(refused) == github.Unclear || !errors.As(refused, &e):
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: refused.Error()}}
 	}
-	return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: "GitHub does not take it into the merge queue: " + e.Message}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: "GitHub does not accept it into the merge queue: " + e.Message}}
 }
 
 // landedByQueue ends a request that GitHub says it has merged, once it shows the pull request so.
@@ -186,7 +186,7 @@ func (m *member) fromQueue(ctx context.Context, mark *model.QueueMark) error {
 	}
 	m.tests = merge.TestRun{Why: "GitHub's merge queue tested it before it merged it"}
 	if !merge.ByQueue(mark, *m.queue) {
-		m.tests = merge.TestRun{Why: "GitHub does not say that its merge queue has merged it, so that somebody may have merged it past the queue"}
+		m.tests = merge.TestRun{Why: "GitHub does not report that its merge queue merged it, so somebody may have bypassed the queue"}
 	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, m.is.Tip); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 	}
 	if earlier := p.State.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
 		if live, err := thread.MergeAtWork(ctx, p.Thread, *earlier); err != nil || live {
-			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is under way already, see [there](%s).", earlier.URL)}, err
+			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is already [in progress](%s).", earlier.URL)}, err
 		}
 	}
 	v, err := p.Evaluate(ctx, m, c.Command.Head)
@@ -132,7 +132,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 		return merge.Verdict{}, err
 	}
 	if m.Mirror != "" && c.LetIn == "" {
-		why := "it is not let in any more: the label is off, or what was let in is something else by now"
+		why := "it is no longer accepted: the label was removed, or the pull request has changed"
 		return merge.Verdict{Code: model.CodeStale, Reason: why, Way: v.Way, Gates: append(v.Gates, model.Gate{Name: external.GateLabel, Evidence: why})}, nil
 	}
 	if v.Wait && v.Code == model.CodeConflict { // nothing else is missing: building it shows people where
@@ -185,7 +185,7 @@ func (p *Request) Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict
 func untrusted(ctx context.Context, p *Request) (string, error) {
 	for _, d := range p.State.Distrusted {
 		if d.Spoilt {
-			return fmt.Sprintf("a comment that holds our state was edited by %s, see %s", d.Editor, d.URL), nil
+			return fmt.Sprintf("a comment that holds MergeXO's state was edited by %s, see %s", d.Editor, d.URL), nil
 		}
 	}
 	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA

@@ -67,13 +67,13 @@ func undo(ctx context.Context, p *Request, u *merge.Undo) (merging.Merged, error
 		return merging.Merged{}, err
 	}
 	if relation != model.Identical && relation != model.Ahead {
-		return merging.Merged{}, &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s does not have %s any more", u.Base, markdown.Short(to))}}
+		return merging.Merged{}, &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s no longer has %s", u.Base, markdown.Short(to))}}
 	}
 	u.Landed = to
 	if u.Commits, err = history.List(ctx, p.Checkout, from, to); err != nil {
 		return merging.Merged{}, err
 	}
-	made, err := merging.Revert(ctx, p.Checkout, from, to, onto, flow.Unlinked(merge.RevertTitle(p.Snap.Pull)), fmt.Sprintf("This takes back %s, which came with #%d.", to, p.Snap.Pull.Number))
+	made, err := merging.Revert(ctx, p.Checkout, from, to, onto, flow.Unlinked(merge.RevertTitle(p.Snap.Pull)), fmt.Sprintf("This reverts %s, which came with #%d.", to, p.Snap.Pull.Number))
 	if err != nil {
 		return made, failureOf(err, "")
 	}
@@ -98,7 +98,7 @@ func landedRange(ctx context.Context, p *Request, base string) (from, to string,
 	}
 	commit := p.MergeFacts.MergeCommit
 	if commit == "" {
-		return "", "", &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: "GitHub does not tell which commit merged it"}}
+		return "", "", &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: "GitHub does not show which commit merged it"}}
 	}
 	head := p.Snap.Pull.HeadSHA
 	if err := fetch.Commits(ctx, p.Checkout, commit, head); err != nil {

@@ -38,7 +38,7 @@ func (g *merger) write(ctx context.Context, b journal.Body) error {
 		return err
 	}
 	return g.Rewrite(ctx, g.comment, tokenOf(g.marker), body, func() error {
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted in the meantime", g.Event.Number)
 	})
 }
 
@@ -186,7 +186,7 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	}
 	for _, m := range g.members {
 		if !g.isSelf(m) && m.announced(g) != nil {
-			if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing has landed: "+markdown.Plain(s.Detail)+"."); err != nil {
+			if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing was merged: "+markdown.Plain(s.Detail)+"."); err != nil {
 				return nil, err
 			}
 		}
@@ -253,5 +253,5 @@ func bury(ctx context.Context, g *merger, s *Failure, text string) error {
 
 // expired ends a run that took so long that another one may be at its merge.
 func expired(g *merger) error {
-	return thread.End(model.ResultRetry, "the merge of pull request %d took longer than its claim holds, until %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
+	return thread.End(model.ResultRetry, "the merge of pull request %d took longer than its claim, which ended at %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
 }

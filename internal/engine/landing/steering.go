@@ -29,7 +29,7 @@ func steering(ctx context.Context, c *git.Checkout, base, tip string) ([]string,
 	text, err := history.Blob(ctx, c, tip, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return append(told, fmt.Sprintf("It takes away %s: without that file, MergeXO does nothing there any more", thread.SettingsPath)), nil
+		return append(told, fmt.Sprintf("It removes %s: without that file, MergeXO stops working there", thread.SettingsPath)), nil
 	case err != nil:
 		return nil, err
 	}

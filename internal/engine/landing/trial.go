@@ -153,7 +153,7 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 
 // unstarted are the exit codes by which a shell says that there was nothing to be run
 // (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02).
-var unstarted = map[int]string{126: "the command cannot be executed", 127: "the command is not there"}
+var unstarted = map[int]string{126: "the command is not executable", 127: "the command was not found"}
 
 // testsOf finds the command of the tests, by the base, and what comes before it, by the tip: a lockfile there lists what it
 // needs, and decides nothing but that.

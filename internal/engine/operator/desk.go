@@ -177,9 +177,9 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	case github.KindOf(err) == github.NotFound:
 		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
 	case errors.Is(err, config.ErrInvalid): // other commands do not wait for that
-		return nil, fmt.Sprintf("Pull request %d cannot be worked on: its settings do not hold.\n\n%s", number, markdown.Quote(err.Error())), nil
+		return nil, fmt.Sprintf("MergeXO cannot work on pull request %d: its settings are invalid.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case errors.Is(err, thread.ErrIdentity):
-		return nil, fmt.Sprintf("Pull request %d cannot be worked on by this account.\n\n%s", number, markdown.Quote(err.Error())), nil
+		return nil, fmt.Sprintf("This account cannot work on pull request %d.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case err != nil:
 		return nil, "", err
 	}
@@ -220,7 +220,7 @@ func (p *Desk) onAnother(ctx context.Context, target *Desk, c command.Case, said
 	}
 	there := fmt.Sprintf("%s#issuecomment-%d", target.Snap.Pull.URL, id)
 	return command.Answer{
-		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [there](%s).", target.Event.Number, there),
+		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [the reply](%s).", target.Event.Number, there),
 		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: target.Event.Number},
 	}, nil
 }

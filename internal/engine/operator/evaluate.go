@@ -139,7 +139,7 @@ func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, e
 	f.Relation, f.Lost, f.More, err = p.GitHub.Commits.Lost(ctx, p.Event.Repo, accepted, name, maxLost)
 	switch {
 	case github.KindOf(err) == github.Unavailable && c.Head != head:
-		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
+		f.Problem = "GitHub did not compare the head with the last accepted one"
 		return f, nil
 	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
 		p.Log.Warn("lost_commits_unknown", p.NumberKey(), p.Event.Number, "error", err)
@@ -153,7 +153,7 @@ func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, e
 			return f, err
 		}
 		if f.Relation, err = thread.LocalRelation(ctx, p.Thread, accepted, head); f.Relation == model.Unknown && err == nil {
-			f.Problem = "How the head stands to the last accepted one is not known yet"
+			f.Problem = "The head has not been compared with the last accepted one yet"
 		}
 	}
 	return f, err

@@ -54,10 +54,10 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 		found, err = scanner.Scan(ctx, leak.Piece{Path: "comment.md", Line: 1, Text: []byte(text)})
 	}
 	if err != nil {
-		return "[what the agent said could not be looked at for secrets: " + err.Error() + "]"
+		return "[the agent's text could not be checked for secrets: " + err.Error() + "]"
 	}
 	if slices.ContainsFunc(found, func(f leak.Finding) bool { return f.Rule == "private-key" }) { // it goes on for many lines
-		return "[what the agent said holds a private key and was left out]"
+		return "[the agent's text contained a private key and was left out]"
 	}
 	lines := strings.Split(text, "\n")
 	for _, f := range found {

@@ -84,7 +84,7 @@ func (p *Pull) askWhenReady(ctx context.Context) (*thread.Stop, error) {
 	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review")
 	a := asking{
 		key: journal.Token("review_auto", "ready", strconv.Itoa(ev.Number)), by: pull.Author.Login, at: pull.CreatedAt,
-		heading: "**Review**, since the pull request is ready",
+		heading: "**Review**, because the pull request is ready",
 	}
 	if !ready || pull.Draft || pull.Author.Bot || p.knows(a.key) {
 		return nil, nil

@@ -52,13 +52,13 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return r.done(ctx, thread.ReviewURL(p.Thread, id))
 	}
 	if p.Snap.Pull.State != model.PullOpen {
-		return r.give(ctx, "The pull request is not open any more.")
+		return r.give(ctx, "The pull request is no longer open.")
 	}
 	if r.MergeClaims[r.marker.Claim] {
 		return r.carry(ctx)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
-		return r.give(ctx, "The runs that were at work on it died.")
+		return r.give(ctx, "The runs that worked on it died.")
 	}
 	if err := p.Overtime(); err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
 		if live, err := p.busy(ctx, *said); err != nil || live {
-			return fmt.Sprintf("A review is under way already, see [there](%s).", said.URL), err
+			return fmt.Sprintf("A review is already [in progress](%s).", said.URL), err
 		}
 	}
 	if _, why, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" {

@@ -140,7 +140,7 @@ func (s *sweeper) count(rep *model.Report) {
 
 func (s *sweeper) run(ctx context.Context) error {
 	if !s.Phase.Writes() { // which is about one number
-		return thread.End(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
+		return thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent")
 	}
 	only := named(s.opt.Only)
 	if !s.opt.all() && !s.opt.Repository {
@@ -175,7 +175,7 @@ func (s *sweeper) run(ctx context.Context) error {
 	if left > 0 {
 		why := fmt.Sprintf("[sweep] max_items is %d", most)
 		s.leaveTo(left, why)
-		return thread.End(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
+		return thread.End(model.ResultRetry, "%d more need work, left for the next sweep: %s", left, why)
 	}
 	return nil
 }

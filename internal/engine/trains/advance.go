@@ -79,7 +79,7 @@ func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (
 		}
 		w.Log.Info("train_changed_meanwhile", "base", o.Base)
 	}
-	return l.end, thread.End(model.ResultRetry, "the merge train of %s is being changed by other runs; the next event goes on with it", o.Base)
+	return l.end, thread.End(model.ResultRetry, "the merge train of %s is being changed by other runs; the next event continues", o.Base)
 }
 
 // steps folds and carries out until nothing is left to do; false: another run has changed the record.
@@ -119,7 +119,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			}
 		}
 	}
-	return false, fmt.Errorf("the merge train of %s does not come to rest: this is a defect of MergeXO", l.Base)
+	return false, fmt.Errorf("the merge train of %s does not come to a stable state: this is a bug in MergeXO", l.Base)
 }
 
 // A run writes at most mostSaid comments, since GitHub takes some hundreds an hour, and atOnce of them before it records that.

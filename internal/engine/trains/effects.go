@@ -141,7 +141,7 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 	case train.Tell:
 		return l.tell(ctx, e)
 	}
-	return fmt.Errorf("the train wants %T, which nobody carries out", e)
+	return fmt.Errorf("the train planned %T, which is not implemented", e)
 }
 
 // push sets a train branch to the tip of its car.

@@ -174,7 +174,7 @@ func leaveOnRunner(ctx context.Context, w *Work, head string) {
 		w.Note("it could not be saved on the runner either: " + err.Error())
 		return
 	}
-	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s, and among the run's artifacts if the workflow uploads it; to get the work from that file: git fetch %s %s",
+	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s; if the workflow uploads it, it is also among the run's artifacts. To get the work from that file: git fetch %s %s",
 		file, filepath.Base(file), markdown.Unbundled))
 }
 

@@ -30,7 +30,7 @@ func Tree(ctx context.Context, c *git.Checkout, sha string) error {
 }
 
 // ErrPartial says that a shallow or partial clone lacks what is needed, and that its origin is not to be asked for it.
-var ErrPartial = errors.New("the checkout is not whole")
+var ErrPartial = errors.New("the checkout is not complete")
 
 // Objects fetches a partial clone's objects by ID, in one network operation; none for no objects.
 func Objects(ctx context.Context, c *git.Checkout, ids []string) error {

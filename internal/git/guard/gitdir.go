@@ -37,7 +37,7 @@ type Layout struct {
 type ErrUnsafeGitDir struct{ Paths []string }
 
 func (e *ErrUnsafeGitDir) Error() string {
-	return "the git directory of the checkout leads elsewhere now: " + syntax.Quoted(e.Paths)
+	return "the git directory of the checkout points elsewhere now: " + syntax.Quoted(e.Paths)
 }
 
 // unread are directories of a git directory that none of our commands reads: hooks are off, and the rest is for other

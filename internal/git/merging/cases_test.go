@@ -327,7 +327,7 @@ func TestPointersAndSubmodulesAreNoted(t *testing.T) {
 	base := r.Commit("base", gittest.Texts("f", "f\n"), a)
 	head := r.Commit("head", map[string]gittest.Edit{"big.bin": {Mode: "100644", Text: pointer("b")}, "sub": {Mode: git.ModeSubmodule, Text: strings.Repeat("1", 40)}}, a)
 	made := r.Must(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
-	assert.Equal(t, []string{`The submodule "sub" is at ` + strings.Repeat("1", 40) + " now.", "1 changed files are pointers of Git LFS: what they point to is not part of this repository and was not looked at."}, made.Notes)
+	assert.Equal(t, []string{`The submodule "sub" is at ` + strings.Repeat("1", 40) + " now.", "1 changed files are pointers of Git LFS: what they point to is not part of this repository and was not checked."}, made.Notes)
 	assert.Equal(t, strings.TrimSpace(pointer("b")), r.Git("show", made.Tip+":big.bin"))
 	_, err := r.Build(merging.Request{Strategy: model.StrategyRebase, Base: r.Commit("c", gittest.Texts("big.bin", pointer("c")), base), Head: head})
 	var conflict *mergetree.ErrConflict

@@ -30,9 +30,9 @@ type ErrRewound struct{ Commits []string }
 
 func (e *ErrRewound) Error() string {
 	if len(e.Commits) == 1 {
-		return fmt.Sprintf("a commit that the base branch gave up would come back: %s", e.Commits[0])
+		return fmt.Sprintf("a commit that the base branch dropped would come back: %s", e.Commits[0])
 	}
-	return fmt.Sprintf("%d commits that the base branch gave up would come back, %s among them", len(e.Commits), e.Commits[0])
+	return fmt.Sprintf("%d commits that the base branch dropped would come back, %s among them", len(e.Commits), e.Commits[0])
 }
 
 // ErrFrontmatter says that a file's front matter is invalid.
@@ -52,12 +52,12 @@ func (e *ErrFrontmatter) Unwrap() error { return e.Err }
 type ErrTooMany struct{ Count, Most int }
 
 func (e *ErrTooMany) Error() string {
-	return fmt.Sprintf("%d commits are too many to put over one by one (at most %d): use squash or no-ff", e.Count, e.Most)
+	return fmt.Sprintf("%d commits are too many to rebase or cherry-pick (at most %d): use squash or no-ff", e.Count, e.Most)
 }
 
 // ErrChanged says that what would land is not what was reviewed.
 type ErrChanged struct{ Paths []string }
 
 func (e *ErrChanged) Error() string {
-	return "what would land is not what was reviewed: " + syntax.Quoted(e.Paths)
+	return "what would land differs from what was reviewed: " + syntax.Quoted(e.Paths)
 }

@@ -67,7 +67,7 @@ func TestABaseThatIsCheckedOutIsForwardedWithItsFiles(t *testing.T) {
 	assert.Equal(t, "?? own.txt", d.Git(d.Dir, "--no-optional-locks", "-c", "core.autocrlf=true", "status", "--porcelain"))
 	assert.Contains(t, d.Git(d.Dir, "reflog", "-1", "HEAD"), "mergexo: merge")
 	assert.Empty(t, traces())
-	require.NoError(t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), "it is there already")
+	require.NoError(t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), "it exists already")
 }
 
 func TestABaseInALinkedWorktreeIsForwardedThere(t *testing.T) {
@@ -181,7 +181,7 @@ func TestALocalBranchMovesUnlessSomebodyIsOnIt(t *testing.T) {
 	d, c, met := alone(t)
 	require.NoError(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA))
 	assert.Equal(t, met.BaseSHA, d.Local("agent/x"))
-	require.NoError(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA), "it is there already")
+	require.NoError(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA), "it exists already")
 	var rejected *git.ErrRejected
 	require.ErrorAs(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, d.Local("main~1")), &rejected)
 	assert.Equal(t, git.Stale, rejected.Reason)

@@ -37,7 +37,7 @@ func notes(ctx context.Context, g *input, tip string) ([]string, error) {
 	}
 	n, err := pointers(ctx, g, ids)
 	if n > 0 {
-		notes = append(notes, fmt.Sprintf("%d changed files are pointers of Git LFS: what they point to is not part of this repository and was not looked at.", n))
+		notes = append(notes, fmt.Sprintf("%d changed files are pointers of Git LFS: what they point to is not part of this repository and was not checked.", n))
 	}
 	return notes, err
 }

@@ -86,7 +86,7 @@ func (g *input) landPicked(ctx context.Context, done picked) (Merged, error) {
 		return Merged{}, err
 	}
 	if done.tree == g.baseTree {
-		m.Notes = append(m.Notes, "The commits cancel each other out: no file is another one than before.")
+		m.Notes = append(m.Notes, "The commits cancel each other out: no file changes.")
 	}
 	m.Signed = done.signed
 	slices.Sort(done.won)

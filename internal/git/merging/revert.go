@@ -73,7 +73,7 @@ func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head s
 	}
 	rows := strings.Split(strings.TrimSpace(string(out)), "\n")
 	ids := strings.Fields(rows[0])
-	unknown := fmt.Errorf("it cannot be told what %s put on the base: it is neither a merge of %s nor its changes in one commit or %d", mergeCommit, head, commits)
+	unknown := fmt.Errorf("it is unclear what %s put on the base: it is neither a merge of %s nor its changes in one commit or %d", mergeCommit, head, commits)
 	if len(ids) > 2 {
 		if len(ids) == 3 && ids[2] == head {
 			return ids[1], mergeCommit, nil

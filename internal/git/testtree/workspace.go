@@ -23,7 +23,7 @@ import (
 // ErrNoWorkspace says why there is no workspace for tests.
 type ErrNoWorkspace struct{ Why string }
 
-func (e *ErrNoWorkspace) Error() string { return "no checkout of the workflow's to test in: " + e.Why }
+func (e *ErrNoWorkspace) Error() string { return "no workflow checkout to test in: " + e.Why }
 
 // Workspace is the runner's workspace while it is at a commit for tests. Call Back afterwards.
 type Workspace struct {
@@ -72,7 +72,7 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 		return nil, fmt.Errorf("test in the workspace: %w", err)
 	}
 	if w.OwnClone {
-		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is no checkout of this repository", workspace)}, w.Close())
+		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is not a checkout of this repository", workspace)}, w.Close())
 	}
 	if err := os.Chmod(c.Top, 0o711); err != nil { // as in Make: another user can read the objects, and nothing else
 		return nil, errors.Join(fmt.Errorf("test in the workspace: %w", err), w.Close())
@@ -113,7 +113,7 @@ func (p *Workspace) note(ctx context.Context) (err error) {
 	}
 	out, err := w.TreeWith(ctx, copied, nil, "write-tree", "--missing-ok")
 	if err != nil {
-		return &ErrNoWorkspace{"a merge is under way there"}
+		return &ErrNoWorkspace{"a merge is in progress there"}
 	}
 	p.tree = syntax.Line(out)
 	if p.found, err = compareFiles(ctx, w, copied); err != nil {
@@ -289,7 +289,7 @@ func (p *Workspace) Back(ctx context.Context) (changed []string, err error) {
 		}
 	}
 	if err != nil { // what was moved aside stays there
-		return changed, errors.Join(fmt.Errorf("make the workspace what it was: %w; what was moved out of it is in %s", err, p.aside), w.Close())
+		return changed, errors.Join(fmt.Errorf("restore the workspace: %w; what was moved out of it is in %s", err, p.aside), w.Close())
 	}
 	return changed, errors.Join(os.RemoveAll(p.aside), w.Close())
 }
@@ -338,7 +338,7 @@ func (p *Workspace) unwind(ctx context.Context) error {
 	}
 	f, err := compareFiles(ctx, w, w.Index)
 	if err == nil && !(slices.Equal(f.gone, p.found.gone) && slices.Equal(f.changed, p.found.changed) && slices.Equal(f.untracked, p.found.untracked)) {
-		err = errors.New("its files are others than before")
+		err = errors.New("its files have changed")
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func TestThereIsNoWorkspaceToTestIn(t *testing.T) {
 	h.Git(merging, "commit", "-qam", "theirs")
 	_, err := h.Try(merging, "merge", "main")
 	require.Error(t, err)
-	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", t.TempDir(): "no checkout of this repository", other: "no checkout of this repository", merging: "a merge is under way there"} {
+	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
 		_, err := testtree.InWorkspace(gittest.Ctx, c, workspace, sha)
 		var none *testtree.ErrNoWorkspace
 		require.ErrorAs(t, err, &none, workspace)

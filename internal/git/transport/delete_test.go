@@ -24,7 +24,7 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, base))
 	assert.Equal(t, base, h.Tip("refs/heads/agent/x"))
-	require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, base), "it is there already")
+	require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, base), "it exists already")
 	at, err := transport.BranchTip(gittest.Ctx, c, "agent/x")
 	require.NoError(t, err)
 	assert.Equal(t, base, at)

@@ -35,7 +35,7 @@ func TestPublishBesideMakesAndMovesABranch(t *testing.T) {
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
 			two := gittest.Snap(t, h, c, one)
 			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}))
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it is there already")
+			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it exists already")
 			assert.Equal(t, two, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
 			assert.Equal(t, calls+3, c.NetworkCalls())
 			h.Git(h.Bare, "fsck", "--full")

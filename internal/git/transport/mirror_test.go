@@ -45,7 +45,7 @@ func TestAMirrorIsMadeAndMovedAhead(t *testing.T) {
 			c := h.Open(dir)
 			require.NoError(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", sha, "gh-pr-7/theirs", ""))
 			assert.Equal(t, sha, h.Tip("refs/heads/gh-pr-7/theirs"))
-			require.NoError(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", sha, "gh-pr-7/theirs", ""), "it is there already")
+			require.NoError(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", sha, "gh-pr-7/theirs", ""), "it exists already")
 			h.Git(h.Bare, "fsck", "--connectivity-only", "--no-dangling")
 
 			h.Git(h.Dev, "checkout", "-q", "theirs")

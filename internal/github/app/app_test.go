@@ -304,7 +304,7 @@ func TestMistakesAreTold(t *testing.T) {
 		"not installed":     {installed, func(o *app.Options) { o.Repo.Name = "secret" }, "the App is not installed on octo/secret"},
 		"no repository":     {installed, func(o *app.Options) { o.Repo.Name = "nothing" }, "the App is not installed on octo/nothing"},
 		"suspended":         {suspended, func(*app.Options) {}, "has been suspended since 2026-01-02"},
-		"lacks permissions": {map[string]any{"permissions": map[string]string{"contents": "read", "pull_requests": "write"}}, func(*app.Options) {}, "on octo lacks the permission contents: write, issues: write: nothing can be pushed; nothing can be said in the conversation"},
+		"lacks permissions": {map[string]any{"permissions": map[string]string{"contents": "read", "pull_requests": "write"}}, func(*app.Options) {}, "on octo lacks the permission contents: write, issues: write: MergeXO cannot push; MergeXO cannot comment in the conversation"},
 	} {
 		h.install(c.app)
 		_, err := h.tokens(c.change).Token(t.Context())

@@ -18,20 +18,20 @@ type Need struct {
 // They are what internal/doctor asks a job's permissions for.
 var (
 	ToWrite = []Need{
-		{"contents", "write", true, "nothing can be pushed"},
+		{"contents", "write", true, "MergeXO cannot push"},
 		{"pull_requests", "write", true, "review comments cannot be answered"},
-		{"issues", "write", true, "nothing can be said in the conversation"},
-		{"actions", "write", false, "jobs that failed by a test's own fault are not run again, and a sweep cannot start the agent"},
-		{"checks", "read", false, "a merge waits for ever for checks that it may not see"},
-		{"statuses", "read", false, "a merge waits for ever for statuses that it may not see"},
+		{"issues", "write", true, "MergeXO cannot comment in the conversation"},
+		{"actions", "write", false, "failed jobs of a flaky test are not rerun, and a sweep cannot start the agent"},
+		{"checks", "read", false, "a merge never sees its checks"},
+		{"statuses", "read", false, "a merge never sees its statuses"},
 	}
 	ToRead = []Need{
-		{"contents", "read", true, "nothing can be fetched"},
+		{"contents", "read", true, "MergeXO cannot fetch"},
 		{"pull_requests", "read", true, "review comments cannot be read"},
 		{"issues", "read", true, "the conversation cannot be read"},
-		{"actions", "read", false, "a dead run's claim is waited out, since nobody can see that it is dead"},
-		{"checks", "read", false, "a merge waits for ever for checks that it may not see"},
-		{"statuses", "read", false, "a merge waits for ever for statuses that it may not see"},
+		{"actions", "read", false, "MergeXO cannot see that a run died, and waits until its claim expires"},
+		{"checks", "read", false, "a merge never sees its checks"},
+		{"statuses", "read", false, "a merge never sees its statuses"},
 	}
 )
 
