@@ -23,6 +23,13 @@ type LineComment struct {
 	Body string
 }
 
+// ResolveThread resolves a thread of review comments, by its GraphQL id. One that is resolved stays as it is. The token needs to
+// write contents, too: https://github.com/orgs/community/discussions/44650
+// https://docs.github.com/graphql/reference/mutations#resolvereviewthread
+func (c Pulls) ResolveThread(ctx context.Context, repo model.Repo, node string) error {
+	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, resolveDocument, map[string]any{"id": node})
+}
+
 // Review posts a review that comments, neither approving nor requesting changes, and gives its address. Invalid means that
 // nothing was posted: GitHub refuses the whole review for one comment that is not on a line of the diff. Unclear means that it
 // may be there. https://docs.github.com/rest/pulls/reviews#create-a-review-for-a-pull-request
