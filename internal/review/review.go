@@ -98,17 +98,15 @@ func Fresh(findings []model.Finding, raised []model.Raised, known func(model.Fin
 	return out
 }
 
-// same reports whether a finding was raised before: about the very line, which has not changed since, or in the same words. What
-// a person has settled is the same in similar words, too.
+// same reports whether a finding was raised before: in the same words, or in similar ones about the very line, which has not
+// changed since. What is settled is the same in similar words wherever it is, and on its line whatever is no must.
 func same(f model.Finding, r model.Raised) bool {
 	if f.Path != r.Path {
 		return false
 	}
-	if f.Line != 0 && int(f.Line) == r.Line {
-		return true
-	}
 	a, b := words(f.Text), words(r.Text)
-	return slices.Equal(a, b) || r.Settled && alike(a, b)
+	here := f.Line != 0 && int(f.Line) == r.Line
+	return slices.Equal(a, b) || (here || r.Settled) && alike(a, b) || here && r.Settled && f.Severity != model.Must
 }
 
 // alike reports whether most words of the shorter text are in the longer one.

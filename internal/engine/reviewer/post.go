@@ -23,10 +23,15 @@ func FindingToken(number int, f model.Finding) string {
 }
 
 // Fresh are the findings of an answer that are not on the pull request yet.
-func Fresh(number int, findings []model.Finding, posted thread.Posted) []model.Finding {
-	return review.Fresh(findings, review.Raised(posted.Comments, journal.Text), func(f model.Finding) bool {
-		return posted.Tokens[FindingToken(number, f)] != 0
+func Fresh(t *thread.Thread, findings []model.Finding, posted thread.Posted) []model.Finding {
+	return review.Fresh(findings, Raised(t, posted), func(f model.Finding) bool {
+		return posted.Tokens[FindingToken(t.Event.Number, f)] != 0
 	})
+}
+
+// Raised are the findings that stand on the pull request.
+func Raised(t *thread.Thread, posted thread.Posted) []model.Raised {
+	return review.Raised(posted.Comments, journal.Text, thread.Settler(t))
 }
 
 // Post posts findings as one review, and gives its address. GitHub refuses a whole review for one comment that it has no place

@@ -81,14 +81,20 @@ func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
 	return *p.posted, nil
 }
 
-// reviewed is the review of a head; 0 for none.
-func (p *Pull) reviewed(ctx context.Context, head string) (int64, error) {
-	token := reviewer.Token(p.Event.Number, head)
-	if id := p.State.Tokens[token]; id != 0 {
-		return id, nil
+// reviewed is the review of one of these heads; 0 for none.
+func (p *Pull) reviewed(ctx context.Context, heads ...string) (int64, error) {
+	for _, head := range heads {
+		if id := p.State.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+			return id, nil
+		}
 	}
 	posted, err := p.read(ctx)
-	return posted.Tokens[token], err
+	for _, head := range heads {
+		if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+			return id, err
+		}
+	}
+	return 0, err
 }
 
 // opening claims a review of the head for this process. key is what asked for it.
