@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -86,9 +87,30 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 	return a, nil
 }
 
+// Settings are the settings by which the agent runs that reviews the pull request. Where strangers wrote what it reads, it gets no
+// variable of ours: what it is told there could have it tell them.
+func Settings(t *thread.Thread) config.Settings {
+	s := thread.ReviewerSettings(t.Settings)
+	if t.Snap.Pull.CrossRepo {
+		s.Agent.PassEnv = nil
+	}
+	return s
+}
+
+// Unsafe says why the pull request must not be read by an agent with these settings; "" where it may.
+func Unsafe(t *thread.Thread) string {
+	if a := Settings(t).Agent; t.Snap.Pull.CrossRepo && a.Isolation == agent.IsolationNone && a.User == "" {
+		return "The pull request of a fork is not reviewed with `isolation = \"none\"`: its text could have the agent do whatever MergeXO's user can. Set `isolation = \"auto\"` under `[agent]`."
+	}
+	return ""
+}
+
 // hire makes the agent that reviews. It has no session: fresh eyes are what it is for.
 func hire(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
-	s := thread.ReviewerSettings(w.Settings)
+	s := Settings(w.Thread)
+	if why := Unsafe(w.Thread); why != "" {
+		return nil, &agent.Error{Kind: agent.Start, Detail: why}
+	}
 	if err := thread.Isolate(ctx, w.World, s); err != nil {
 		return nil, err
 	}

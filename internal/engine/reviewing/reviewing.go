@@ -47,6 +47,9 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	case !p.Phase.Whole():
 		return "This workflow runs agents in a job of their own, where reviews on demand cannot run.", nil
 	}
+	if why := reviewer.Unsafe(p.Thread); why != "" {
+		return why, nil
+	}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
 		if live, err := p.busy(ctx, *said); err != nil || live {
 			return fmt.Sprintf("A review is under way already, see [there](%s).", said.URL), err
@@ -63,7 +66,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
 		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
 	}
-	return "", thread.Isolate(ctx, p.World, thread.ReviewerSettings(p.Settings))
+	return "", thread.Isolate(ctx, p.World, reviewer.Settings(p.Thread))
 }
 
 // adapter is what people know the reviewer by.
