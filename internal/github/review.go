@@ -11,7 +11,7 @@ import (
 
 // ReviewInput is a review to be posted: a text, and comments on lines that the diff of Head shows.
 type ReviewInput struct {
-	Head     string
+	Head     string // "": whichever it is now
 	Body     string
 	Comments []LineComment
 }
@@ -39,7 +39,10 @@ func (c Pulls) Review(ctx context.Context, repo model.Repo, number int, in Revie
 		return 0, "", err
 	}
 	event, side := "COMMENT", "RIGHT"
-	review := &gogithub.PullRequestReviewRequest{CommitID: &in.Head, Body: &in.Body, Event: &event}
+	review := &gogithub.PullRequestReviewRequest{Body: &in.Body, Event: &event}
+	if in.Head != "" {
+		review.CommitID = &in.Head
+	}
 	for _, one := range in.Comments {
 		review.Comments = append(review.Comments, &gogithub.DraftReviewComment{Path: &one.Path, Line: &one.Line, Side: &side, Body: &one.Body})
 	}

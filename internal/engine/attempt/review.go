@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
 )
@@ -56,9 +57,10 @@ const roomForReview = 20_000
 func leave(w *work.Work, findings []model.Finding, diff review.Diff) *model.PlannedReview {
 	left := &model.PlannedReview{By: w.Settings.Reviewer().Adapter}
 	room := roomForReview
-	for _, f := range findings {
+	for i, f := range findings {
 		text, err := json.Marshal(f)
 		if room -= len(text); err != nil || room < 0 {
+			left.Dropped = len(findings) - i
 			break
 		}
 		if diff.Has(f.Path, f.Line) {
@@ -66,7 +68,7 @@ func leave(w *work.Work, findings []model.Finding, diff review.Diff) *model.Plan
 		}
 		left.Findings = append(left.Findings, f)
 	}
-	if len(left.Findings) == 0 {
+	if len(findings) == 0 {
 		return nil
 	}
 	return left
@@ -92,20 +94,28 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	return nil
 }
 
-// PostReview posts what a review has left to say on the pull request that was opened, once.
-func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker) error {
+// PostReview posts what a review has left to say on the pull request that was opened, once. Where GitHub takes none, note says so:
+// the work itself is not held up by that.
+func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker) (note string, err error) {
 	left := m.Outbox.Review
 	if left == nil || t.State.Tokens[reviewer.Token(t.Event.Number, m.Planned)] != 0 {
-		return nil
+		return "", nil
 	}
 	shown := slices.DeleteFunc(slices.Clone(left.Shown), func(i int) bool { return i < 0 || i >= len(left.Findings) })
 	lines := review.Diff{}
 	for _, i := range shown {
 		lines.Add(left.Findings[i].Path, left.Findings[i].Line)
 	}
-	about := review.About{Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true}
-	if _, err := reviewer.Post(ctx, t, about, left.Findings, lines); err != nil {
-		return fmt.Errorf("post the review with pull request %d: %w", t.Event.Number, err)
+	about := review.About{
+		Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true, Dropped: left.Dropped,
 	}
-	return nil
+	_, err = reviewer.Post(ctx, t, about, left.Findings, lines)
+	if reviewer.Refused(err) {
+		t.Log.Warn("review_not_posted", t.NumberKey(), t.Event.Number, "error", err)
+		return fmt.Sprintf("GitHub refused the review by %s, which had %s: %s", left.By, markdown.Count(len(left.Findings)+left.Dropped, "finding"), err), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("post the review with pull request %d: %w", t.Event.Number, err)
+	}
+	return "", nil
 }

@@ -115,7 +115,7 @@ func (p *Pull) post(ctx context.Context, a asking) (*thread.Stop, error) {
 	m := p.opening(a.key, a.by, a.at)
 	text := review.RunningText(p.Snap.Pull, m, p.adapter())
 	if why != "" {
-		m.State, m.Reason, m.Spent, m.Claim, m.Expires = model.ReviewFailed, why, nil, "", time.Time{}
+		m.State, m.Reason, m.Spent, m.Own, m.Claim, m.Expires = model.ReviewFailed, why, nil, nil, "", time.Time{}
 		text = why
 	}
 	body := journal.Body{Text: a.heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}

@@ -140,7 +140,7 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 		return r.done(ctx, thread.ReviewURL(r.Thread, id))
 	}
 	answer, err := r.look(ctx, met)
-	r.marker.Spent.CostUSD += answer.CostUSD
+	r.marker.Charge(0, answer.CostUSD)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
@@ -189,6 +189,9 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
 	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh)}
 	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff)
+	if reviewer.Refused(err) {
+		return r.give(ctx, "GitHub refused the review: "+err.Error())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +239,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	case thread.Outlives(err):
 		return nil, err
 	case errors.As(err, &late) && late.Waits:
-		r.marker.Attempt--
+		r.untry()
 	case late != nil:
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)
@@ -245,7 +248,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	case !errors.As(err, &failed):
 		return nil, err
 	case failed.Kind == agent.Limit:
-		r.marker.Attempt--
+		r.untry()
 	}
 	ctx = context.WithoutCancel(ctx)
 	why := redact.Text(ctx, r.Thread, err.Error())
@@ -260,6 +263,12 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return thread.OutOfTime(r.Thread), nil
 	}
 	return thread.End(model.ResultFailed, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
+}
+
+// untry takes an attempt back that was none of the reviewer's.
+func (r *round) untry() {
+	r.marker.Attempt--
+	r.marker.Charge(-1, 0)
 }
 
 // give ends a review that there will not be.

@@ -109,8 +109,12 @@ func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
 
 // sign makes another attempt this process's own.
 func (p *Pull) sign(m *model.ReviewMarker) {
-	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
-	m.Repo, m.Number, m.Spent = p.Event.Repo.String(), p.Event.Number, &spent
+	if spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); m.Spent == nil || m.Spent.Day != spent.Day {
+		m.Spent, m.Own = &spent, &model.Spent{Day: spent.Day, Turns: 1}
+	} else { // what others have spent since counts by their own markers
+		m.Charge(1, 0)
+	}
+	m.Repo, m.Number = p.Event.Repo.String(), p.Event.Number
 	m.Attempt++
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.ServerNow().Add(p.Settings.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
