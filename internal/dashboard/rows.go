@@ -81,14 +81,15 @@ var checks = map[string]badge{
 
 // phases are how far a turn, a flow or a merge has come.
 var phases = map[string]badge{
-	string(model.PhaseStarted): {"at work", "run", "blue"},
-	string(model.PhasePlanned): {"to be published", "run", "blue"},
-	string(model.PhaseDone):    {"done", "head", "green"},
-	string(model.PhaseFailed):  {"failed", "fail", "red"},
-	string(model.PhaseWaiting): {"waits for a person", "wait", "amber"},
-	string(model.MergeWaiting): {"waits for approval", "wait", "violet"},
-	string(model.MergeRunning): {"merging", "run", "violet"},
-	string(model.MergeFailed):  {"failed", "fail", "red"},
+	string(model.PhaseStarted):  {"at work", "run", "blue"},
+	string(model.PhasePlanned):  {"to be published", "run", "blue"},
+	string(model.PhaseDone):     {"done", "head", "green"},
+	string(model.PhaseFailed):   {"failed", "fail", "red"},
+	string(model.PhaseWaiting):  {"waits for a person", "wait", "amber"},
+	string(model.MergeWaiting):  {"waits for approval", "wait", "violet"},
+	string(model.MergeRunning):  {"merging", "run", "violet"},
+	string(model.ReviewRunning): {"under way", "run", "blue"},
+	string(model.MergeFailed):   {"failed", "fail", "red"},
 }
 
 func (d drawer) pulls(pulls []model.BoardPull) []*row {

@@ -132,6 +132,24 @@ func TestARunWhoseReviewWasTakenOverPostsNothing(t *testing.T) {
 	assert.NotContains(t, w.said(), "The findings follow")
 }
 
+func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
+	t.Parallel()
+	w, _ := abandoned(t)
+	w.talk("carol", "/mergexo status")
+	w.gate.at = func(_ int, r *http.Request) fate { // the answer, and the run dies
+		if strings.HasSuffix(r.URL.Path, "/comments") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(w.delivery("issue_comment"))
+	assert.Regexp(t, `\| review \| \[of [^|]*, asked for by carol \|`, w.said())
+	w.gate.revive()
+	w.talk("carol", "/mergexo why")
+	w.handle(w.delivery("issue_comment"))
+	assert.Contains(t, w.said(), "**A review is under way**, see [there](")
+}
+
 // What people do during the reviewer's half hour counts.
 func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 	t.Parallel()
