@@ -73,6 +73,7 @@ type Feedback struct {
 	TurnsPerDay      int     // 0: no limit
 	CostPerDayUSD    float64 // 0: no limit
 	OnMissingSession string  // rehydrate or block
+	Resolve          bool    // threads that a turn has answered are resolved once its commits are pushed
 	// ForbidPaths are globs of paths that an agent must not change, ignoring case; CODEOWNERS stands for its three places.
 	ForbidPaths []string
 	// AllowSecrets are globs of files whose apparent secrets are ignored: test fixtures. File names and commit messages are

@@ -97,6 +97,8 @@ var feedbackKeys = []key[Feedback]{
 		"How much a pull request may cost in a day, as far as the agent reports its cost. 0: no limit."),
 	set("on_missing_session", oneOf("rehydrate", "block"), func(f *Feedback) *string { return &f.OnMissingSession },
 		"What happens when the agent's session is gone: start a new one from what GitHub holds, or block."),
+	set("resolve", boolean, func(f *Feedback) *bool { return &f.Resolve },
+		"Whether review threads that the agent has answered are resolved once its commits are pushed."),
 	set("forbid_paths", globs, func(f *Feedback) *[]string { return &f.ForbidPaths },
 		"Globs of files that an agent must not change, ignoring case. `CODEOWNERS` stands for all three places of that file."),
 	set("allow_secrets", globs, func(f *Feedback) *[]string { return &f.AllowSecrets },

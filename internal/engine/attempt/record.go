@@ -69,6 +69,9 @@ func (p *Attempt) Perform(ctx context.Context) error {
 	seal(p, &m)
 	o := turn.Outbox(done.out, p.Feedback, done.seconds, p.Commits, p.Notes)
 	o.Review = p.Left
+	if p.Settings.Feedback.Resolve && done.head != p.Base() { // else nothing has changed that would settle them
+		o.Resolves = turn.Resolves(done.out, p.Feedback)
+	}
 	if o.Draft, err = p.Subject.Draft(ctx, done.out, done.head); err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
