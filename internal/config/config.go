@@ -142,7 +142,7 @@ type Review struct {
 	Command []string // of the adapter command; empty: that of [agent]
 	Model   string   // "": that of [agent] where the adapter is the same
 	Rounds  int      // in which the author may repair what must be fixed
-	On      []string // flows whose work is reviewed before its pull request is opened
+	On      []string // work that is reviewed before its pull request is opened, or, for feedback, before it is pushed
 	Auto    string   // never, label or ready: what asks for a review without a command
 	Label   string
 }

@@ -46,8 +46,18 @@ func TestAFindingThatBreaksARuleIsNamedByItsField(t *testing.T) {
 			assert.EqualError(t, err, c.want)
 		})
 	}
-	many := make([]model.Finding, 501)
-	assert.EqualError(t, review.Check(many), "findings: 501 of them, want at most 500: report what matters most")
+}
+
+func TestTheGravestOfManyFindingsAreKept(t *testing.T) {
+	var many []model.Finding
+	for i := range 499 {
+		many = append(many, finding("a.go", int64(i+1), model.Nit, fmt.Sprint(i)))
+	}
+	many = append(many, finding("a.go", 500, model.Should, "s"), finding("a.go", 501, model.Must, "m"), finding("a.go", 502, model.Nit, "n"))
+	kept, dropped := review.Gravest(many)
+	require.Len(t, kept, review.MaxFindings)
+	assert.Equal(t, 2, dropped)
+	assert.Equal(t, []model.Severity{model.Must, model.Should, model.Nit}, []model.Severity{kept[0].Severity, kept[1].Severity, kept[2].Severity})
 }
 
 func TestNothingIsSaidTwice(t *testing.T) {

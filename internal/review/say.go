@@ -79,11 +79,24 @@ func Compose(a About, findings []model.Finding, diff Diff) Review {
 	if out := len(elsewhere) + len(nits) - len(r.Listed) + a.Dropped; out > 0 {
 		fmt.Fprintf(&b, "\n\n%s had no room here.", markdown.Count(out, "more finding"))
 	}
-	if len(findings) > 0 {
-		b.WriteString("\n\n<sub>A program found this, and it can be wrong. To turn a finding down, reply \"won't do\" to it or resolve it: it is not raised again.</sub>")
-	}
+	b.WriteString(footer(r))
 	r.Text = b.String()
 	return r
+}
+
+// footer says how findings are turned down: what stands in the text has no thread.
+func footer(r Review) string {
+	text := "\n\n<sub>A program found this, and it can be wrong."
+	if len(r.Comments) > 0 {
+		text += " To turn down a comment on a line, reply \"won't do\" to it or resolve it: it is not raised again."
+	}
+	if len(r.Listed) > 0 {
+		text += " What stands in this text is not raised again in the same words."
+	}
+	if len(r.Comments)+len(r.Listed) == 0 {
+		return ""
+	}
+	return text + "</sub>"
 }
 
 // heading says what was reviewed and how it came out.

@@ -123,6 +123,9 @@ func charge(p *Attempt, cost float64) {
 func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
 	text := p.Subject.PlannedText(m)
+	if _, err := p.encode(text, m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
+		o.Review = &model.PlannedReview{By: o.Review.By, Dropped: o.Review.Dropped + len(o.Review.Findings)}
+	}
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
 		return p.end(ctx, p.Blocked(model.ReasonOutcome, turn.TooLong(len(p.Feedback), err)))
 	}

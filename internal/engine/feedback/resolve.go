@@ -3,13 +3,32 @@ package feedback
 import (
 	"context"
 	"strconv"
+	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
+
+// headLimit is how long GitHub may take to show a head that was pushed.
+const headLimit = 10 * time.Second
+
+// postReview posts what the reviewer of the turn has left to say. GitHub takes no comment on a commit before it shows that commit as
+// the head; where that takes long, all of it stands in the text.
+func postReview(ctx context.Context, p *Pull) (note string, err error) {
+	if p.Marker.Outbox.Review == nil {
+		return "", nil
+	}
+	if p.Snap.Pull.HeadSHA != p.Marker.Planned {
+		if _, _, err := p.GitHub.Pulls.Await(ctx, p.Event.Repo, p.Event.Number, headLimit, func(now model.PullNow) bool { return now.HeadSHA == p.Marker.Planned }); err != nil {
+			return "", err
+		}
+	}
+	return attempt.PostReview(ctx, p.Thread, p.Marker)
+}
 
 // resolve resolves the threads that the turn has answered, but for those in which somebody has gone on talking. It is a courtesy:
 // what GitHub refuses is told in the receipt, and holds nothing up.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,9 +80,9 @@ func (p *Pull) askByLabel(ctx context.Context) (*thread.Stop, error) {
 // askWhenReady asks for the review of a pull request of somebody who may write, when it is opened or no draft any more.
 func (p *Pull) askWhenReady(ctx context.Context) (*thread.Stop, error) {
 	pull, ev := p.Snap.Pull, p.Event
-	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review")
+	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review") || ev.Name == "schedule" && thread.ReadyLately(pull, p.ServerNow())
 	a := asking{
-		key: journal.Token("review_auto", "ready", strconv.Itoa(ev.Number)), by: pull.Author.Login, at: pull.CreatedAt,
+		key: thread.ReadyToken(ev.Number), by: pull.Author.Login, at: pull.CreatedAt,
 		heading: "**Review**, since the pull request is ready",
 	}
 	if !ready || pull.Draft || pull.Author.Bot || p.knows(a.key) {

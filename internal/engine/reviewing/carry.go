@@ -187,7 +187,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 		return nil, err
 	}
 	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
-	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh)}
+	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
 	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff)
 	if reviewer.Refused(err) {
 		return r.give(ctx, "GitHub refused the review: "+err.Error())
@@ -221,11 +221,18 @@ func (r *round) look(ctx context.Context, met history.Divergence) (a reviewer.An
 	if err == nil {
 		err = thread.AskSettlers(ctx, r.Thread, posted.Comments)
 	}
+	if err == nil {
+		err = thread.ReadSource(ctx, r.Thread)
+	}
+	if err != nil {
+		return a, err
+	}
+	doc, err := reviewer.Design(ctx, r.Work, met.MergeBase)
 	if err != nil {
 		return a, err
 	}
 	return reviewer.Look(ctx, r.Work, reviewer.Task{
-		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: reviewer.Raised(r.Thread, posted),
+		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: reviewer.Raised(r.Thread, posted), Doc: doc,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,6 +65,17 @@ func AskSettlers(ctx context.Context, t *Thread, comments []model.Comment) error
 		_, known := t.Memory.Rights[login]
 		return known
 	}))
+}
+
+// ReadyToken names the review that a pull request gets when it is ready.
+func ReadyToken(number int) string {
+	return journal.Token("review_auto", "ready", strconv.Itoa(number))
+}
+
+// ReadyLately says that the event that would have asked for a review of a pull request may have been lost. Older ones were there
+// before the setting, or were a draft for long: a sweep does not begin to review them all.
+func ReadyLately(p model.Pull, now time.Time) bool {
+	return p.State == model.PullOpen && !p.Draft && !p.Author.Bot && now.Sub(p.CreatedAt) < 24*time.Hour
 }
 
 // settlerUnknown is the first of them, by what was read before, so that a reading can ask along with everything else; "" for none.
