@@ -37,6 +37,9 @@ func status(c Case) Answer {
 		}
 		row("merge", how+", requested by "+m.By)
 	}
+	if r := s.Review; r != nil {
+		row("review", fmt.Sprintf("[of %s](%s), asked for by %s", markdown.Short(r.Head), r.URL, r.By))
+	}
 	if bl := s.Block; bl != nil {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))
 	}
@@ -84,6 +87,9 @@ func table(head string, gates []model.Gate) string {
 // merge if there are any. It is Markdown.
 func Because(s model.Status, turns, merges []model.Gate) string {
 	text := turnsNext(s, turns)
+	if r := s.Review; r != nil {
+		text = fmt.Sprintf("**A review is under way**, see [there](%s). ", r.URL) + text
+	}
 	switch open := unmet(merges); {
 	case len(merges) == 0:
 	case len(open) == 0:

@@ -73,6 +73,7 @@ type Feedback struct {
 	TurnsPerDay      int     // 0: no limit
 	CostPerDayUSD    float64 // 0: no limit
 	OnMissingSession string  // rehydrate or block
+	Resolve          bool    // threads that a turn has answered are resolved once its commits are pushed
 	// ForbidPaths are globs of paths that an agent must not change, ignoring case; CODEOWNERS stands for its three places.
 	ForbidPaths []string
 	// AllowSecrets are globs of files whose apparent secrets are ignored: test fixtures. File names and commit messages are
@@ -141,7 +142,7 @@ type Review struct {
 	Command []string // of the adapter command; empty: that of [agent]
 	Model   string   // "": that of [agent] where the adapter is the same
 	Rounds  int      // in which the author may repair what must be fixed
-	On      []string // flows whose work is reviewed before its pull request is opened
+	On      []string // work that is reviewed before its pull request is opened, or, for feedback, before it is pushed
 	Auto    string   // never, label or ready: what asks for a review without a command
 	Label   string
 }

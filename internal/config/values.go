@@ -134,7 +134,7 @@ var (
 	logins       = list(login, "a list of logins")
 	passEnv      = list(envName, "a list of names of environment variables")
 	repositories = list(repository, "a list of owner/name")
-	flows        = list(oneOf(string(model.FlowImplementation), string(model.FlowBugfix), string(model.FlowSmallJob)), "a list of kinds of work")
+	reviewedWork = list(oneOf(string(model.FlowImplementation), string(model.FlowBugfix), string(model.FlowSmallJob), model.AskFeedback), "a list of kinds of work")
 )
 
 // argument reads one argument of a program: any text that exec accepts, even a multi-line script.

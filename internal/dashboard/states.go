@@ -61,14 +61,15 @@ var checks = map[string]badge{
 
 // phases are the progress of a turn, a flow or a merge.
 var phases = map[string]badge{
-	string(model.PhaseStarted): {"at work", "run", "blue"},
-	string(model.PhasePlanned): {"to be published", "run", "blue"},
-	string(model.PhaseDone):    {"done", "head", "green"},
-	string(model.PhaseFailed):  {"failed", "fail", "red"},
-	string(model.PhaseWaiting): {"asked a person", "wait", "amber"},
-	string(model.MergeWaiting): {"waited", "wait", "violet"},
-	string(model.MergeRunning): {"merging", "run", "violet"},
-	string(model.MergeFailed):  {"failed", "fail", "red"},
+	string(model.PhaseStarted):  {"at work", "run", "blue"},
+	string(model.PhasePlanned):  {"to be published", "run", "blue"},
+	string(model.PhaseDone):     {"done", "head", "green"},
+	string(model.PhaseFailed):   {"failed", "fail", "red"},
+	string(model.PhaseWaiting):  {"asked a person", "wait", "amber"},
+	string(model.MergeWaiting):  {"waited", "wait", "violet"},
+	string(model.MergeRunning):  {"merging", "run", "violet"},
+	string(model.ReviewRunning): {"reviewing", "run", "blue"},
+	string(model.MergeFailed):   {"failed", "fail", "red"},
 }
 
 // issueStates are how issues look that wait for nobody, by the phase of the newest attempt.

@@ -306,6 +306,19 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			run("git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "Meddle")
 		}
 	},
+	// works answers feedback with a commit, and has nothing to add when a reviewer asks for more.
+	"works": func(r model.Request, o *model.Outcome) {
+		if r.Kind != model.AskFeedback {
+			return
+		}
+		appendLine("greeting.txt", "worked")
+		o.CommitMessage = "Work"
+		for _, f := range r.Feedback {
+			if f.Kind == model.KindReview {
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done."})
+			}
+		}
+	},
 	// heeds does what a reviewer said.
 	"heeds": func(r model.Request, o *model.Outcome) {
 		if r.Kind == model.AskRepair && r.CI[0].Name == "review" {

@@ -107,24 +107,6 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 	assert.Equal(t, 2, w.calls())
 }
 
-func TestAReviewNeedsNoTrackingAndNoLineOfAForkIsTrusted(t *testing.T) {
-	t.Parallel()
-	w := newGuest(t)
-	w.agent = "reviews+dirty+commits"
-	w.finds([]model.Finding{found("f.txt", 1, model.Should, "Write it out.")})
-	head := w.theirs()
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
-	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
-	assert.Equal(t, head, w.theirs(), "what the reviewer commits is thrown away")
-	for _, e := range rep.Effects {
-		assert.NotEqual(t, "push", e.Kind)
-	}
-	status, _ := w.send("octo", "GET", w.path("/branches/gh-pr-2%2Ffeature"), nil)
-	assert.Equal(t, http.StatusNotFound, status, "it is not let in by that")
-}
-
 func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -156,29 +138,6 @@ func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
 
 // followed is the comment with which a sweep tracks a pull request.
 var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO\*\* follows.*?\[pr\]\n`)
-
-func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
-	t.Parallel()
-	w := newGuest(t)
-	w.finds([]model.Finding{found("f.txt", 1, model.Should, "Write it out.")})
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 {
-			return diesFirst
-		}
-		return passes
-	}
-	w.orders("carol", "/mergexo review")
-	w.gate.revive()
-	_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	w.over(w.runs)
-	assert.Contains(t, w.reviewed(), "Write it out.")
-	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	for _, work := range swept.Work {
-		assert.Zero(t, work.Number, "nothing is left to do: %v", work)
-	}
-}
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {

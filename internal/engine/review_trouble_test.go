@@ -26,7 +26,6 @@ func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
 		{"a field of another request", "unknown field \"replies\": an answer to a request of kind review has findings", func(w *world) { w.agent = "field" }},
 		{"a line that is none", "findings[0].line: want the number of a line", func(w *world) { w.finds([]model.Finding{found("a", -2, model.Must, "x")}) }},
 		{"a path outside", "findings[0].path: want a path from the top of the repository", func(w *world) { w.finds([]model.Finding{found("../a", 2, model.Must, "x")}) }},
-		{"too many", "findings: 501 of them, want at most 500", func(w *world) { w.finds(make([]model.Finding, 501)) }},
 		{"an exit code", "exit code 3", func(w *world) { w.agent = "exit" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,6 +49,22 @@ func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
 			assert.NotEmpty(t, w.reviewed())
 		})
 	}
+}
+
+func TestOfTooManyFindingsTheGravestAreSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	many := []model.Finding{}
+	for i := range 600 {
+		many = append(many, found("greeting.txt", 2, model.Should, fmt.Sprintf("Number %d is wrong.", i)))
+	}
+	w.finds(append(many, found("greeting.txt", 2, model.Must, "This matters most.")))
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.lineComments(), 50, "on lines; others stand in the text")
+	assert.Contains(t, w.lineComments()[0]["body"], "This matters most.")
+	assert.Contains(t, w.reviewed(), "500 findings (1 × must, 499 × should)")
+	assert.Contains(t, w.reviewed(), "451 more findings had no room here.")
 }
 
 func TestAReviewerThatNeverEndsIsStoppedByTheTimeOfTheRun(t *testing.T) {

@@ -28,6 +28,7 @@ var (
 	queueDocument   = document("queue")
 	enqueueDocument = document("enqueue")
 	dequeueDocument = document("dequeue")
+	resolveDocument = document("resolve")
 )
 
 var (

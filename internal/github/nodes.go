@@ -201,7 +201,9 @@ func (n reviewNode) comments() []model.Comment {
 }
 
 type threadNode struct {
+	ID         string
 	IsResolved bool
+	ResolvedBy *actorNode
 	DiffSide   string
 	Comments   connection[idNode]
 }

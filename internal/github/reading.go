@@ -59,7 +59,10 @@ func (r *reading) comments() []model.Comment {
 	for _, c := range r.said {
 		if c.Kind == model.KindReview {
 			if t, ok := r.threads[c.Thread()]; ok {
-				c.Resolved = t.IsResolved
+				c.Resolved, c.ThreadNode = t.IsResolved, t.ID
+				if t.ResolvedBy != nil {
+					c.ResolvedBy = t.ResolvedBy.Login
+				}
 				if t.DiffSide != "" {
 					c.Side = t.DiffSide
 				}
@@ -77,6 +80,7 @@ func (r *reading) tell(snap *model.Snapshot) {
 	if r.conversation.more {
 		snap.Floor = r.lowest.UpdatedAt
 	}
+	snap.ReviewsComplete = !r.reviews.more && (!r.threadPages.more || !r.hasLines) && len(r.long) == 0
 	if r.reviews.more {
 		snap.ReviewFloor = r.oldestReview
 	}
@@ -220,7 +224,7 @@ func (r *reading) next() (pageRequest, bool) {
 		comments: r.conversation.more && !mark.Settles(r.lowest),
 		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
 	}
-	p.threads = p.reviews && r.threadPages.more
+	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews)
 	for i, l := range r.long {
 		if r.q.Reviews || !l.submitted.Before(mark.At) {
 			p.review = l
@@ -228,7 +232,7 @@ func (r *reading) next() (pageRequest, bool) {
 			break
 		}
 	}
-	return p, p.comments || p.reviews || p.review.node != ""
+	return p, p.comments || p.reviews || p.threads || p.review.node != ""
 }
 
 // readOn reads page after page until the rest is settled.

@@ -11,7 +11,7 @@ import (
 
 // ReviewInput is a review to be posted: a text, and comments on lines that the diff of Head shows.
 type ReviewInput struct {
-	Head     string
+	Head     string // "": whichever it is now
 	Body     string
 	Comments []LineComment
 }
@@ -23,6 +23,13 @@ type LineComment struct {
 	Body string
 }
 
+// ResolveThread resolves a thread of review comments, by its GraphQL id. One that is resolved stays as it is. The token needs to
+// write contents, too: https://github.com/orgs/community/discussions/44650
+// https://docs.github.com/graphql/reference/mutations#resolvereviewthread
+func (c Pulls) ResolveThread(ctx context.Context, repo model.Repo, node string) error {
+	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, resolveDocument, map[string]any{"id": node})
+}
+
 // Review posts a review that comments, neither approving nor requesting changes, and gives its address. Invalid means that
 // nothing was posted: GitHub refuses the whole review for one comment that is not on a line of the diff. Unclear means that it
 // may be there. https://docs.github.com/rest/pulls/reviews#create-a-review-for-a-pull-request
@@ -32,7 +39,10 @@ func (c Pulls) Review(ctx context.Context, repo model.Repo, number int, in Revie
 		return 0, "", err
 	}
 	event, side := "COMMENT", "RIGHT"
-	review := &gogithub.PullRequestReviewRequest{CommitID: &in.Head, Body: &in.Body, Event: &event}
+	review := &gogithub.PullRequestReviewRequest{Body: &in.Body, Event: &event}
+	if in.Head != "" {
+		review.CommitID = &in.Head
+	}
 	for _, one := range in.Comments {
 		review.Comments = append(review.Comments, &gogithub.DraftReviewComment{Path: &one.Path, Line: &one.Line, Side: &side, Body: &one.Body})
 	}

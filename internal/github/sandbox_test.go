@@ -128,6 +128,24 @@ func TestThreads(t *testing.T) {
 	assert.True(t, snap.Comments[1].Ours)
 	assert.Equal(t, id(first), snap.Comments[0].Thread())
 	assert.Equal(t, "RIGHT", snap.Comments[1].Side)
+	assert.True(t, snap.ReviewsComplete)
+	assert.False(t, snap.Comments[0].Resolved)
+	w.control("threads", map[string]any{"comments": []int64{id(first)}, "by": "ada"})
+	snap = w.snapshot(c, Query{Number: n})
+	assert.Equal(t, []any{true, "ada"}, []any{snap.Comments[1].Resolved, snap.Comments[1].ResolvedBy}, "the whole thread is")
+	other := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "side": "RIGHT", "body": "and why", "commit_id": snap.Pull.HeadSHA})
+	at := func() model.Comment {
+		for _, said := range w.snapshot(c, Query{Number: n}).Comments {
+			if said.ID == id(other) {
+				return said
+			}
+		}
+		return model.Comment{}
+	}
+	require.NoError(t, c.Pulls.ResolveThread(t.Context(), widgets, at().ThreadNode))
+	require.NoError(t, c.Pulls.ResolveThread(t.Context(), widgets, at().ThreadNode), "twice is the same as once")
+	assert.Equal(t, []any{true, ""}, []any{at().Resolved, at().ResolvedBy}, "by a bot")
+	assert.Equal(t, NotFound, KindOf(c.Pulls.ResolveThread(t.Context(), widgets, "PRRT_gone")))
 	_, err = c.Comments.Reply(t.Context(), widgets, n, 999999, "where")
 	failure(t, err, NotFound)
 }

@@ -75,6 +75,9 @@ func TestSurvey(t *testing.T) {
 		if n := got.Pull.Number; n == 150 || n == 151 {
 			want := w.snapshot(c, Query{Number: n})
 			want.Pull.Files, want.Pull.FilesComplete, want.Pull.Commits = nil, false, nil
+			for i := range want.Comments { // nobody resolves a thread by what a survey read
+				want.Comments[i].ThreadNode = ""
+			}
 			assert.Equal(t, want, got, "#%d", n)
 		}
 	}

@@ -42,11 +42,12 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 type fold struct {
 	st        model.State
 	done      []model.Posted[model.TurnMarker]
-	unblocked time.Time  // the newest baseline: an unblock, or an adopt after a release
-	baseline  string     // the head that it accepted
-	receipt   int64      // the newest receipt that it knew
-	pardon    model.Mark // up to when an operator has accepted edits
-	seen      model.Mark // up to where an issue's commands are answered
+	unblocked time.Time     // the newest baseline: an unblock, or an adopt after a release
+	baseline  string        // the head that it accepted
+	receipt   int64         // the newest receipt that it knew
+	pardon    model.Mark    // up to when an operator has accepted edits
+	seen      model.Mark    // up to where an issue's commands are answered
+	beside    []model.Spent // what reviews say of a day, with what came after them
 }
 
 // pardons reports whether an operator accepted an edit by unblocking after it.
@@ -149,9 +150,7 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
 		st.Question = nil
 	}
-	if m.Spent != nil {
-		st.Spent = *m.Spent
-	}
+	f.spent(m)
 	if m.Delegates != nil { // what made them so may be in comments not read
 		st.Delegates = slices.Clone(m.Delegates)
 	}
@@ -179,7 +178,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	case model.ReasonAgent: // the next turn is told what was asked
 		st.Question = st.Block
 	case model.ReasonBudget:
-		st.Spent = model.Spent{}
+		st.Spent, f.beside = model.Spent{}, nil
 	case model.ReasonFlaky: // the operator asked for another try
 		for i := range st.Turns {
 			st.Turns[i].Marker.Flaky = nil

@@ -15,7 +15,7 @@ func (f *fold) retry(cm model.Comment) {
 	}
 	st.Retried, f.pardon = true, model.Mark{At: cm.CreatedAt, ID: cm.ID}
 	if st.Flows[n-1].Marker.Waiting == model.ReasonBudget {
-		st.Spent = model.Spent{}
+		st.Spent, f.beside = model.Spent{}, nil
 	}
 }
 

@@ -2,16 +2,61 @@ package journal
 
 import "github.com/mergexo/mergexo/internal/model"
 
-// review folds in a review that was asked for. A turn may be under way beside it, so neither count of the day's cost is taken
-// for the whole.
+// review folds in a review that was asked for. A turn may be under way beside it: each of the two knows what was spent when it was
+// claimed, and its own part. So a day's account is what one of them says with the parts of those that came after it, and of all
+// such sums the greatest.
 func (f *fold) review(cm model.Comment, m *model.ReviewMarker) {
 	st := &f.st
 	st.Reviews = append(st.Reviews, *place(*m, cm))
-	switch {
-	case m.Spent == nil || m.Spent.Day < st.Spent.Day:
-	case m.Spent.Day > st.Spent.Day:
-		st.Spent = *m.Spent
-	default:
-		st.Spent.Turns, st.Spent.CostUSD = max(st.Spent.Turns, m.Spent.Turns), max(st.Spent.CostUSD, m.Spent.CostUSD)
+	if m.Spent == nil {
+		return
 	}
+	own := model.Spent{Day: m.Spent.Day}
+	if m.Own != nil {
+		own = *m.Own
+	}
+	f.also(own)
+	f.beside = append(f.beside, *m.Spent)
+	st.Spent = greater(greater(st.Spent, plus(st.Spent, own)), *m.Spent)
+}
+
+// also adds what came later to the accounts of reviews.
+func (f *fold) also(own model.Spent) {
+	for i, s := range f.beside {
+		f.beside[i] = plus(s, own)
+	}
+}
+
+// spent folds in the account of a turn, which knows of all that was claimed before it.
+func (f *fold) spent(m *model.TurnMarker) {
+	if m.Spent == nil {
+		return
+	}
+	if m.Claim != "" || m.Head != "" { // else it was posted without an agent, and repeats what was spent
+		f.also(model.Spent{Day: m.Spent.Day, Turns: 1, CostUSD: m.CostUSD})
+	}
+	f.st.Spent = *m.Spent
+	for _, s := range f.beside {
+		f.st.Spent = greater(f.st.Spent, s)
+	}
+}
+
+// plus is the account of a day with what else was spent on it.
+func plus(s, own model.Spent) model.Spent {
+	if s.Day == own.Day {
+		s.Turns, s.CostUSD = s.Turns+own.Turns, s.CostUSD+own.CostUSD
+	}
+	return s
+}
+
+// greater is the account of the later day, and of one day the greater one.
+func greater(a, b model.Spent) model.Spent {
+	if a.Day != b.Day {
+		if a.Day > b.Day {
+			return a
+		}
+		return b
+	}
+	a.Turns, a.CostUSD = max(a.Turns, b.Turns), max(a.CostUSD, b.CostUSD)
+	return a
 }

@@ -149,7 +149,11 @@ type Comment struct {
 	ReviewID  int64
 	CommitID  string
 	Outdated  bool
-	Resolved  bool
+	// Resolved, ResolvedBy and ThreadNode are of its thread, where that was read: who resolved it ("" for a bot, or an account that
+	// was deleted), and its GraphQL id.
+	Resolved   bool
+	ResolvedBy string
+	ThreadNode string
 
 	// Review summaries only.
 	ReviewState string // APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED
@@ -369,6 +373,8 @@ type Snapshot struct {
 	// Floor is the oldest update among the conversation comments read by paging; zero if all were read. An answer is
 	// updated later than its comment, so above the floor every receipt was read too.
 	Floor time.Time
+	// ReviewsComplete is set if all reviews, their comments and their threads were read.
+	ReviewsComplete bool
 	// ReviewFloor is the ID of the oldest review read by paging; zero if all were read. Reviews are read newest first.
 	ReviewFloor int64
 	// Permissions known already, by lower-case login. An absent login was not looked up.

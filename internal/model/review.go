@@ -32,8 +32,9 @@ type Raised struct {
 // PlannedReview is what a review before a pull request has left to say, to be posted with it.
 type PlannedReview struct {
 	Findings []Finding `json:"findings"`
-	Shown    []int     `json:"shown,omitempty"` // indexes of those on lines that the diff shows
-	By       string    `json:"by"`              // the reviewer's adapter
+	Shown    []int     `json:"shown,omitempty"`   // indexes of those on lines that the diff shows
+	By       string    `json:"by"`                // the reviewer's adapter
+	Dropped  int       `json:"dropped,omitempty"` // findings that the record had no room for
 }
 
 // ReviewState is the progress of a review that was asked for.
@@ -60,12 +61,26 @@ type ReviewMarker struct {
 	Reason  string    `json:"reason,omitempty"`  // why there is no review
 	// Spent is the pull request's cost on the day of the review, including the review.
 	Spent *Spent `json:"spent,omitempty"`
+	// Own is what of that is the review's.
+	Own *Spent `json:"own,omitempty"`
 
 	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
 	RunAttempt int       `json:"run_attempt,omitempty"`
 	RunURL     string    `json:"run_url,omitempty"`
 	Expires    time.Time `json:"expires,omitzero"`
 	Claim      string    `json:"claim,omitempty"`
+}
+
+// Charge counts what the reviewer has cost, and a turn for each attempt; -1 takes one back.
+func (m *ReviewMarker) Charge(turns int, cost float64) {
+	for _, s := range []**Spent{&m.Spent, &m.Own} {
+		if *s == nil {
+			*s = &Spent{}
+		}
+		after := **s
+		after.Turns, after.CostUSD = after.Turns+turns, after.CostUSD+cost
+		*s = &after
+	}
 }
 
 // Open reports whether the review is still to be posted.

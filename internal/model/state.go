@@ -154,6 +154,8 @@ type Outbox struct {
 	Notes   []string      `json:"notes,omitempty"`
 	// Threads maps each review comment that is a reply to the first comment of its thread.
 	Threads map[int64]int64 `json:"threads,omitempty"`
+	// Resolves maps each review comment whose thread is resolved once it is answered to the GraphQL id of that thread.
+	Resolves map[int64]string `json:"resolves,omitempty"`
 	// Draft is the pull request to open, for a turn on an issue.
 	Draft *PullDraft `json:"draft,omitempty"`
 	// Review is to be posted with the pull request.

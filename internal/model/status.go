@@ -44,6 +44,8 @@ type Status struct {
 	Block    *Blocked      `json:"block"`
 	Merge    *MergeRequest `json:"merge"` // the newest one; nil for none
 	Need     *Need         `json:"need"`  // what waits for a person; nil for nothing
+	// Review is the review that was asked for and is not posted yet; nil for none.
+	Review *OpenReview `json:"review,omitempty"`
 	// Delegates are the logins of people who may have it merged.
 	Delegates []string `json:"delegates"`
 }
@@ -61,6 +63,14 @@ type MergeRequest struct {
 
 // Open says that the request is neither done nor refused.
 func (m MergeRequest) Open() bool { return m.State == MergeWaiting || m.State == MergeRunning }
+
+// OpenReview is a review that is still to be posted, in short.
+type OpenReview struct {
+	Head  string    `json:"head"`
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
+	URL   string    `json:"url"`
+}
 
 // LastTurn is the newest turn of a pull request in short.
 type LastTurn struct {

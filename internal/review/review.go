@@ -27,9 +27,6 @@ var severities = []model.Severity{model.Must, model.Should, model.Nit}
 
 // Check holds findings against the rules. The error names the first field that breaks one.
 func Check(findings []model.Finding) error {
-	if n := len(findings); n > MaxFindings {
-		return fmt.Errorf("findings: %d of them, want at most %d: report what matters most", n, MaxFindings)
-	}
 	for i, f := range findings {
 		wrong := func(field, format string, args ...any) error {
 			return fmt.Errorf("findings[%d].%s: %s", i, field, fmt.Sprintf(format, args...))
@@ -72,14 +69,27 @@ func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Fresh are the findings that are worth saying, the gravest first: each once, in its gravest form, and none that was raised
-// before. known says that a finding of this name was posted, wherever that was. Of several suggestions for one line only the
-// first is kept: whoever applies one takes the others' ground away.
-func Fresh(findings []model.Finding, raised []model.Raised, known func(model.Finding) bool) []model.Finding {
+// Gravest are the findings that are looked at of those that a reviewer reports, and how many are left out.
+func Gravest(findings []model.Finding) (kept []model.Finding, dropped int) {
+	if len(findings) <= MaxFindings {
+		return findings, 0
+	}
+	return gravestFirst(findings)[:MaxFindings], len(findings) - MaxFindings
+}
+
+func gravestFirst(findings []model.Finding) []model.Finding {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b model.Finding) int {
 		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
 	})
+	return sorted
+}
+
+// Fresh are the findings that are worth saying, the gravest first: each once, in its gravest form, and none that was raised
+// before. known says that a finding of this name was posted, wherever that was. Of several suggestions for one line only the
+// first is kept: whoever applies one takes the others' ground away.
+func Fresh(findings []model.Finding, raised []model.Raised, known func(model.Finding) bool) []model.Finding {
+	sorted := gravestFirst(findings)
 	var out []model.Finding
 	seen, suggested := map[string]bool{}, map[string]bool{}
 	for _, f := range sorted {
@@ -98,17 +108,15 @@ func Fresh(findings []model.Finding, raised []model.Raised, known func(model.Fin
 	return out
 }
 
-// same reports whether a finding was raised before: about the very line, which has not changed since, or in the same words. What
-// a person has settled is the same in similar words, too.
+// same reports whether a finding was raised before: in the same words, or in similar ones about the very line, which has not
+// changed since. What is settled is the same in similar words wherever it is, and on its line whatever is no must.
 func same(f model.Finding, r model.Raised) bool {
 	if f.Path != r.Path {
 		return false
 	}
-	if f.Line != 0 && int(f.Line) == r.Line {
-		return true
-	}
 	a, b := words(f.Text), words(r.Text)
-	return slices.Equal(a, b) || r.Settled && alike(a, b)
+	here := f.Line != 0 && int(f.Line) == r.Line
+	return slices.Equal(a, b) || (here || r.Settled) && alike(a, b) || here && r.Settled && f.Severity != model.Must
 }
 
 // alike reports whether most words of the shorter text are in the longer one.

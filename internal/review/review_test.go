@@ -46,8 +46,18 @@ func TestAFindingThatBreaksARuleIsNamedByItsField(t *testing.T) {
 			assert.EqualError(t, err, c.want)
 		})
 	}
-	many := make([]model.Finding, 501)
-	assert.EqualError(t, review.Check(many), "findings: 501 of them, want at most 500: report what matters most")
+}
+
+func TestTheGravestOfManyFindingsAreKept(t *testing.T) {
+	var many []model.Finding
+	for i := range 499 {
+		many = append(many, finding("a.go", int64(i+1), model.Nit, fmt.Sprint(i)))
+	}
+	many = append(many, finding("a.go", 500, model.Should, "s"), finding("a.go", 501, model.Must, "m"), finding("a.go", 502, model.Nit, "n"))
+	kept, dropped := review.Gravest(many)
+	require.Len(t, kept, review.MaxFindings)
+	assert.Equal(t, 2, dropped)
+	assert.Equal(t, []model.Severity{model.Must, model.Should, model.Nit}, []model.Severity{kept[0].Severity, kept[1].Severity, kept[2].Severity})
 }
 
 func TestNothingIsSaidTwice(t *testing.T) {
@@ -65,7 +75,10 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		{"twice in one answer, at its gravest", []model.Finding{leak, moved}, nil, never, []model.Finding{moved}},
 		{"known by its token", []model.Finding{leak, other}, nil, func(f model.Finding) bool { return f == leak }, []model.Finding{other}},
 		{"in the same words, wherever the line is now", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: leak.Text}}, never, nil},
-		{"about the same line, in other words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it."}}, never, nil},
+		{"about the same line, in other words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
+		{"about the same line, in similar words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "This file is never closed."}}, never, nil},
+		{"about a line that is settled, in other words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it.", Settled: true}}, never, nil},
+		{"a must on a line that is settled, in other words", []model.Finding{moved}, []model.Raised{{Path: "a.go", Line: 90, Text: "Rename it.", Settled: true}}, never, []model.Finding{moved}},
 		{"the same line of another file", []model.Finding{leak}, []model.Raised{{Path: "b.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
 		{"in similar words, which is settled", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again", Settled: true}}, never, nil},
 		{"in similar words, which is not", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again"}}, never, []model.Finding{moved}},
@@ -94,18 +107,54 @@ func TestWhatPeopleHaveSettledIsKnown(t *testing.T) {
 		return model.Comment{Kind: model.KindReview, ID: 100 + to, InReplyTo: to, Author: model.Actor{Login: "alice"}, Body: body}
 	}
 	resolved, outdated := ours(3, "**nit:** Three."), ours(4, "**should:** Four.\n\nSuggestion:\n\n```suggestion\n4\n```")
-	resolved.Resolved, outdated.Outdated = true, true
+	resolved.Resolved, resolved.ResolvedBy, outdated.Outdated = true, "bob", true
 	bot := reply(1, "won't do")
 	bot.Author.Bot = true
 	got := review.Raised([]model.Comment{
 		ours(1, "**must:** One."), bot, reply(1, "> won't do\n\nWho says that?"),
 		ours(2, "**must:** Two."), reply(2, "I won't fix this here."), resolved, outdated,
 		{Kind: model.KindReview, ID: 5, Path: "a.go", Line: 5, Body: "A person's."}, {Kind: model.KindIssue, ID: 6, Ours: true, Body: "A receipt."},
-	}, func(body string) string { return body })
+	}, func(body string) string { return body }, review.Settler{May: func(login string) bool { return login == "alice" }})
 	assert.Equal(t, []model.Raised{
 		{Path: "a.go", Line: 1, Text: "One."}, {Path: "a.go", Line: 2, Text: "Two.", Settled: true},
 		{Path: "a.go", Line: 3, Text: "Three.", Settled: true}, {Path: "a.go", Text: "Four."},
 	}, got)
+}
+
+func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
+	said := func(login, association string) []model.Comment {
+		return []model.Comment{
+			{Kind: model.KindReview, ID: 1, Ours: true, Path: "a"},
+			{Kind: model.KindReview, ID: 2, InReplyTo: 1, Author: model.Actor{Login: login}, Association: association, Body: "won't do"},
+		}
+	}
+	resolved := func(by string) []model.Comment {
+		return []model.Comment{{Kind: model.KindReview, ID: 1, Ours: true, Path: "a", Resolved: true, ResolvedBy: by}}
+	}
+	fork := review.Settler{Author: "mallory", May: func(login string) bool { return login == "alice" }}
+	own := review.Settler{May: fork.May}
+	for _, c := range []struct {
+		name     string
+		by       review.Settler
+		comments []model.Comment
+		want     bool
+		ask      []string
+	}{
+		{"by who may", fork, said("alice", "NONE"), true, nil},
+		{"by a stranger", fork, said("eve", "NONE"), false, nil},
+		{"by a member whose rights are not known", fork, said("Dan", "MEMBER"), false, []string{"dan"}},
+		{"by the author of the fork", fork, said("mallory", "CONTRIBUTOR"), false, nil},
+		{"resolved by somebody", fork, resolved("dan"), true, nil},
+		{"resolved by the author of the fork", fork, resolved("Mallory"), false, []string{"mallory"}},
+		{"resolved by the author of a branch of the repository", own, resolved("mallory"), true, nil},
+		{"resolved by a bot", own, resolved(""), false, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := review.Raised(c.comments, func(body string) string { return body }, c.by)
+			assert.Equal(t, c.want, got[0].Settled)
+			assert.Equal(t, c.ask, c.by.Settlers(c.comments))
+		})
+	}
 }
 
 func TestWordsThatTurnAFindingDown(t *testing.T) {
@@ -118,7 +167,7 @@ func TestWordsThatTurnAFindingDown(t *testing.T) {
 	} {
 		got := review.Raised([]model.Comment{
 			{Kind: model.KindReview, ID: 1, Ours: true, Path: "a"}, {Kind: model.KindReview, ID: 2, InReplyTo: 1, Body: c.said},
-		}, func(body string) string { return body })
+		}, func(body string) string { return body }, review.Settler{May: func(string) bool { return true }})
 		assert.Equal(t, c.want, got[0].Settled, c.said)
 	}
 }

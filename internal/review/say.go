@@ -36,10 +36,11 @@ type About struct {
 	By      string // the reviewer's adapter
 	Opening bool   // it is posted along with the pull request, by its author's side
 	Earlier int    // findings that were left out since they stand there already
+	Dropped int    // findings that were left out since there was no room for them
 }
 
 // Compose makes a review of findings, the gravest first. What stands on a line that the diff shows becomes a comment there; what
-// stands elsewhere, and all nits, go into the text. What finds no room is counted, and can be said by a later review.
+// stands elsewhere, and all nits, go into the text. What finds no room is counted.
 func Compose(a About, findings []model.Finding, diff Diff) Review {
 	var r Review
 	var elsewhere, nits []model.Finding
@@ -75,14 +76,27 @@ func Compose(a About, findings []model.Finding, diff Diff) Review {
 	if rows := list(nits); rows != "" {
 		fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n%s\n</details>", markdown.Count(len(nits), "nit"), strings.TrimRight(rows, "\n")+"\n")
 	}
-	if out := len(elsewhere) + len(nits) - len(r.Listed); out > 0 {
+	if out := len(elsewhere) + len(nits) - len(r.Listed) + a.Dropped; out > 0 {
 		fmt.Fprintf(&b, "\n\n%s had no room here.", markdown.Count(out, "more finding"))
 	}
-	if len(findings) > 0 {
-		b.WriteString("\n\n<sub>A program found this, and it can be wrong. To turn a finding down, reply \"won't do\" to it or resolve it: it is not raised again.</sub>")
-	}
+	b.WriteString(footer(r))
 	r.Text = b.String()
 	return r
+}
+
+// footer says how findings are turned down: what stands in the text has no thread.
+func footer(r Review) string {
+	text := "\n\n<sub>A program found this, and it can be wrong."
+	if len(r.Comments) > 0 {
+		text += " To turn down a comment on a line, reply \"won't do\" to it or resolve it: it is not raised again."
+	}
+	if len(r.Listed) > 0 {
+		text += " What stands in this text is not raised again in the same words."
+	}
+	if len(r.Comments)+len(r.Listed) == 0 {
+		return ""
+	}
+	return text + "</sub>"
 }
 
 // heading says what was reviewed and how it came out.

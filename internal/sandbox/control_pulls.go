@@ -76,10 +76,13 @@ func (in *pullsInput) pulls(r *Repository, first int) []SeedPull {
 	return many
 }
 
-// resolveThreads resolves the review threads that begin with these comments, for which REST has no call:
+// resolveThreads has somebody, by default the owner, resolve the review threads that begin with these comments, for which REST has no call:
 // https://docs.github.com/graphql/reference/mutations#resolvereviewthread
 func resolveThreads(q *request) (any, error) {
-	var in struct{ Comments []int64 }
+	var in struct {
+		Comments []int64
+		By       string
+	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func resolveThreads(q *request) (any, error) {
 		if c == nil || c.InReplyTo != 0 {
 			return nil, unprocessable(fmt.Sprintf("comments: no thread begins with %d", id))
 		}
-		c.Resolved = true
+		c.Resolved, c.ResolvedBy = true, cmp.Or(in.By, c.issue.repo.Owner)
 	}
 	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -190,6 +191,57 @@ func (t *gqlThread) DiffSide() string {
 		return "LEFT"
 	}
 	return "RIGHT"
+}
+
+// ResolvedBy is nobody where a bot has resolved it: GitHub's type is User.
+func (t *gqlThread) ResolvedBy() *gqlActor {
+	u := t.s.world.user(t.c.ResolvedBy)
+	if !t.c.Resolved || u == nil || u.Type != "User" {
+		return nil
+	}
+	return &gqlActor{look: t.look, u: u}
+}
+
+// gqlResolved is the payload of ResolveReviewThread.
+type gqlResolved struct {
+	client *string
+	thread *gqlThread
+}
+
+func (r *gqlResolved) ClientMutationID() *string { return r.client }
+func (r *gqlResolved) Thread() *gqlThread        { return r.thread }
+
+// ResolveReviewThread is https://docs.github.com/en/graphql/reference/mutations#resolvereviewthread. One that is resolved stays as
+// it is. A token needs to write contents, too: https://github.com/orgs/community/discussions/44650
+func (*gqlRoot) ResolveReviewThread(ctx context.Context, args struct {
+	Input struct {
+		ClientMutationID *string
+		ThreadID         graphql.ID
+	}
+}) (*gqlResolved, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := l.node(string(args.Input.ThreadID))
+	if n == nil {
+		return nil, unresolved("Could not resolve to a node with the global id of '%s'", args.Input.ThreadID)
+	}
+	t, ok := as[gqlThread](n)
+	if !ok {
+		return nil, unresolved("Could not resolve to PullRequestReviewThread node with the global id of '%s'", args.Input.ThreadID)
+	}
+	switch {
+	case l.s.tokens.lacks(l.token, t.repo, "contents=write,pull_requests=write", false):
+		return nil, &refusal{kind: "FORBIDDEN", message: notAccessible}
+	case !t.mayResolve():
+		return nil, &refusal{kind: "FORBIDDEN", message: l.viewer.Login + " does not have the correct permissions to execute `ResolveReviewThread`"}
+	}
+	if !t.c.Resolved {
+		t.c.Resolved, t.c.ResolvedBy = true, l.viewer.Login
+		l.s.world.changed()
+	}
+	return &gqlResolved{args.Input.ClientMutationID, t}, nil
 }
 
 // mayResolve: the pull request's author and people with write access.

@@ -255,7 +255,7 @@ func replyOnLine(q *request, parent *ReviewComment, body string) (any, error) {
 	}
 	c := *parent
 	c.Post = Post{Author: q.user.Login, Body: body}
-	c.InReplyTo, c.Resolved = parent.ID, false
+	c.InReplyTo, c.Resolved, c.ResolvedBy = parent.ID, false, ""
 	return sayOnLine(q, &c)
 }
 
@@ -303,7 +303,7 @@ func (pr pulls) dropReviewComment(c *ReviewComment) {
 		switch {
 		case o.InReplyTo != c.ID:
 		case root == 0:
-			root, o.InReplyTo, o.Resolved = o.ID, 0, c.Resolved
+			root, o.InReplyTo, o.Resolved, o.ResolvedBy = o.ID, 0, c.Resolved, c.ResolvedBy
 		default:
 			o.InReplyTo = root
 		}

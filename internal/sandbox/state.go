@@ -255,8 +255,10 @@ type ReviewComment struct {
 	InReplyTo                       int64  `json:",omitempty"` // first comment of the thread; 0 for that comment
 	// GivenHunk is set on comments that were seeded with their hunk; all others derive it from git.
 	GivenHunk string `json:",omitempty"`
-	Resolved  bool   `json:",omitempty"` // of the thread; kept on its first comment
-	issue     *Issue
+	// Resolved and ResolvedBy are of the thread, and kept on its first comment.
+	Resolved   bool   `json:",omitempty"`
+	ResolvedBy string `json:",omitempty"`
+	issue      *Issue
 }
 
 // Run is a workflow run.

@@ -73,6 +73,41 @@ func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []mo
 	return out
 }
 
+// Resolves are the threads of the review comments that an outcome answers, by the comments.
+func Resolves(o model.Outcome, feedback []model.Comment) map[int64]string {
+	var out map[int64]string
+	for _, r := range o.ReviewReplies {
+		for _, c := range feedback {
+			if c.Kind != model.KindReview || c.ID != r.ReviewCommentID || c.ThreadNode == "" {
+				continue
+			}
+			if out == nil {
+				out = map[int64]string{}
+			}
+			out[c.ID] = c.ThreadNode
+		}
+	}
+	return out
+}
+
+// Resolvable reports whether nobody has said anything in the thread of an answered review comment since, and whether it is resolved
+// already.
+func Resolvable(answered int64, feedback, now []model.Comment) (open, resolved bool) {
+	root := answered
+	for _, c := range now {
+		if c.Kind == model.KindReview && c.ID == answered {
+			root, resolved = c.Thread(), c.Resolved
+		}
+	}
+	for _, c := range now {
+		ours := slices.ContainsFunc(feedback, func(f model.Comment) bool { return f.Kind == c.Kind && f.ID == c.ID })
+		if c.Kind == model.KindReview && c.Thread() == root && c.ID > answered && !c.Ours && !ours {
+			return false, resolved
+		}
+	}
+	return true, resolved
+}
+
 // roomForAnswers is how many characters of answers fit into a record even if they hardly compress.
 const roomForAnswers = 40_000
 

@@ -18,7 +18,10 @@ type Look struct {
 	Tests      []string        // that have passed at the head; empty: nobody has run any
 	Doc        *model.Document // the design that is built
 	Raised     []model.Raised
-	Boundary   string // random: no commenter can know it
+	Earlier    []model.Finding // of the same reviewer, in earlier rounds on the same work
+	Asked      []model.Comment // that the change answers
+	Checks     string          // what GitHub shows of the checks of the head; "": nothing
+	Boundary   string          // random: no commenter can know it
 }
 
 var reviewRules = []string{
@@ -61,6 +64,12 @@ func (l Look) rules() []string {
 	}
 	if len(l.Tests) > 0 {
 		rules = append(rules, fmt.Sprintf("`%s` has passed on this change.", name(strings.Join(l.Tests, " "), 1000)))
+	}
+	if l.Checks != "" {
+		rules = append(rules, fmt.Sprintf("GitHub shows the checks of this commit as %s.", name(l.Checks, 30)))
+	}
+	if len(l.Earlier) > 0 {
+		rules = append(rules, "What you found in an earlier round is listed below; the author has worked on it since. Report again, in the same words, what is not fixed, and do not contradict what you asked for.")
 	}
 	return rules
 }
@@ -109,6 +118,11 @@ func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read [
 		}
 		raised.items = append(raised.items, &item{head: head, names: []string{c.named("file", r.Path)}, body: c.prose(r.Text), most: 1000})
 	}
+	earlier := section{title: "Found in an earlier round"}
+	for _, f := range l.Earlier {
+		earlier.items = append(earlier.items, &item{head: fmt.Sprintf("%s, on line %d:", f.Severity, f.Line), names: []string{c.named("file", f.Path)}, body: c.prose(f.Text), most: 1000})
+	}
+	asked := wordsOf(c, "What people asked for", l.Asked, 4000)
 	var pull section
 	if s.IsPull {
 		pull = pullOf(c, s.Pull)
@@ -116,7 +130,8 @@ func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read [
 	task := issueOf(c, issue)
 	claims = []claim{
 		{items: diff.items, least: 20_000, share: 60_000}, {items: task.items, least: 2000, share: textLimit}, {items: pull.items, share: 6000},
+		{items: asked.items, share: textLimit}, {items: earlier.items, share: textLimit},
 		{items: doc.items, share: textLimit}, {items: raised.items, share: textLimit}, {items: files.items, share: 3000},
 	}
-	return []section{pull, task, doc, raised, files, diff}, claims
+	return []section{pull, task, doc, asked, raised, earlier, files, diff}, claims
 }

@@ -35,6 +35,9 @@ func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.C
 	if m := st.Merge(); m != nil {
 		out.Merge = &model.MergeRequest{State: m.Marker.State, Reason: m.Marker.Reason, Head: m.Marker.Head, By: m.Marker.By, Since: m.At, URL: m.URL, Tip: m.Marker.Tip}
 	}
+	if r := st.Review(); r != nil && r.Marker.Open() {
+		out.Review = &model.OpenReview{Head: r.Marker.Head, By: r.Marker.By, Since: r.At, URL: r.URL}
+	}
 	out.State = state(p, st, policy, out)
 	return out
 }

@@ -69,6 +69,9 @@ func (p *Attempt) Perform(ctx context.Context) error {
 	seal(p, &m)
 	o := turn.Outbox(done.out, p.Feedback, done.seconds, p.Commits, p.Notes)
 	o.Review = p.Left
+	if p.Settings.Feedback.Resolve && done.head != p.Base() { // else nothing has changed that would settle them
+		o.Resolves = turn.Resolves(done.out, p.Feedback)
+	}
 	if o.Draft, err = p.Subject.Draft(ctx, done.out, done.head); err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
@@ -120,6 +123,9 @@ func charge(p *Attempt, cost float64) {
 func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
 	text := p.Subject.PlannedText(m)
+	if _, err := p.encode(text, m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
+		o.Review = &model.PlannedReview{By: o.Review.By, Dropped: o.Review.Dropped + len(o.Review.Findings)}
+	}
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
 		return p.end(ctx, p.Blocked(model.ReasonOutcome, turn.TooLong(len(p.Feedback), err)))
 	}

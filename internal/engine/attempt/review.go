@@ -13,23 +13,32 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
 )
 
 // review has a second agent look at a result before it is proposed. What must be fixed goes back to the author, in so many rounds
-// as the settings allow; what is left is posted with the pull request. A reviewer that fails holds nothing up: people review, too.
+// as the settings allow and for as long as that changes anything; what is left is posted with the result. A reviewer that fails holds
+// nothing up: people review, too.
 func (d *dialogue) review(ctx context.Context, head string) (again bool, err error) {
-	if !d.Subject.Reviewed() || ctx.Err() != nil {
+	if !d.Subject.Reviewed() || ctx.Err() != nil || d.Snap.IsPull && head == d.Base() {
+		return false, nil
+	}
+	if head == d.reviewed { // the author has nothing more to change, and all that was found is still so
 		return false, nil
 	}
 	d.Left = nil
+	if d.spentUp() {
+		d.Note("nobody reviewed this before it was proposed: the budget of the day is used up")
+		return false, nil
+	}
 	kept := context.WithoutCancel(ctx)
-	base, err := history.ForkPoint(kept, d.Checkout, fetch.BaseTip(d.Checkout), head)
+	task, posted, err := d.toReview(kept, head)
 	if err != nil {
 		return false, err
 	}
-	answer, err := reviewer.Look(ctx, d.Work, reviewer.Task{Key: d.Marker.Key, Base: base, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc})
+	answer, err := reviewer.Look(ctx, d.Work, task)
 	charge(d.Attempt, answer.CostUSD)
 	if thread.Outlives(err) {
 		return false, err
@@ -39,26 +48,55 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 		d.Note("nobody reviewed this before it was proposed: " + redact.Text(kept, d.Thread, err.Error()))
 		return false, nil
 	}
-	fresh := review.Fresh(answer.Findings, nil, func(model.Finding) bool { return false })
+	fresh := reviewer.Fresh(d.Thread, answer.Findings, posted)
+	d.reviewed, d.Left = head, leave(d.Work, fresh, answer.Dropped, answer.Diff)
 	if must := review.Must(fresh); len(must) > 0 && d.reviews < d.Settings.Review.Rounds {
 		d.reviews++
+		d.found = append(d.found, fresh...)
 		d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "review", Log: review.Report(must)}}
 		return true, nil
 	}
-	d.Left = leave(d.Work, fresh, answer.Diff)
 	return false, nil
+}
+
+// spentUp says that no reviewer may be asked any more today.
+func (d *dialogue) spentUp() bool {
+	most := d.Settings.Feedback.CostPerDayUSD
+	return most > 0 && d.Marker.Spent != nil && d.Marker.Spent.CostUSD >= most
+}
+
+// toReview is what the reviewer is asked about a result, and what stands on its pull request already.
+func (d *dialogue) toReview(ctx context.Context, head string) (t reviewer.Task, posted thread.Posted, err error) {
+	t = reviewer.Task{Key: d.Marker.Key, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc, Earlier: d.found}
+	if t.Base, err = proposedOn(ctx, d.Attempt, head); err != nil || !d.Snap.IsPull {
+		return t, posted, err
+	}
+	if posted, err = thread.ReadReviews(ctx, d.Thread); err != nil {
+		return t, posted, err
+	}
+	t.Raised, t.Asked = reviewer.Raised(d.Thread, posted), d.Feedback
+	return t, posted, nil
+}
+
+// proposedOn is the commit that a result is compared with: that a turn began at, or the base of work that has no pull request yet.
+func proposedOn(ctx context.Context, p *Attempt, head string) (string, error) {
+	if p.Snap.IsPull {
+		return p.Base(), nil
+	}
+	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
 }
 
 // roomForReview is how many bytes of findings a record has room for, beside the description of the pull request.
 const roomForReview = 20_000
 
 // leave is what a review has left to say, the gravest first, as much as there is room for.
-func leave(w *work.Work, findings []model.Finding, diff review.Diff) *model.PlannedReview {
-	left := &model.PlannedReview{By: w.Settings.Reviewer().Adapter}
+func leave(w *work.Work, findings []model.Finding, dropped int, diff review.Diff) *model.PlannedReview {
+	left := &model.PlannedReview{By: w.Settings.Reviewer().Adapter, Dropped: dropped}
 	room := roomForReview
-	for _, f := range findings {
+	for i, f := range findings {
 		text, err := json.Marshal(f)
 		if room -= len(text); err != nil || room < 0 {
+			left.Dropped += len(findings) - i
 			break
 		}
 		if diff.Has(f.Path, f.Line) {
@@ -66,7 +104,7 @@ func leave(w *work.Work, findings []model.Finding, diff review.Diff) *model.Plan
 		}
 		left.Findings = append(left.Findings, f)
 	}
-	if len(left.Findings) == 0 {
+	if len(findings) == 0 {
 		return nil
 	}
 	return left
@@ -80,7 +118,7 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	if err := review.Check(findings); err != nil {
 		return work.Failing(&agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err})
 	}
-	base, err := history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
+	base, err := proposedOn(ctx, p, head)
 	if err != nil {
 		return err
 	}
@@ -88,24 +126,33 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	if err != nil {
 		return err
 	}
-	p.Left = leave(p.Work, redact.Findings(ctx, p.Thread, findings), review.ReadDiff(diff))
+	findings, dropped := review.Gravest(findings)
+	p.Left = leave(p.Work, redact.Findings(ctx, p.Thread, findings), dropped, review.ReadDiff(diff))
 	return nil
 }
 
-// PostReview posts what a review has left to say on the pull request that was opened, once.
-func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker) error {
+// PostReview posts what a review has left to say on the pull request, once it was opened or has the commits. Where GitHub takes none, note says so:
+// the work itself is not held up by that.
+func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker) (note string, err error) {
 	left := m.Outbox.Review
 	if left == nil || t.State.Tokens[reviewer.Token(t.Event.Number, m.Planned)] != 0 {
-		return nil
+		return "", nil
 	}
 	shown := slices.DeleteFunc(slices.Clone(left.Shown), func(i int) bool { return i < 0 || i >= len(left.Findings) })
 	lines := review.Diff{}
 	for _, i := range shown {
 		lines.Add(left.Findings[i].Path, left.Findings[i].Line)
 	}
-	about := review.About{Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true}
-	if _, err := reviewer.Post(ctx, t, about, left.Findings, lines); err != nil {
-		return fmt.Errorf("post the review with pull request %d: %w", t.Event.Number, err)
+	about := review.About{
+		Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true, Dropped: left.Dropped,
 	}
-	return nil
+	_, err = reviewer.Post(ctx, t, about, left.Findings, lines)
+	if reviewer.Refused(err) {
+		t.Log.Warn("review_not_posted", t.NumberKey(), t.Event.Number, "error", err)
+		return fmt.Sprintf("GitHub refused the review by %s, which had %s: %s", left.By, markdown.Count(len(left.Findings)+left.Dropped, "finding"), err), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("post the review with pull request %d: %w", t.Event.Number, err)
+	}
+	return "", nil
 }

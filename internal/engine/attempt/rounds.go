@@ -39,6 +39,8 @@ type dialogue struct {
 	tips             map[string]string // of the branches of the server that were fetched
 	shortened        bool              // the agent was asked for shorter answers
 	reviews          int               // rounds for what a reviewer found
+	reviewed         string            // the head that it has looked at last
+	found            []model.Finding   // that it has sent back
 }
 
 // agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does

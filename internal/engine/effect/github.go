@@ -97,6 +97,24 @@ func (r Reply) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{ID: made.ID, URL: made.URL}, err
 }
 
+// Resolve resolves the thread of a review comment.
+type Resolve struct {
+	Comment     int64
+	Node, Token string
+}
+
+// Entry names the comment.
+func (r Resolve) Entry() model.Effect {
+	return model.Effect{Kind: "resolve", Target: decimal(r.Comment), Token: r.Token}
+}
+
+func (Resolve) repeats() repeat { return always }
+
+func (r Resolve) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Pulls.ResolveThread(ctx, repo, r.Node)
+}
+
 // Review posts a review that comments.
 type Review struct {
 	Number int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
@@ -207,6 +208,14 @@ func answer(ctx context.Context, p *Pull) error {
 			tokens = append(tokens, attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID))
 		}
 	}
+	note, err := postReview(ctx, p)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		o.Notes = append(slices.Clone(o.Notes), note)
+	}
+	o.Notes = append(slices.Clone(o.Notes), resolve(ctx, p, answers)...)
 	before, _ := attempt.SealedIn(p.Attempt)
 	planned := p.Marker
 	if o.Flaky != nil {

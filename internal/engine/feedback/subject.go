@@ -3,6 +3,7 @@ package feedback
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -88,8 +89,8 @@ func (p *Pull) Diff(ctx context.Context) string {
 // Replies says that the answers of the agent are posted one by one.
 func (p *Pull) Replies() bool { return true }
 
-// Reviewed says that a second agent looks at the result first: people do.
-func (p *Pull) Reviewed() bool { return false }
+// Reviewed says that a second agent looks at the result first.
+func (p *Pull) Reviewed() bool { return slices.Contains(p.Settings.Review.On, model.AskFeedback) }
 
 // Resumed says that the agent is given work of earlier attempts.
 func (p *Pull) Resumed() bool { return false }

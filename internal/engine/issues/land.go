@@ -294,11 +294,15 @@ func openPull(ctx context.Context, p *Issue) error {
 	if err != nil {
 		return err
 	}
-	if err := attempt.PostReview(ctx, other, p.Marker); err != nil {
+	note, err := attempt.PostReview(ctx, other, p.Marker)
+	if err != nil {
 		return err
 	}
 	w := p.progress
 	planned, o := p.Marker, *p.Marker.Outbox
+	if note != "" {
+		o.Notes = append(slices.Clone(o.Notes), note)
+	}
 	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
 	p.Marker.Tokens = []string{attempt.TurnToken(p.Marker.Key), pullToken(p.Marker.Key)}
 	w.marker.Pull, w.marker.Waiting = pull.Number, ""

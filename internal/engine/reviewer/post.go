@@ -23,30 +23,43 @@ func FindingToken(number int, f model.Finding) string {
 }
 
 // Fresh are the findings of an answer that are not on the pull request yet.
-func Fresh(number int, findings []model.Finding, posted thread.Posted) []model.Finding {
-	return review.Fresh(findings, review.Raised(posted.Comments, journal.Text), func(f model.Finding) bool {
-		return posted.Tokens[FindingToken(number, f)] != 0
+func Fresh(t *thread.Thread, findings []model.Finding, posted thread.Posted) []model.Finding {
+	return review.Fresh(findings, Raised(t, posted), func(f model.Finding) bool {
+		return posted.Tokens[FindingToken(t.Event.Number, f)] != 0
 	})
 }
 
+// Raised are the findings that stand on the pull request.
+func Raised(t *thread.Thread, posted thread.Posted) []model.Raised {
+	return review.Raised(posted.Comments, journal.Text, thread.Settler(t))
+}
+
 // Post posts findings as one review, and gives its address. GitHub refuses a whole review for one comment that it has no place
-// for: then all of them stand in the text.
+// for, and one of a commit that is no part of the pull request any more: then all of them stand in the text.
 func Post(ctx context.Context, t *thread.Thread, about review.About, findings []model.Finding, diff review.Diff) (string, error) {
-	made, err := post(ctx, t, about, review.Compose(about, findings, diff))
-	if github.KindOf(err) == github.Invalid && len(diff) > 0 {
-		t.Log.Warn("line_comments_refused", t.NumberKey(), t.Event.Number, "error", err)
-		made, err = post(ctx, t, about, review.Compose(about, findings, nil))
+	made, err := post(ctx, t, about, review.Compose(about, findings, diff), about.Head)
+	for _, head := range []string{about.Head, ""} {
+		if github.KindOf(err) == github.Invalid {
+			t.Log.Warn("review_refused", t.NumberKey(), t.Event.Number, "error", err)
+			made, err = post(ctx, t, about, review.Compose(about, findings, nil), head)
+		}
 	}
 	return made.URL, err
 }
 
-func post(ctx context.Context, t *thread.Thread, about review.About, r review.Review) (effect.Result, error) {
+// Refused says that GitHub takes no review there, however often it is asked.
+func Refused(err error) bool {
+	k := github.KindOf(err)
+	return k == github.Forbidden || k == github.Invalid || k == github.NotFound || k == github.Gone
+}
+
+func post(ctx context.Context, t *thread.Thread, about review.About, r review.Review, head string) (effect.Result, error) {
 	number := about.Pull.Number
 	body := journal.Body{Text: r.Text, Tokens: []string{Token(number, about.Head)}}
 	for _, f := range r.Listed {
 		body.Tokens = append(body.Tokens, FindingToken(number, f))
 	}
-	in := github.ReviewInput{Head: about.Head}
+	in := github.ReviewInput{Head: head}
 	var err error
 	if in.Body, err = t.Codec.Encode(body); err != nil {
 		return effect.Result{}, err

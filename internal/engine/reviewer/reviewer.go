@@ -12,9 +12,11 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,11 +31,14 @@ type Task struct {
 	Tests      []string // that have passed at the head
 	Doc        *model.Document
 	Raised     []model.Raised
+	Earlier    []model.Finding // in earlier rounds on the same work
+	Asked      []model.Comment // that the work answers
 }
 
 // Answer is what a reviewer said, in words that can be shown.
 type Answer struct {
 	Findings []model.Finding
+	Dropped  int // findings beyond what one review can hold, none graver than those that are kept
 	Diff     review.Diff
 	CostUSD  float64 // also of one that failed
 }
@@ -83,13 +88,35 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 	if err := review.Check(out.Findings); err != nil {
 		return a, &agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err}
 	}
+	out.Findings, a.Dropped = review.Gravest(out.Findings)
 	a.Findings = redact.Findings(context.WithoutCancel(ctx), w.Thread, out.Findings)
 	return a, nil
 }
 
+// Settings are the settings by which the agent runs that reviews the pull request. Where strangers wrote what it reads, it gets no
+// variable of ours: what it is told there could have it tell them.
+func Settings(t *thread.Thread) config.Settings {
+	s := thread.ReviewerSettings(t.Settings)
+	if t.Snap.Pull.CrossRepo {
+		s.Agent.PassEnv = nil
+	}
+	return s
+}
+
+// Unsafe says why the pull request must not be read by an agent with these settings; "" where it may.
+func Unsafe(t *thread.Thread) string {
+	if a := Settings(t).Agent; t.Snap.Pull.CrossRepo && a.Isolation == agent.IsolationNone && a.User == "" {
+		return "The pull request of a fork is not reviewed with `isolation = \"none\"`: its text could have the agent do whatever MergeXO's user can. Set `isolation = \"auto\"` under `[agent]`."
+	}
+	return ""
+}
+
 // hire makes the agent that reviews. It has no session: fresh eyes are what it is for.
 func hire(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
-	s := thread.ReviewerSettings(w.Settings)
+	s := Settings(w.Thread)
+	if why := Unsafe(w.Thread); why != "" {
+		return nil, &agent.Error{Kind: agent.Start, Detail: why}
+	}
 	if err := thread.Isolate(ctx, w.World, s); err != nil {
 		return nil, err
 	}
@@ -110,7 +137,10 @@ func request(ctx context.Context, w *work.Work, t Task) (req model.Request, diff
 	if diff, err = history.Diff(ctx, w.Checkout, t.Base, t.Head); err != nil {
 		return req, "", err
 	}
-	l := turn.Look{Key: t.Key, Head: t.Head, Diff: diff, Tests: t.Tests, Doc: t.Doc, Raised: t.Raised, Boundary: w.Random()}
+	l := turn.Look{Key: t.Key, Head: t.Head, Diff: diff, Tests: t.Tests, Doc: t.Doc, Raised: t.Raised, Earlier: t.Earlier, Asked: t.Asked, Boundary: w.Random()}
+	if w.Snap.IsPull && t.Head == w.Snap.Pull.HeadSHA {
+		l.Checks = w.Snap.Pull.Rollup
+	}
 	if l.Files, err = history.ChangedPaths(ctx, w.Checkout, t.Base, t.Head); err != nil {
 		return req, "", err
 	}
@@ -119,6 +149,27 @@ func request(ctx context.Context, w *work.Work, t Task) (req model.Request, diff
 	}
 	return turn.ReviewRequest(w.Snap, l), diff, nil
 }
+
+// Design is the document that a pull request builds, as its base has it; nil where it builds none that can be found.
+func Design(ctx context.Context, w *work.Work, base string) (*model.Document, error) {
+	said := w.State.Tracked
+	if said == nil || said.Marker.Flow != string(model.FlowImplementation) || said.Marker.Issue == 0 {
+		return nil, nil
+	}
+	names, err := history.Files(ctx, w.Checkout, base, w.Settings.Repo.DesignDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names[:min(len(names), mostDesigns)] {
+		if text, err := history.Blob(ctx, w.Checkout, base, name); err == nil && flow.IsDesign(text, said.Marker.Issue) {
+			return &model.Document{Path: name, Text: string(text)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// mostDesigns bounds how many documents are read to find one.
+const mostDesigns = 50
 
 // guidelines is the path of the coding guidelines where the head has them.
 func guidelines(ctx context.Context, w *work.Work, head string) (string, error) {

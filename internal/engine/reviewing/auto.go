@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,9 +80,9 @@ func (p *Pull) askByLabel(ctx context.Context) (*thread.Stop, error) {
 // askWhenReady asks for the review of a pull request of somebody who may write, when it is opened or no draft any more.
 func (p *Pull) askWhenReady(ctx context.Context) (*thread.Stop, error) {
 	pull, ev := p.Snap.Pull, p.Event
-	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review")
+	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review") || ev.Name == "schedule" && thread.ReadyLately(pull, p.ServerNow())
 	a := asking{
-		key: journal.Token("review_auto", "ready", strconv.Itoa(ev.Number)), by: pull.Author.Login, at: pull.CreatedAt,
+		key: thread.ReadyToken(ev.Number), by: pull.Author.Login, at: pull.CreatedAt,
 		heading: "**Review**, because the pull request is ready",
 	}
 	if !ready || pull.Draft || pull.Author.Bot || p.knows(a.key) {
@@ -115,7 +114,7 @@ func (p *Pull) post(ctx context.Context, a asking) (*thread.Stop, error) {
 	m := p.opening(a.key, a.by, a.at)
 	text := review.RunningText(p.Snap.Pull, m, p.adapter())
 	if why != "" {
-		m.State, m.Reason, m.Spent, m.Claim, m.Expires = model.ReviewFailed, why, nil, "", time.Time{}
+		m.State, m.Reason, m.Spent, m.Own, m.Claim, m.Expires = model.ReviewFailed, why, nil, nil, "", time.Time{}
 		text = why
 	}
 	body := journal.Body{Text: a.heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}

@@ -45,7 +45,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if live, err := p.busy(ctx, *said); err != nil || live {
 		return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
 	}
-	if id, err := p.reviewed(ctx, r.marker.Head); err != nil || id != 0 { // the run died that had posted it
+	if id, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); err != nil || id != 0 { // the run died that had posted it
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +63,46 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if err := p.Overtime(); err != nil {
 		return nil, err
 	}
-	r.marker.Head = p.Snap.Pull.HeadSHA
-	p.sign(&r.marker)
-	if err := r.put(ctx, review.RunningText(p.Snap.Pull, r.marker, p.adapter())); err != nil {
+	return r.takeOver(ctx)
+}
+
+// takeOver goes on with a review whose run died. Of two runs that do so in the same moment, the one goes on whose claim stands.
+func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
+	r.marker.Head = r.Snap.Pull.HeadSHA
+	r.sign(&r.marker)
+	if err := r.put(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter())); err != nil {
 		return nil, err
 	}
+	if err := r.Read(ctx); err != nil {
+		return nil, err
+	}
+	r.posted = nil
+	if stop := r.overtaken(r.State.Reviews); stop != nil {
+		return stop, nil
+	}
+	if id, err := r.reviewed(ctx, r.marker.Head, r.Snap.Pull.HeadSHA); err != nil || id != 0 {
+		if err != nil {
+			return nil, err
+		}
+		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+	}
 	return r.carry(ctx)
+}
+
+// overtaken says that the claim is not this run's any more, by what was read of all claims.
+func (r *round) overtaken(reviews []model.Posted[model.ReviewMarker]) *thread.Stop {
+	at := slices.IndexFunc(reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
+	switch {
+	case at < 0:
+		return r.deleted()
+	case reviews[at].Marker.Claim != r.marker.Claim:
+		return thread.End(model.ResultRetry, "another run has taken over the review of pull request %d, see %s", r.Event.Number, reviews[at].URL)
+	}
+	return nil
+}
+
+func (r *round) deleted() *thread.Stop {
+	return thread.End(model.ResultNothing, "the comment on the review of pull request %d was deleted", r.Event.Number)
 }
 
 // endOthers ends the reviews in whose place a later one is, which would else say for ever that they are under way. The Stop says
@@ -95,8 +129,18 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
-	answer, err := r.look(ctx)
-	r.marker.Spent.CostUSD += answer.CostUSD
+	met, err := r.fetch(ctx)
+	if err != nil {
+		return r.stumble(ctx, err)
+	}
+	if id, err := r.moved(ctx, met.HeadSHA); err != nil || id != 0 {
+		if err != nil {
+			return nil, err
+		}
+		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+	}
+	answer, err := r.look(ctx, met)
+	r.marker.Charge(0, answer.CostUSD)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
@@ -104,43 +148,91 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 	if r.ServerNow().After(r.marker.Expires) {
 		return thread.End(model.ResultRetry, "the claim of this run on the review of pull request %d expired", r.Event.Number), nil
 	}
-	posted, err := r.read(ctx)
+	return r.post(ctx, answer)
+}
+
+// moved notes in the claim that the head is another one by now, so that the run that may have to go on from here knows which one
+// is reviewed. It gives the review of that head, where there is one.
+func (r *round) moved(ctx context.Context, head string) (id int64, err error) {
+	if head == r.marker.Head {
+		return 0, nil
+	}
+	r.marker.Head = head
+	if id, err = r.reviewed(ctx, head); err != nil || id != 0 {
+		return id, err
+	}
+	return 0, r.put(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
+}
+
+// post posts what is new of an answer, by what stands on the pull request now: the reviewer was at work for long.
+func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop, error) {
+	at := slices.IndexFunc(r.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
+	if at < 0 {
+		return r.deleted(), nil
+	}
+	posted, err := thread.ReadReviewsAgain(ctx, r.Thread, r.State.Reviews[at].UpdatedAt)
 	if err != nil {
 		return nil, err
 	}
-	fresh := reviewer.Fresh(r.Event.Number, answer.Findings, posted)
-	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh)}
+	if stop := r.overtaken(posted.Reviews); stop != nil {
+		return stop, nil
+	}
+	if id := posted.Tokens[reviewer.Token(r.Event.Number, r.marker.Head)]; id != 0 {
+		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+	}
+	if posted.State != model.PullOpen {
+		return r.give(ctx, "The pull request is not open any more.")
+	}
+	if err := thread.AskSettlers(ctx, r.Thread, posted.Comments); err != nil {
+		return nil, err
+	}
+	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
+	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
 	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff)
+	if reviewer.Refused(err) {
+		return r.give(ctx, "GitHub refused the review: "+err.Error())
+	}
 	if err != nil {
 		return nil, err
 	}
 	return r.done(ctx, url)
 }
 
-// look fetches the head and has the reviewer look at it. Where the head has moved since the claim, the newer one is looked at.
-func (r *round) look(ctx context.Context) (a reviewer.Answer, err error) {
+// fetch fetches the head, which may have moved since the claim.
+func (r *round) fetch(ctx context.Context) (met history.Divergence, err error) {
 	if err := r.Open(ctx); err != nil {
-		return a, err
+		return met, err
 	}
 	pull := r.Snap.Pull
 	ref := "refs/heads/" + pull.HeadRef
 	if pull.CrossRepo {
 		ref = fmt.Sprintf("refs/pull/%d/head", r.Event.Number)
 	}
-	met, err := history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
+	met, err = history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
+	if err == nil && met.Unrelated {
+		err = &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", pull.BaseRef)}
+	}
+	return met, err
+}
+
+// look has the reviewer look at the head.
+func (r *round) look(ctx context.Context, met history.Divergence) (a reviewer.Answer, err error) {
+	posted, err := r.read(ctx)
+	if err == nil {
+		err = thread.AskSettlers(ctx, r.Thread, posted.Comments)
+	}
+	if err == nil {
+		err = thread.ReadSource(ctx, r.Thread)
+	}
 	if err != nil {
 		return a, err
 	}
-	if met.Unrelated {
-		return a, &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", pull.BaseRef)}
-	}
-	r.marker.Head = met.HeadSHA
-	posted, err := r.read(ctx)
+	doc, err := reviewer.Design(ctx, r.Work, met.MergeBase)
 	if err != nil {
 		return a, err
 	}
 	return reviewer.Look(ctx, r.Work, reviewer.Task{
-		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: review.Raised(posted.Comments, journal.Text),
+		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: reviewer.Raised(r.Thread, posted), Doc: doc,
 	})
 }
 
@@ -154,7 +246,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	case thread.Outlives(err):
 		return nil, err
 	case errors.As(err, &late) && late.Waits:
-		r.marker.Attempt--
+		r.untry()
 	case late != nil:
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)
@@ -163,7 +255,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	case !errors.As(err, &failed):
 		return nil, err
 	case failed.Kind == agent.Limit:
-		r.marker.Attempt--
+		r.untry()
 	}
 	ctx = context.WithoutCancel(ctx)
 	why := redact.Text(ctx, r.Thread, err.Error())
@@ -178,6 +270,12 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return thread.OutOfTime(r.Thread), nil
 	}
 	return thread.End(model.ResultFailed, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
+}
+
+// untry takes an attempt back that was none of the reviewer's.
+func (r *round) untry() {
+	r.marker.Attempt--
+	r.marker.Charge(-1, 0)
 }
 
 // give ends a review that there will not be.
@@ -214,9 +312,7 @@ func (r *round) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	err = r.Rewrite(ctx, r.comment, token, body, func() error {
-		return thread.End(model.ResultNothing, "the comment on the review of pull request %d was deleted", r.Event.Number)
-	})
+	err = r.Rewrite(ctx, r.comment, token, body, func() error { return r.deleted() })
 	if err != nil {
 		return err
 	}

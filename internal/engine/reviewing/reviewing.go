@@ -47,6 +47,9 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	case !p.Phase.Whole():
 		return "This workflow runs agents in a job of their own, where reviews on demand cannot run.", nil
 	}
+	if why := reviewer.Unsafe(p.Thread); why != "" {
+		return why, nil
+	}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
 		if live, err := p.busy(ctx, *said); err != nil || live {
 			return fmt.Sprintf("A review is already [in progress](%s).", said.URL), err
@@ -63,7 +66,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
 		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
 	}
-	return "", thread.Isolate(ctx, p.World, thread.ReviewerSettings(p.Settings))
+	return "", thread.Isolate(ctx, p.World, reviewer.Settings(p.Thread))
 }
 
 // adapter is what people know the reviewer by.
@@ -81,14 +84,20 @@ func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
 	return *p.posted, nil
 }
 
-// reviewed is the review of a head; 0 for none.
-func (p *Pull) reviewed(ctx context.Context, head string) (int64, error) {
-	token := reviewer.Token(p.Event.Number, head)
-	if id := p.State.Tokens[token]; id != 0 {
-		return id, nil
+// reviewed is the review of one of these heads; 0 for none.
+func (p *Pull) reviewed(ctx context.Context, heads ...string) (int64, error) {
+	for _, head := range heads {
+		if id := p.State.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+			return id, nil
+		}
 	}
 	posted, err := p.read(ctx)
-	return posted.Tokens[token], err
+	for _, head := range heads {
+		if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+			return id, err
+		}
+	}
+	return 0, err
 }
 
 // opening claims a review of the head for this process. key is what asked for it.
@@ -100,8 +109,12 @@ func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
 
 // sign makes another attempt this process's own.
 func (p *Pull) sign(m *model.ReviewMarker) {
-	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
-	m.Repo, m.Number, m.Spent = p.Event.Repo.String(), p.Event.Number, &spent
+	if spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); m.Spent == nil || m.Spent.Day != spent.Day {
+		m.Spent, m.Own = &spent, &model.Spent{Day: spent.Day, Turns: 1}
+	} else { // what others have spent since counts by their own markers
+		m.Charge(1, 0)
+	}
+	m.Repo, m.Number = p.Event.Repo.String(), p.Event.Number
 	m.Attempt++
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.ServerNow().Add(p.Settings.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)

@@ -31,6 +31,16 @@ func (p *reading) boardPull() model.BoardPull {
 		}
 		row.Turns = append(row.Turns, one)
 	}
+	for _, r := range p.State.Reviews {
+		one := model.BoardTurn{Kind: "review", Phase: string(r.Marker.State), Began: r.At, URL: r.URL, RunURL: r.Marker.RunURL, Reason: r.Marker.Reason}
+		if r.Marker.Own != nil {
+			one.CostUSD = r.Marker.Own.CostUSD
+		}
+		if !r.Marker.Open() {
+			one.Ended = r.UpdatedAt
+		}
+		row.Turns = append(row.Turns, one)
+	}
 	return row
 }
 

@@ -19,6 +19,9 @@ func (p *reading) dueClosed() item {
 	if thread.OwesAnswers(p.Thread) || len(thread.OvertakenTurns(p.Thread)) > 0 {
 		g.due(model.DueTurn, g.since)
 	}
+	if said := p.State.Review(); said != nil && said.Marker.Open() {
+		g.due(model.DueReview, said.At)
+	}
 	if p.State.Conflicts != nil {
 		g.due(model.DueSurplus, g.since)
 	}

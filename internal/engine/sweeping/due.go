@@ -32,6 +32,7 @@ type item struct {
 	delegates  []string        // of them, if they may read
 	starters   []string        // who would set a flow going
 	hosts      []string        // who would let a fork's pull request in
+	readied    string          // whose pull request is reviewed by itself, if that is somebody who may write; "" for nobody's
 	foreign    []string        // who speaks as MergeXO under another account
 	failed     bool            // an attempt at the candidates did
 	pending    int
@@ -325,6 +326,7 @@ func (g item) unasked(known map[string]model.Permission) []string {
 	more(g.foreign, func(string) bool { return false })
 	more(g.commanders, g.operators.Listed)
 	more(g.hosts, g.operators.Listed)
+	more([]string{g.readied}, func(string) bool { return false })
 	if len(g.policy.AllowedUsers) == 0 {
 		more(g.starters, func(string) bool { return false })
 	}
@@ -338,6 +340,9 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 	stands := func(login string) command.Role { return g.operators.Role(login, rights[login]) }
 	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
 		g.due(model.DueIdentity, time.Time{})
+	}
+	if g.readied != "" && rights[g.readied] >= model.PermissionWrite {
+		g.due(model.DueReview, time.Time{})
 	}
 	for _, login := range g.commanders {
 		if stands(login) != command.Stranger || rights[login] >= model.PermissionRead && slices.Contains(g.delegates, login) {

@@ -1,9 +1,11 @@
 package sweeping
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -13,7 +15,14 @@ func (p *reading) dueReview(g *item) {
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
 		g.due(model.DueReview, said.At)
 	}
-	if p.Settings.Review.Auto != config.AutoLabel {
+	known := func(key string) bool {
+		return slices.ContainsFunc(p.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.Marker.Command == key })
+	}
+	switch auto := p.Settings.Review.Auto; {
+	case auto == config.AutoReady && thread.ReadyLately(p.Snap.Pull, p.Snap.ReadAt) && !known(thread.ReadyToken(p.Event.Number)):
+		g.readied = strings.ToLower(p.Snap.Pull.Author.Login)
+		return
+	case auto != config.AutoLabel:
 		return
 	}
 	if change, on := external.LabelledBy(p.Snap.Pull, p.Settings.Review.Label); on && !change.By.Bot {

@@ -90,6 +90,9 @@ func (t *Thread) Read(ctx context.Context) error {
 	if t.Event.Name == "issues" && !t.Event.Sender.Bot { // who put the label on
 		q.Sender = t.Event.Sender.Login
 	}
+	if q.Sender == "" {
+		q.Sender = settlerUnknown(t)
+	}
 	known, since := t.Memory.Comments, t.Memory.ReadAt
 	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		switch {

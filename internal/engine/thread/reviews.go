@@ -4,34 +4,91 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/review"
 )
 
 // Posted is all that was ever said on the lines of a pull request, and the tokens of ours there.
 type Posted struct {
 	Comments []model.Comment
 	Tokens   map[string]int64
+	State    model.PullState
+	Reviews  []model.Posted[model.ReviewMarker] // that were asked for, as far as the conversation was read
 }
 
 // ReadReviews reads all reviews of a pull request, however long ago they were settled: by what is known already where that is
 // all, else by requests of their own.
 func ReadReviews(ctx context.Context, t *Thread) (Posted, error) {
-	if t.Snap.CommentsComplete {
-		return Posted{t.Snap.Comments, t.State.Tokens}, nil
+	if t.Snap.ReviewsComplete {
+		return Posted{t.Snap.Comments, t.State.Tokens, t.Snap.Pull.State, t.State.Reviews}, nil
 	}
-	settled := func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) { return model.Mark{At: s.ReadAt}, true }
+	return ReadReviewsAgain(ctx, t, t.Snap.ReadAt)
+}
+
+// ReadReviewsAgain reads all reviews of a pull request as they are now, and what was said in its conversation since a time.
+func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, error) {
+	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: since}, true }
 	snap, err := t.GitHub.Threads.Snapshot(ctx, github.Query{Repo: t.Event.Repo, Number: t.Event.Number, Reviews: true, Settled: settled})
 	if err != nil {
 		return Posted{}, err
 	}
 	comments := journal.Attribute(snap.Comments, t.Scope())
-	tokens := maps.Clone(t.Codec.Fold(comments, t.Scope()).Tokens)
+	st := t.Codec.Fold(comments, t.Scope())
+	tokens := maps.Clone(st.Tokens)
 	maps.Copy(tokens, t.State.Tokens)
-	return Posted{comments, tokens}, nil
+	return Posted{comments, tokens, snap.Pull.State, st.Reviews}, nil
+}
+
+// Settler says whose word settles a finding on the pull request: that of who may give the agent feedback or commands.
+func Settler(t *Thread) review.Settler {
+	s := review.Settler{May: func(login string) bool {
+		listed := slices.ContainsFunc(t.Policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+		return listed || t.Operators.Listed(login) || t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
+	}}
+	if t.Snap.Pull.CrossRepo {
+		s.Author = t.Snap.Pull.Author.Login
+	}
+	return s
+}
+
+// AskSettlers asks for the rights of those who say of findings of ours that they are settled, and whose rights are not known yet.
+func AskSettlers(ctx context.Context, t *Thread, comments []model.Comment) error {
+	return t.Ask(ctx, slices.DeleteFunc(Settler(t).Settlers(comments), func(login string) bool {
+		_, known := t.Memory.Rights[login]
+		return known
+	}))
+}
+
+// ReadyToken names the review that a pull request gets when it is ready.
+func ReadyToken(number int) string {
+	return journal.Token("review_auto", "ready", strconv.Itoa(number))
+}
+
+// ReadyLately says that the event that would have asked for a review of a pull request may have been lost. Older ones were there
+// before the setting, or were a draft for long: a sweep does not begin to review them all.
+func ReadyLately(p model.Pull, now time.Time) bool {
+	return p.State == model.PullOpen && !p.Draft && !p.Author.Bot && now.Sub(p.CreatedAt) < 24*time.Hour
+}
+
+// settlerUnknown is the first of them, by what was read before, so that a reading can ask along with everything else; "" for none.
+func settlerUnknown(t *Thread) string {
+	if !t.Snap.IsPull {
+		return ""
+	}
+	for _, login := range Settler(t).Settlers(t.Snap.Comments) {
+		if _, known := t.Memory.Rights[login]; !known {
+			return login
+		}
+	}
+	return ""
 }
 
 // ReviewURL is where a review of the pull request is.

@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const resolving = "[feedback]\nresolve = true"
+
+// resolvedThreads are the comments that begin a resolved thread.
+func (w *world) resolvedThreads() []string {
+	w.t.Helper()
+	query := fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) { reviewThreads(last: 100) { nodes { isResolved comments(first: 1) { nodes { body } } } } } } }`, w.number)
+	out := []string{}
+	for _, n := range w.api("octo", "POST", "/api/graphql", object{"query": query}).at("data", "repository", "pullRequest", "reviewThreads", "nodes").([]any) {
+		thread := object(n.(map[string]any))
+		if thread["isResolved"] == true {
+			out = append(out, object(thread.at("comments", "nodes").([]any)[0].(map[string]any))["body"].(string))
+		}
+	}
+	return out
+}
+
+func TestThreadsThatATurnAnswersAreResolvedOnceItsCommitIsPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", resolving)
+	w.review("alice", "Greet people.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 10, "one more than a turn on a pull request that is not tracked")
+	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
+	w.settled(1, 1, 1)
+
+	w.review("alice", "And who is this?") // another thread on that line
+	look := w.review("alice", "Look at this.")
+	w.meanwhile(deed{"eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", look)), `{"body": "Wait for me."}`})
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.NotContains(t, w.resolvedThreads(), "Look at this.", "somebody goes on talking")
+	assert.Contains(t, w.resolvedThreads(), "And who is this?")
+}
+
+func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"talk", resolving}, "no setting": {"answer", ""}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", c.settings)
+			w.agent = c.agent
+			w.review("alice", "Greet people.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			assert.Len(t, w.replies(), 1)
+			assert.Empty(t, w.resolvedThreads())
+		})
+	}
+}
+
+func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", resolving)
+	next := w.gate.next
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/graphql") && strings.Contains(readAll(r), "resolveReviewThread") {
+			rw.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprint(rw, `{"data": {"resolveReviewThread": null}, "errors": [{"type": "FORBIDDEN", "path": ["resolveReviewThread"], "message": "Resource not accessible by integration"}]}`)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	w.review("alice", "Greet people.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "the threads could not be resolved: ")
+}
+
+func TestADeathAtAnyWriteOfATurnThatResolvesIsMadeGood(t *testing.T) {
+	t.Parallel()
+	begun := func(t *testing.T) (*world, model.Event) {
+		w := newWorld(t, "", resolving)
+		w.review("alice", "Greet people.")
+		return w, w.delivery("pull_request_review_comment")
+	}
+	w, ev := begun(t)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	writes := w.gate.writes
+	for n := writes - 2; n <= writes; n++ { // what comes before is told by the turns that resolve nothing
+		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := begun(t)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			w.handle(ev)
+			assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
+			w.settled(1, 1, 1)
+		})
+	}
+}

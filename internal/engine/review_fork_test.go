@@ -1,0 +1,149 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// writeItOut is what the reviewer of a fork answers.
+const writeItOut = `echo '{"findings": [{"path": "f.txt", "line": 1, "severity": "should", "text": "Write it out."}]}'`
+
+// newReader is a fork's pull request that an isolated script reviews.
+func newReader(t *testing.T, script string) *world {
+	t.Helper()
+	w := newGuest(t)
+	w.isolated(script)
+	return w
+}
+
+// read handles an event in a run that ends what it has made for foreign code.
+func (w *world) read(ev model.Event) model.Report {
+	w.t.Helper()
+	e := w.engine()
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(w.t, errors.Join(err, e.Close()))
+	w.over(w.runs)
+	return rep
+}
+
+func TestAReviewNeedsNoTrackingAndNoLineOfAForkIsTrusted(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	w := newReader(t, `echo x > f.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -qm Meddle; echo y > left.txt; `+writeItOut)
+	head := w.theirs()
+	w.talk("carol", "/mergexo review")
+	rep := w.read(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+	assert.Equal(t, head, w.theirs(), "what the reviewer commits is thrown away")
+	for _, e := range rep.Effects {
+		assert.NotEqual(t, "push", e.Kind)
+	}
+	status, _ := w.send("octo", "GET", w.path("/branches/gh-pr-2%2Ffeature"), nil)
+	assert.Equal(t, http.StatusNotFound, status, "it is not let in by that")
+}
+
+// A stranger's words could have the agent tell what it knows.
+func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	tells := `echo '{"findings": [{"path": "'$1'", "line": 1, "severity": "should", "text": "The key is '"${MODEL_KEY:-unknown}"'."}]}'`
+	w := newReader(t, "set f.txt; "+tells)
+	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+	w.env = map[string]string{"MODEL_KEY": "opensesame"}
+	w.talk("carol", "/mergexo review")
+	rep := w.read(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "The key is unknown.")
+
+	own := newWorld(t)
+	own.isolated("set greeting.txt; " + tells)
+	own.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+	own.env = map[string]string{"MODEL_KEY": "opensesame"}
+	own.talk("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, own.read(own.delivery("issue_comment")).Result)
+	assert.NotContains(t, own.reviewed(), "The key is unknown.", "who may push may read it anyhow")
+}
+
+func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.finds(threeFindings())
+	w.orders("carol", "/mergexo review")
+	w.answered("rejected", "The pull request of a fork is not reviewed with `isolation = \"none\"`")
+	assert.Zero(t, w.calls())
+}
+
+func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	w := newReader(t, writeItOut)
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 {
+			return diesFirst
+		}
+		return passes
+	}
+	w.talk("carol", "/mergexo review")
+	w.read(w.delivery("issue_comment"))
+	w.gate.revive()
+	e := w.engine()
+	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, errors.Join(err, e.Close()))
+	w.over(w.runs)
+	assert.Contains(t, w.reviewed(), "Write it out.")
+	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, err)
+	for _, work := range swept.Work {
+		assert.Zero(t, work.Number, "nothing is left to do: %v", work)
+	}
+}
+
+func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	begun := func(t *testing.T) (*world, model.Event) {
+		w := newReader(t, writeItOut)
+		w.talk("carol", "/mergexo review")
+		return w, w.delivery("issue_comment")
+	}
+	for n := 1; n <= 4; n++ {
+		for name, f := range deathsAt(n) {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := begun(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.read(ev)
+				require.True(t, w.gate.died())
+				w.gate.revive()
+				w.read(ev)
+				assert.Equal(t, 1, strings.Count(w.reviewed(), "Write it out."))
+				assert.Contains(t, w.said(), "see [the review](")
+			})
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newTurn is a comment on a line whose turn is reviewed before it is pushed.
+func newTurn(t *testing.T, agent string, rounds ...[]model.Finding) (*world, model.Event) {
+	t.Helper()
+	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2")
+	w.agent = agent
+	w.finds(rounds...)
+	w.review("alice", "Greet people.")
+	return w, w.delivery("pull_request_review_comment")
+}
+
+func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
+	t.Parallel()
+	more := found("greeting.txt", 3, model.Must, "Say who has worked.")
+	w, ev := newTurn(t, "works+heeds+reviews", []model.Finding{more}, []model.Finding{found("heeded.txt", 1, model.Should, "Nobody reads this.")})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 4, w.calls(), "author, reviewer, author, reviewer")
+	assert.Equal(t, "greeting.txt, line 3: Say who has worked.\n", w.file("heeded.txt"))
+	assert.Contains(t, w.reviewed(), "-- heeded.txt line 1\n**should:** Nobody reads this.")
+	assert.Contains(t, w.asked(), "Greet people.", "what people asked for")
+	assert.Contains(t, w.asked(), "Found in an earlier round")
+	assert.Contains(t, w.asked(), "Say who has worked.")
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 12, "a turn on a pull request that is not tracked, and the review")
+	w.settled(1, 1, 2)
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	assert.Equal(t, 1, w.reviews())
+}
+
+func TestADeathAtAnyWriteOfAReviewedTurnIsMadeGood(t *testing.T) {
+	t.Parallel()
+	rest := []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")}
+	w, ev := newTurn(t, "works+reviews", rest)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	want, writes := w.reviewed(), w.gate.writes
+	for n := writes - 3; n <= writes; n++ { // the push, the reply, the review, the receipt
+		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := newTurn(t, "works+reviews", rest)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			w.handle(ev)
+			assert.Equal(t, want, w.reviewed())
+			w.settled(1, 1, 1)
+		})
+	}
+}
+
+// Nobody pays for another look at what is the same.
+func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
+	t.Parallel()
+	w, ev := newTurn(t, "works+reviews", []model.Finding{found("greeting.txt", 3, model.Must, "Say who has worked.")})
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Equal(t, 3, w.calls(), "author, reviewer, author")
+	assert.Contains(t, w.reviewed(), "**must:** Say who has worked.")
+}
+
+func TestAReviewBeforeAPushKeepsToTheBudgetOfTheDay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[review]\non = [\"feedback\"]\n[feedback]\ncost_per_day_usd = 0.5")
+	w.agent = "works+costs+reviews"
+	w.finds(threeFindings())
+	w.review("alice", "Greet people.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Equal(t, 1, w.calls())
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: the budget of the day is used up")
+}
+
+func TestAReviewerThatHangsHoldsNoTurnUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
+	w.agent = "works"
+	w.passing(2*time.Minute, atWork)
+	w.review("alice", "Greet people.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
+}
+
+func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
+	t.Parallel()
+	sweep := func(w *world) {
+		_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+		require.NoError(t, err)
+		w.over(w.runs)
+	}
+	w := newWorld(t, "", "[review]\nauto = \"ready\"")
+	w.finds(threeFindings())
+	sweep(w)
+	assert.Contains(t, w.said(), "**Review**, since the pull request is ready")
+	sweep(w)
+	assert.Equal(t, 1, w.reviews())
+	assert.Equal(t, 1, w.calls())
+
+	old := newWorld(t, "", "[review]\nauto = \"ready\"")
+	old.finds(threeFindings())
+	old.later(25 * time.Hour)
+	sweep(old)
+	assert.Zero(t, old.calls(), "it was there before")
+}
+
+// A long conversation costs no call more.
+func TestAReviewInALongConversationKeepsToItsCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 120 {
+		w.talk("eve", fmt.Sprintf("Number %d.", i))
+	}
+	w.talk("alice", "Greet people.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	w.finds(threeFindings())
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+}
