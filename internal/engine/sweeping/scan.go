@@ -100,7 +100,7 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		if snap.Thread != nil {
 			return thread.SettledIssue(p.Thread, snap, read)
