@@ -24,6 +24,9 @@ var (
 	trainDocument     = document("train")
 	saidDocument      = document("said")
 
+	roadmapDocument     = document("roadmap")
+	openedSinceDocument = document("openedsince")
+
 	queueDocument   = document("queue")
 	enqueueDocument = document("enqueue")
 	dequeueDocument = document("dequeue")
@@ -85,6 +88,7 @@ var (
 	runsOnCommits  = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }"}
+	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }"}
 	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
 )
 
@@ -107,7 +111,7 @@ func Documents() map[string]string {
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "pullsfrom": pullsFromDocument,
 		"ourissues": ourIssuesDocument, "said": saidDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two), "queue": queueDocument,
+		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }
 

@@ -1,5 +1,7 @@
 package model
 
+import "time"
+
 // RoadmapItem is one item of a roadmap: a piece of work that becomes an issue.
 type RoadmapItem struct {
 	Key        string   `json:"key"`
@@ -40,6 +42,8 @@ type RoadmapMarker struct {
 	Items  []RoadmapEntry `json:"items,omitempty"`
 	// Looked stands for all that the comment was made from. While a sweep finds the same, nothing is due.
 	Looked string `json:"looked,omitempty"`
+	// Found is when all issues of items were found that there were; later ones are in Items, or were opened by a run that died.
+	Found time.Time `json:"found,omitzero"`
 	// Unfinished says that the run behind it had to leave something for the next one.
 	Unfinished bool `json:"unfinished,omitempty"`
 }

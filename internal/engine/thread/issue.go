@@ -18,10 +18,15 @@ func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) b
 
 // MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of its body.
 func MarkItem(t *Thread, i *model.Issue) {
-	if i == nil || !i.Ours && !slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, i.Author.Login) }) {
+	if i == nil || !i.Ours && !IsTrusted(t, i.Author) {
 		return
 	}
 	if m, ok := t.Codec.Item(i.Body, t.Event.Repo); ok {
 		i.Item, i.Roadmap = m.Key, m.Number
 	}
+}
+
+// IsTrusted says that the settings name an account as ours.
+func IsTrusted(t *Thread, a model.Actor) bool {
+	return slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
 }
