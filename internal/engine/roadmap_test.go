@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,4 +43,46 @@ func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
 	}
 	w.sweep()
 	w.quiet()
+}
+
+func TestARoadmapBySweepsOnly(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	w.merged(int(w.pulls()[0]["number"].(float64)))
+	for round := 0; round < 40; round++ {
+		w.sweep()
+		open := w.openPulls()
+		if len(open) == 0 && len(w.items()) > 0 && w.api("octo", "GET", w.thread(""), nil)["state"] == "closed" {
+			break
+		}
+		assert.LessOrEqual(t, len(w.running()), 3)
+		if len(open) > 0 {
+			w.merged(open[0])
+		}
+	}
+	golden.Text(t, "roadmap/swept.md", w.showsRoadmap())
+	assert.Equal(t, 8, w.calls())
+	w.sweep()
+	w.quiet()
+}
+
+func TestARoadmapWhereNothingChangedIsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	require.Equal(t, model.ResultDone, w.handle(w.merged(int(w.pulls()[0]["number"].(float64)))).Result)
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "closed", "state_reason": "not_planned"})
+	assert.Contains(t, w.due(), fmt.Sprintf("%d roadmap", w.number))
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	golden.Text(t, "roadmap/closed.md", w.showsRoadmap())
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "open"})
+	w.sweep()
+	assert.NotContains(t, w.showsRoadmap(), "**stopped**")
+	assert.Len(t, w.openPulls(), 1, "nothing else began")
 }

@@ -74,6 +74,8 @@ type branchNode struct {
 	Target *struct {
 		OID  string
 		File *struct{ Object *blobNode }
+		// Roadmaps is the directory of roadmaps, in a survey.
+		Roadmaps *struct{ OID string }
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,16 +85,20 @@ type roadmapData struct {
 // subIssuesLine is the line of the query that older servers do not understand.
 const subIssuesLine = "subIssues("
 
-func withoutSubIssues(document string) string {
+func withoutSubIssues() string {
+	plain := withoutLines(queryText("roadmap"), subIssuesLine)
+	return withFragments(strings.Replace(plain, ", $page: Int!, $after: String", "", 1))
+}
+
+// withoutLines leaves out the lines that begin so.
+func withoutLines(text string, begins ...string) string {
 	var kept []string
-	for line := range strings.Lines(document) {
-		if !strings.HasPrefix(strings.TrimSpace(line), subIssuesLine) {
+	for line := range strings.Lines(text) {
+		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(line), b) }) {
 			kept = append(kept, line)
 		}
 	}
-	plain := strings.Join(kept, "")
-	plain = strings.Replace(plain, ", $page: Int!, $after: String", "", 1)
-	return plain[:strings.Index(plain, "fragment ItemIssue")]
+	return strings.Join(kept, "")
 }
 
 // Roadmap reads what GitHub shows of a roadmap.
@@ -116,7 +121,7 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 		}
 		err := c.inPages(ctx, pagesOfOurs, ask)
 		if KindOf(err) == Outdated && !view.NoSubs {
-			view.NoSubs, document = true, withoutSubIssues(document)
+			view.NoSubs, document = true, withoutSubIssues()
 			continue
 		}
 		if err == nil && (data.Repository == nil || data.Repository.Issue == nil) {

@@ -55,12 +55,15 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 	if s := p.State.Roadmap; s != nil {
 		file, v.pull = s.Marker.File, cmp.Or(v.pull, s.Marker.Pull)
 	}
-	seen, err := p.GitHub.Issues.Roadmap(ctx, github.RoadmapQuery{Repo: p.Event.Repo, Number: p.Event.Number, Path: file, Dir: path.Dir(file)})
+	seen, err := p.GitHub.Issues.Roadmap(ctx, github.RoadmapQuery{Repo: p.Event.Repo, Number: p.Event.Number, Path: file, Dir: path.Clean(p.Settings.Roadmap.Dir)})
 	if err != nil {
 		return nil, err
 	}
 	p.noSubs = p.noSubs || seen.NoSubs
 	v.branch, v.dir = seen.Branch, cmp.Or(seen.Dir, seen.SHA)
+	if path.Dir(file) != path.Clean(p.Settings.Roadmap.Dir) { // somebody has moved it, or the setting
+		v.dir = seen.SHA
+	}
 	v.file = roadmap.File{Page: p.Snap.Thread.URL, Path: file, Branch: seen.Branch}
 	p.readPlan(v, seen.File)
 	if err := p.findItems(ctx, v, seen.Subs); err != nil {
