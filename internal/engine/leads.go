@@ -1,15 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 // onIssue takes an issue as far as one attempt goes. The items of a roadmap begin one after the other where they have no runs of
@@ -45,6 +44,19 @@ func (p *topics) instead(number int) error {
 	next := thread.Follow(p.Thread, number, "")
 	next.Instead = true
 	return next
+}
+
+// landed is how a look ends in which a request to merge came to its end: where the pull request has landed, the roadmap that it
+// belongs to goes on in the same run, since a merge by a workflow's token starts none.
+func (p *topics) landed(ctx context.Context, ended error) error {
+	if !p.merging.Landed {
+		return ended
+	}
+	number, err := p.leads(ctx)
+	if err != nil || number == 0 {
+		return cmp.Or(err, ended)
+	}
+	return p.instead(number)
 }
 
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
@@ -86,13 +98,8 @@ func (p *topics) planned() int {
 	if t := p.State.Tracked; t != nil && t.Marker.Flow == string(model.FlowRoadmap) {
 		return t.Marker.Issue
 	}
-	dir := path.Clean(p.Settings.Roadmap.Dir)
 	for _, f := range p.Snap.Pull.Files {
-		if path.Dir(f.Path) != dir || path.Ext(f.Path) != ".md" {
-			continue
-		}
-		digits, _, _ := strings.Cut(path.Base(f.Path), "-")
-		if n, err := strconv.Atoi(digits); err == nil && n > 0 {
+		if n := roadmap.FileOf(p.Settings.Roadmap.Dir, f.Path); n != 0 {
 			return n
 		}
 	}

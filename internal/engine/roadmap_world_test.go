@@ -27,7 +27,7 @@ func diamond() []model.RoadmapItem {
 func init() {
 	plans := func(items func(model.Request) []model.RoadmapItem) func(model.Request, *model.Outcome) {
 		return func(r model.Request, o *model.Outcome) {
-			if r.Kind == model.AskRoadmap || r.Flow == model.FlowRoadmap {
+			if strings.Contains(r.Prompt, "roadmap_items") {
 				o.Title, o.Goal, o.Summary = "Greet everywhere", "Everybody is greeted.", "First the base."
 				o.RoadmapItems = items(r)
 				return
@@ -48,6 +48,8 @@ func init() {
 	})
 	// dizzy knows no better.
 	tricks["dizzy"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("a", "b"), step("b", "a")} })
+	// pair plans two, of which one needs the other.
+	tricks["pair"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("one"), step("two", "one")} })
 	// fifty plans as many items, each for itself.
 	tricks["fifty"] = plans(func(model.Request) []model.RoadmapItem {
 		var items []model.RoadmapItem
@@ -90,6 +92,39 @@ func (w *world) closedEvent(number int) model.Event {
 	return model.Event{}
 }
 
+// agreed is newRoadmap with the event of the plan's merge.
+func agreed(t *testing.T, agent string, more ...string) (*world, model.Event) {
+	t.Helper()
+	w := newRoadmap(t, agent, more...)
+	ev := w.merged(int(w.pulls()[0]["number"].(float64)))
+	w.gate.revive()
+	return w, ev
+}
+
+// change has octo merge another text of the roadmap's file, by a pull request of a person.
+func (w *world) changePlan(edit func(string) string) model.Event {
+	w.t.Helper()
+	const file = "docs/roadmaps/2-greet-everywhere.md"
+	w.later(time.Minute)
+	branch := fmt.Sprintf("plan-%d", w.now.Unix())
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	before := w.fileOf("main", file)
+	after := edit(before)
+	require.NotEqual(w.t, before, after)
+	w.write("alice", branch, file, after)
+	pull := w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
+	return w.merged(int(pull["number"].(float64)))
+}
+
+// setIssue has octo change an issue, and gives the event of it.
+func (w *world) setIssue(number int, change object) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", number)), change)
+	return w.delivery("issues")
+}
+
 // openPulls are the numbers of the open pull requests of items, oldest first.
 func (w *world) openPulls() (numbers []int) {
 	w.t.Helper()
@@ -98,6 +133,7 @@ func (w *world) openPulls() (numbers []int) {
 			numbers = append(numbers, int(p["number"].(float64)))
 		}
 	}
+	slices.Sort(numbers)
 	return numbers
 }
 

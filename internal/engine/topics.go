@@ -85,7 +85,7 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 	}
 	waiting, err := p.merging.Continue(ctx)
 	if err != nil {
-		return false, err
+		return false, p.landed(ctx, err)
 	}
 	if p.merging.Train != "" && p.Phase.Writes() {
 		end, err := p.advanceTrain(ctx)

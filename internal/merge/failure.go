@@ -95,6 +95,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeLockBroken:    {"the lock of `%s` holds something that MergeXO did not write", "Look at it, and delete it with the command below: no merge into `%s` begins while it is there. " + anew},
 	model.CodeAttempts:      {"it was tried as often as it may be", "Once the head or `%s` has moved, give the command again; `[merge] attempts` says how often."},
 	model.CodeTooMany:       {"the branch has too many commits to be put over one by one", "Give the command with `strategy=squash`, or with `strategy=no-ff`, which leaves them as they are."},
+	model.CodeRoadmap:       {"the roadmap that would land does not hold", "Fix the lines that are named above in the pull request and push. " + anew},
 	model.CodeSettings:      {"the settings that would land are not valid", "Fix `.github/mergexo.toml` in the pull request and push: once it were on `%s`, MergeXO would stop there. " + anew},
 	model.CodeBaseMissing:   {"there is no branch `%s`", "Let the pull request go to a branch that exists. " + anew},
 	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},

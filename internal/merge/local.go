@@ -29,6 +29,7 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeDiff:          {"what would land is not what the branch changes", "Put the branch onto `%s` and look at what it changes. " + rerun},
 	model.CodeForbidden:     {"that may not be done", "See what it says there. " + rerun},
 	model.CodeTooMany:       {"", "Use `--strategy squash`, or `--strategy no-ff`, which leaves the commits as they are."},
+	model.CodeRoadmap:       {"", "Fix the lines that are named above on the branch. " + rerun},
 	model.CodeSettings:      {"", "Fix `.github/mergexo.toml` on the branch: once it were on `%s`, MergeXO would stop there. " + rerun},
 	model.CodeBaseMissing:   {"", "Name one that is there with `--base`."},
 	model.CodeBranchMissing: {"there is no such branch to merge", "Name one that is there with `--branch`, without `origin/` before it. A branch of the checkout has to be pushed first, or merged with `--local`."},

@@ -4,6 +4,7 @@ package roadmap
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -106,3 +107,13 @@ func words(all []string) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// FileOf is the issue of the roadmap whose file a path is, by the name that MergeXO gives such files; 0 for another file.
+func FileOf(dir, name string) int {
+	digits, _, dash := strings.Cut(path.Base(name), "-")
+	n, err := strconv.Atoi(digits)
+	if !dash || err != nil || n < 1 || path.Ext(name) != ".md" || path.Dir(path.Clean(name)) != path.Clean(dir) {
+		return 0
+	}
+	return n
+}
