@@ -24,6 +24,8 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 		return model.Outcome{BlockedReason: "what it says does not pass as it is, and this agent cannot change it"}, nil
 	case req.Kind == model.AskDesign:
 		return design(req, texts), nil
+	case req.Kind == model.AskRoadmap:
+		return planned(req, texts), nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

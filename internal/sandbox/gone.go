@@ -118,7 +118,7 @@ func (w world) transfer(i *Issue, to *Repository, actor *User) {
 			moved.LabelIDs = append(moved.LabelIDs, there.ID)
 		}
 	}
-	if parent := w.parent(i); parent != nil { // which keeps it as its sub-issue
+	if parent := parentOf(w, i); parent != nil { // which keeps it as its sub-issue
 		parent.SubIDs[slices.Index(parent.SubIDs, i.ID)] = moved.ID
 	}
 	before := w.json.issue(i)

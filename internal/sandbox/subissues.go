@@ -18,8 +18,8 @@ var subIssueRoutes = []route{
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/adding-sub-issues
 const maxSubIssues = 100
 
-// subIssues are the sub-issues of an issue that are still there, in their order.
-func (w world) subIssues(i *Issue) []*Issue {
+// subIssuesOf are the sub-issues of an issue that are still there, in their order.
+func subIssuesOf(w world, i *Issue) []*Issue {
 	var out []*Issue
 	for _, id := range i.SubIDs {
 		if sub := w.issues[id]; sub != nil && sub.ID == id {
@@ -29,8 +29,8 @@ func (w world) subIssues(i *Issue) []*Issue {
 	return out
 }
 
-// parent is the issue that an issue is a sub-issue of; nil for none.
-func (w world) parent(i *Issue) *Issue {
+// parentOf is the issue that an issue is a sub-issue of; nil for none.
+func parentOf(w world, i *Issue) *Issue {
 	for _, r := range w.st.Repositories {
 		for _, n := range r.numbers() {
 			if slices.Contains(r.Issues[n].SubIDs, i.ID) {
@@ -42,7 +42,7 @@ func (w world) parent(i *Issue) *Issue {
 }
 
 func listSubIssues(q *request) (any, error) {
-	return paginate(q, q.s.world.subIssues(q.issue), q.s.json.issue), nil
+	return paginate(q, subIssuesOf(q.s.world, q.issue), q.s.json.issue), nil
 }
 
 // subIssue is the issue that the body of a request names.
@@ -74,7 +74,7 @@ func addSubIssue(q *request) (any, error) {
 	refused := func(message string) error {
 		return &failure{http.StatusUnprocessableEntity, "An error occurred while adding the sub-issue to the parent issue. " + message, nil}
 	}
-	parent := q.s.world.parent(sub)
+	parent := parentOf(q.s.world, sub)
 	switch {
 	case q.issue.Pull != nil || sub.Pull != nil:
 		return nil, errNotFound
@@ -82,13 +82,13 @@ func addSubIssue(q *request) (any, error) {
 		return nil, refused("Issue may not contain duplicate sub-issues")
 	case parent != nil && !replace:
 		return nil, refused("Sub issue may only have one parent")
-	case sub == q.issue || q.s.world.below(sub, q.issue):
+	case sub == q.issue || isBelow(q.s.world, sub, q.issue):
 		return nil, refused("Sub issue may not create a circular dependency")
-	case len(q.s.world.subIssues(q.issue)) >= maxSubIssues:
+	case len(subIssuesOf(q.s.world, q.issue)) >= maxSubIssues:
 		return nil, refused("Parent cannot have more than 100 sub-issues")
 	}
 	if parent != nil {
-		q.s.world.unlink(parent, sub)
+		unlink(q.s.world, parent, sub)
 	}
 	now := q.s.world.now()
 	q.issue.SubIDs = append(q.issue.SubIDs, sub.ID)
@@ -97,9 +97,9 @@ func addSubIssue(q *request) (any, error) {
 	return &reply{http.StatusCreated, q.s.json.issue(q.issue)}, nil
 }
 
-// below tells whether an issue is somewhere below another one.
-func (w world) below(top, i *Issue) bool {
-	for p := w.parent(i); p != nil; p = w.parent(p) {
+// isBelow tells whether an issue is somewhere below another one.
+func isBelow(w world, top, i *Issue) bool {
+	for p := parentOf(w, i); p != nil; p = parentOf(w, p) {
 		if p == top {
 			return true
 		}
@@ -107,7 +107,7 @@ func (w world) below(top, i *Issue) bool {
 	return false
 }
 
-func (w world) unlink(parent, sub *Issue) {
+func unlink(w world, parent, sub *Issue) {
 	parent.SubIDs = slices.DeleteFunc(parent.SubIDs, func(id int64) bool { return id == sub.ID })
 	now := w.now()
 	parent.UpdatedAt, sub.UpdatedAt = now, now
@@ -119,15 +119,15 @@ func removeSubIssue(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.s.world.parent(sub) != q.issue {
+	if parentOf(q.s.world, sub) != q.issue {
 		return nil, &failure{status: http.StatusNotFound, message: "The provided sub-issue does not exist"}
 	}
-	q.s.world.unlink(q.issue, sub)
+	unlink(q.s.world, q.issue, sub)
 	return q.s.json.issue(q.issue), nil
 }
 
 func getParent(q *request) (any, error) {
-	if parent := q.s.world.parent(q.issue); parent != nil {
+	if parent := parentOf(q.s.world, q.issue); parent != nil {
 		return q.s.json.issue(parent), nil
 	}
 	return nil, errNotFound
@@ -150,11 +150,11 @@ func (i *gqlIssue) SubIssues(args pageArgs) (*connection[gqlIssue], error) {
 	if err := i.forbids(i.repo, "Issue"); err != nil {
 		return nil, err
 	}
-	return pageOf(args, listing[*Issue, gqlIssue]{items: i.s.world.subIssues(i.i), key: inOrder[*Issue], wrap: i.issue})
+	return pageOf(args, listing[*Issue, gqlIssue]{items: subIssuesOf(i.s.world, i.i), key: inOrder[*Issue], wrap: i.issue})
 }
 
 func (i *gqlIssue) SubIssuesSummary() gqlSummary {
-	all := i.s.world.subIssues(i.i)
+	all := subIssuesOf(i.s.world, i.i)
 	sum := gqlSummary{total: int32(len(all))}
 	for _, sub := range all {
 		if sub.State == "closed" {
@@ -165,7 +165,7 @@ func (i *gqlIssue) SubIssuesSummary() gqlSummary {
 }
 
 func (i *gqlIssue) Parent() *gqlIssue {
-	if parent := i.s.world.parent(i.i); parent != nil {
+	if parent := parentOf(i.s.world, i.i); parent != nil {
 		return i.issue(parent)
 	}
 	return nil
