@@ -50,14 +50,16 @@ func init() {
 	tricks["dizzy"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("a", "b"), step("b", "a")} })
 	// pair plans two, of which one needs the other.
 	tricks["pair"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("one"), step("two", "one")} })
-	// fifty plans as many items, each for itself.
-	tricks["fifty"] = plans(func(model.Request) []model.RoadmapItem {
-		var items []model.RoadmapItem
-		for i := range 50 {
-			items = append(items, step(fmt.Sprint("item-", i)))
-		}
-		return items
-	})
+	// fifty and hundred plan as many items, each for itself.
+	for name, n := range map[string]int{"fifty": 50, "hundred": 100} {
+		tricks[name] = plans(func(model.Request) []model.RoadmapItem {
+			var items []model.RoadmapItem
+			for i := range n {
+				items = append(items, step(fmt.Sprint("item-", i)))
+			}
+			return items
+		})
+	}
 }
 
 // newRoadmap is a world with an issue for which a roadmap was proposed.
