@@ -297,7 +297,7 @@ func (r *reader) references() {
 	}
 	for _, i := range r.plan.Items {
 		for _, key := range i.Needs {
-			if !slices.Contains(known, key) {
+			if !slices.Contains(known, key) && len(r.wrong) < mostWrong { // the nearest takes its time
 				r.add(i.Line, "%s needs %s, and no item has that key; the nearest is %s", i.Key, key, nearest(key, known))
 			}
 		}
