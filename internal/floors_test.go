@@ -27,7 +27,7 @@ var floors = map[string]int{
 
 	"internal/golden": 0, // tests
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, "internal/roadmap": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
 	"internal/sandbox":    1, // tests and offline runs
@@ -43,7 +43,7 @@ var rooms = map[string]int{
 	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine/redact": 2,
 	"internal/engine/work": 3, "internal/engine/reviewer": 4, "internal/engine/attempt": 5, // of an agent, whatever it is for
 	// topics
-	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/forks": 6, "internal/engine/operator": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6,
+	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/forks": 6, "internal/engine/operator": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6, "internal/engine/planning": 6,
 	"internal/engine/trains": 7, // has requests to merge land together
 	"internal/engine":        8,
 
@@ -95,7 +95,7 @@ var reserved = map[string][]string{
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
 	"github.com/yuin/goldmark":               {"internal/markdown", "internal/sandbox"},
-	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/sandbox"},
+	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/roadmap", "internal/sandbox"},
 	"filippo.io/age":                         {"internal/transcript"},
 	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},
 	"golang.org/x/crypto":                    {"internal/github", "internal/sandbox"}, // sealed boxes, for secrets

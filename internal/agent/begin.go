@@ -24,6 +24,8 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the diff blocks"}, nil
 	case req.Kind == model.AskDesign:
 		return design(req, texts), nil
+	case req.Kind == model.AskRoadmap:
+		return planned(req, texts), nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

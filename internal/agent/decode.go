@@ -21,6 +21,7 @@ func rules(req model.Request) strictjson.Rules {
 		Required: map[string][]string{
 			"review_replies[]": {"review_comment_id", "body"},
 			"git_ops[]":        {"op"},
+			"roadmap_items[]":  {"key", "title", "flow", "needs", "acceptance"},
 			"findings[]":       {"path", "line", "severity", "text"},
 		},
 		Nullable: []string{""},
@@ -35,6 +36,9 @@ func rules(req model.Request) strictjson.Rules {
 		},
 	}
 }
+
+// itemFlows are how the items of a roadmap are done.
+var itemFlows = []string{model.AskDesign, model.AskBugfix, model.AskSmallJob}
 
 var gitOps = []string{"fetch_origin", "merge_origin_default_branch"}
 

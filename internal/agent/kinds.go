@@ -10,6 +10,7 @@ import (
 // fields are what an answer has, by the kind of the request and in the order in which a model writes them.
 var fields = map[string][]string{
 	model.AskDesign:         {"title", "summary", "touch_paths", "design_doc_markdown", "blocked_reason"},
+	model.AskRoadmap:        {"title", "goal", "summary", "roadmap_items", "blocked_reason"},
 	model.AskBugfix:         {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},
 	model.AskSmallJob:       {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},
 	model.AskImplementation: {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},

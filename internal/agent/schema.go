@@ -28,6 +28,14 @@ var meanings = map[string]string{
 	"touch_paths":                        "the files and directories that the work will change or add",
 	"touch_paths[]":                      "a path from the top of the repository, without a leading slash",
 	"design_doc_markdown":                "the whole document, without front matter; empty only with a blocked_reason",
+	"goal":                               "what the whole roadmap is to achieve, in a sentence or two",
+	"roadmap_items":                      "the items of the roadmap, each small enough for one pull request; at most 100",
+	"roadmap_items[].key":                "a short name for the item, unique, of a-z, 0-9 and dashes",
+	"roadmap_items[].title":              "title of the item's issue; one line",
+	"roadmap_items[].flow":               "how it is done: by a design first, as a bug fix, or as a small job",
+	"roadmap_items[].needs":              "the keys of the items that have to be done before; empty for none",
+	"roadmap_items[].needs[]":            "the key of an item",
+	"roadmap_items[].acceptance":         "what is to be done, and how to see that it is; Markdown",
 	"pr_title":                           "title of the pull request; one line",
 	"pr_summary":                         "what was changed, where and why, for those who are to review it; Markdown",
 	"findings":                           "what is wrong with the change, the gravest first; empty for nothing",
@@ -115,6 +123,8 @@ func describeType(t reflect.Type, path string) *schema {
 	switch path {
 	case "git_ops[].op":
 		out.Enum = gitOps
+	case "roadmap_items[].flow":
+		out.Enum = itemFlows
 	case "findings[].severity":
 		out.Enum = []string{string(model.Must), string(model.Should), string(model.Nit)}
 	}

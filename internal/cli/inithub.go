@@ -133,7 +133,8 @@ func (h *hubSetup) wanted() (config.Settings, []wantedLabel) {
 	}
 	all := []wantedLabel{
 		{s.Labels.SmallJob, "0e8a16", "MergeXO does what the issue says"}, {s.Labels.Bugfix, "d73a4a", "MergeXO fixes the bug"},
-		{s.Labels.Design, "5319e7", "MergeXO writes a design document"}, {s.Labels.Ignore, "cfd3d7", "MergeXO leaves it alone"},
+		{s.Labels.Design, "5319e7", "MergeXO writes a design document"},
+		{s.Labels.Roadmap, "0969da", "MergeXO writes a plan of many issues"}, {s.Labels.Ignore, "cfd3d7", "MergeXO leaves it alone"},
 	}
 	if s.Merge.Auto == config.AutoLabel {
 		all = append(all, wantedLabel{s.Merge.AutoLabel, "1d76db", "MergeXO merges it"})

@@ -66,7 +66,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	assert.NotContains(t, got.out+got.errout, key)
 	var labels []struct{ Name string }
 	require.NoError(t, json.Unmarshal(h.raw("octo", "GET", "/api/v3/repos/octo/widgets/labels", nil), &labels))
-	assert.Len(t, labels, 9+4, "those that every repository begins with, and ours")
+	assert.Len(t, labels, 9+5, "those that every repository begins with, and ours")
 
 	// Run again, nothing is made twice, and the list is shorter with everything that was done.
 	before := h.writes("")

@@ -63,7 +63,7 @@ func NoAgent(source, what string) error {
 // checkLabels requires different labels: GitHub ignores their case.
 func (w *walk) checkLabels(l Labels, m Merge) {
 	seen := map[string]string{}
-	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
+	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"roadmap", l.Roadmap}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
 		label := strings.ToLower(one.label)
 		if first, ok := seen[label]; ok && label != "" {
 			w.add("labels."+one.key, fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
@@ -85,7 +85,7 @@ func (w *walk) checkReview(s Settings) {
 	}
 	l := s.Labels
 	for _, one := range []struct{ key, label string }{
-		{"labels.design", l.Design}, {"labels.bugfix", l.Bugfix}, {"labels.small_job", l.SmallJob}, {"labels.ignore", l.Ignore}, {"labels.freeze", l.Freeze},
+		{"labels.design", l.Design}, {"labels.roadmap", l.Roadmap}, {"labels.bugfix", l.Bugfix}, {"labels.small_job", l.SmallJob}, {"labels.ignore", l.Ignore}, {"labels.freeze", l.Freeze},
 		{"external.label", s.External.Label}, {"merge.auto_label", s.Merge.AutoLabel},
 	} {
 		if strings.EqualFold(one.label, s.Review.Label) {

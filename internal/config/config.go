@@ -19,6 +19,7 @@ type Settings struct {
 	Merge    Merge
 	Review   Review
 	External External
+	Roadmap  Roadmap
 	Sweep    Sweep
 }
 
@@ -38,7 +39,7 @@ type Repo struct {
 // Labels is [labels]: the label that starts each flow, the one that pauses all, and the one that keeps a pull request from
 // being merged.
 type Labels struct {
-	Design, Bugfix, SmallJob, Ignore, Freeze string
+	Design, Roadmap, Bugfix, SmallJob, Ignore, Freeze string
 }
 
 // Agent is [agent].
@@ -173,6 +174,12 @@ type External struct {
 	Fix      []string // argv
 }
 
+// Roadmap is [roadmap].
+type Roadmap struct {
+	Dir       string // path in the repository
+	MaxActive int    // how many items of a roadmap run at once
+}
+
 // Sweep is [sweep].
 type Sweep struct {
 	MaxParallel int
@@ -185,7 +192,7 @@ type Sweep struct {
 func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/**"}},
-		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
+		Labels: Labels{Design: "agent:design", Roadmap: "agent:roadmap", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
@@ -193,6 +200,7 @@ func Defaults() Settings {
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},
 		Review:   Review{Rounds: 2, Auto: AutoNever, Label: "agent:review"},
 		External: External{Label: "external:accept"},
+		Roadmap:  Roadmap{Dir: "docs/roadmaps", MaxActive: 3},
 		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},
 	}
 }

@@ -55,7 +55,7 @@ func TestEveryKey(t *testing.T) {
 		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"}, OperationsIssue: 12,
 			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
-		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
+		Labels: Labels{Design: "d", Roadmap: "r", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
 			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3, Resolve: true},
@@ -68,6 +68,7 @@ func TestEveryKey(t *testing.T) {
 			Groups: []Group{{Name: "api+client", Repositories: []string{"octo/api", "octo/client"}}}},
 		Review:   Review{Adapter: "command", Command: []string{"./review"}, Model: "r", Rounds: 1, On: []string{"bugfix", "small_job"}, Auto: "label", Label: "look"},
 		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
+		Roadmap:  Roadmap{Dir: "plans", MaxActive: 7},
 		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
 	}, s)
 

@@ -47,6 +47,8 @@ var repoKeys = []key[Repo]{
 var labelKeys = []key[Labels]{
 	set("design", nonEmpty, func(l *Labels) *string { return &l.Design },
 		"The label on an issue that asks for a design document, and for the implementation once that is merged."),
+	set("roadmap", nonEmpty, func(l *Labels) *string { return &l.Roadmap },
+		"The label on an issue that asks for a roadmap, whose items become issues once it is merged. See [roadmaps](roadmaps.md)."),
 	set("bugfix", nonEmpty, func(l *Labels) *string { return &l.Bugfix },
 		"The label on an issue that asks for a bug fix."),
 	set("small_job", nonEmpty, func(l *Labels) *string { return &l.SmallJob },
@@ -193,6 +195,13 @@ var externalKeys = []key[External]{
 		"A program of yours that judges the pull request. Empty: the label alone approves it."),
 	set("fix", argv, func(e *External) *[]string { return &e.Fix },
 		"A program of yours that makes the changes that the evaluation asked for."),
+}
+
+var roadmapKeys = []key[Roadmap]{
+	set("dir", path, func(r *Roadmap) *string { return &r.Dir },
+		"The directory in the repository for roadmaps."),
+	set("max_active", between(1, 100), func(r *Roadmap) *int { return &r.MaxActive },
+		"How many items of a roadmap are worked on at the same time."),
 }
 
 var sweepKeys = []key[Sweep]{

@@ -86,6 +86,8 @@ func (w *walk) table(name string, raw any, s *Settings) {
 		read(w, name, raw, reviewKeys, &s.Review)
 	case "external":
 		read(w, name, raw, externalKeys, &s.External)
+	case "roadmap":
+		read(w, name, raw, roadmapKeys, &s.Roadmap)
 	case "sweep":
 		read(w, name, raw, sweepKeys, &s.Sweep)
 	default:

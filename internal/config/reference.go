@@ -44,6 +44,7 @@ func Keys() []Key {
 	out = append(out, keysOf("[merge.group]", groupKeys, Group{})...)
 	out = append(out, keysOf("review", reviewKeys, d.Review)...)
 	out = append(out, keysOf("external", externalKeys, d.External)...)
+	out = append(out, keysOf("roadmap", roadmapKeys, d.Roadmap)...)
 	return append(out, keysOf("sweep", sweepKeys, d.Sweep)...)
 }
 

@@ -19,6 +19,7 @@ var knownKeys = func() []string {
 	out = append(out, namesOf("merge.group", groupKeys)...)
 	out = append(out, namesOf("review", reviewKeys)...)
 	out = append(out, namesOf("external", externalKeys)...)
+	out = append(out, namesOf("roadmap", roadmapKeys)...)
 	return append(out, namesOf("sweep", sweepKeys)...)
 }()
 

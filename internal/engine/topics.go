@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/issues"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/operator"
+	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/trains"
@@ -30,6 +31,7 @@ type topics struct {
 	merging *landing.Request
 	fork    *forks.Pull
 	review  *reviewing.Pull
+	plan    *planning.Issue
 	desk    *operator.Desk
 }
 
@@ -43,6 +45,8 @@ func topicsOf(t *thread.Thread) *topics {
 	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}, review: reviewing.NewPull(t)}
 	p.fork = &forks.Pull{Work: &work.Work{Thread: t}, Merging: p.merging}
 	p.merging.Voided = p.fork.Voided
+	p.plan = planning.New(t)
+	p.plan.Followed, p.issue.Planned = p.hasFollowed, p.plan.Continue
 	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }, Followed: p.hasFollowed}
 	return p
 }
@@ -58,11 +62,11 @@ func (p *topics) once(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 	}
+	if !p.Snap.IsPull {
+		return p.onIssue(ctx)
+	}
 	if err := p.task.ended(); err != nil {
 		return false, err
-	}
-	if !p.Snap.IsPull {
-		return p.issue.Continue(ctx)
 	}
 	return p.onPull(ctx)
 }
@@ -81,7 +85,7 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 	}
 	waiting, err := p.merging.Continue(ctx)
 	if err != nil {
-		return false, err
+		return false, p.landed(ctx, err)
 	}
 	if p.merging.Train != "" && p.Phase.Writes() {
 		end, err := p.advanceTrain(ctx)
@@ -90,10 +94,12 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 		}
 	}
 	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
-	if issue := p.designed(); issue != 0 {
-		next := thread.Follow(p.Thread, issue, "")
-		next.Instead = true
-		return false, next
+	issue, err := p.leads(ctx)
+	if err != nil {
+		return false, err
+	}
+	if issue != 0 {
+		return false, p.instead(issue)
 	}
 	again, err = p.pull.Continue(ctx)
 	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
@@ -148,18 +154,3 @@ func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found
 func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, error) { return p.merging.Gates(ctx) }
 
 func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }
-
-// designed is the issue whose design this pull request was merged with just now; 0 for none.
-func (p *topics) designed() int {
-	t := p.State.Tracked
-	if p.Event.Name != "pull_request" || p.Snap.Pull.State != model.PullMerged || t == nil {
-		return 0
-	}
-	if t.Marker.Flow == string(model.FlowDesign) {
-		return t.Marker.Issue
-	}
-	if t.Marker.Flow == "" { // tracked before the flow's own run could say so; the issue tells whether it is true
-		return flow.DesignOf(p.Snap.Pull.HeadRef)
-	}
-	return 0
-}

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,6 +68,7 @@ type world struct {
 	logged   record
 	clock    *clockwork.FakeClock // what limits go by; only passing moves it
 	printed  clocktest.Words      // what agents and tests print
+	slept    atomic.Int64         // how long runs have waited for GitHub, in nanoseconds
 }
 
 // record is a log that can be read while it is written.
@@ -331,7 +333,7 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 	log := slog.New(slog.NewTextHandler(&w.logged, nil))
 	gh, err := github.New(github.Options{
 		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Credential: source, Log: log, Now: w.time,
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Clock: w.clock,
+		Sleep: func(ctx context.Context, d time.Duration) error { w.slept.Add(int64(d)); return ctx.Err() }, Clock: w.clock,
 	})
 	require.NoError(w.t, err)
 	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}

@@ -47,6 +47,8 @@ func Validate(f model.Flow, o model.Outcome, changed bool) error {
 		return nil
 	case f == model.FlowDesign:
 		return validDesign(o)
+	case f == model.FlowRoadmap:
+		return validRoadmap(o)
 	case message != "" && !changed:
 		return invalid("commit_message", "given, but nothing changed in the checkout")
 	case !changed:
@@ -68,6 +70,17 @@ func validDesign(o model.Outcome) error {
 		if wrong := badPath(p); wrong != "" {
 			return invalid(fmt.Sprintf("touch_paths[%d]", i), "%s", wrong)
 		}
+	}
+	return nil
+}
+
+// validRoadmap leaves the items themselves to whoever writes the file, which names what is wrong by its line.
+func validRoadmap(o model.Outcome) error {
+	switch {
+	case blank(o.Title):
+		return invalid("title", "empty")
+	case len(o.RoadmapItems) == 0:
+		return invalid("roadmap_items", "empty")
 	}
 	return nil
 }

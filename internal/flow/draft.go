@@ -30,7 +30,7 @@ const cutNotice = "\n\n*(cut here: a description on GitHub holds 65,536 characte
 // Draft is the pull request from branch head to base, ready to open.
 func Draft(f model.Flow, i model.Issue, o model.Outcome, base, head string, extra Extra) model.PullDraft {
 	title, summary := o.PRTitle, o.PRSummary
-	if f == model.FlowDesign {
+	if f.Document() {
 		title, summary = o.Title, o.Summary
 	}
 	ours := ourWords(f, i, o, extra)
@@ -79,7 +79,7 @@ func ourWords(f model.Flow, i model.Issue, o model.Outcome, extra Extra) string 
 		fmt.Fprintf(&b, "Implements the design of #%d.\n", extra.Design)
 	}
 	word := "Fixes"
-	if f == model.FlowDesign {
+	if f.Document() {
 		word = "Refs"
 	}
 	fmt.Fprintf(&b, "%s #%d\n\n<sub>Written by an agent, opened by MergeXO.</sub>", word, i.Number)

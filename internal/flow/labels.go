@@ -12,10 +12,10 @@ import (
 )
 
 // Labels are those in the settings. An empty one matches no issue.
-type Labels struct{ Design, Bugfix, SmallJob, Ignore string }
+type Labels struct{ Design, Roadmap, Bugfix, SmallJob, Ignore string }
 
 // Of returns the flow that an issue's labels ask for, and that label; ok is false for none. The order is: the label that
-// pauses everything, bug fix, small job, design.
+// pauses everything, bug fix, small job, design, roadmap.
 func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
 	if has(labels, l.Ignore) {
 		return "", l.Ignore, false
@@ -23,7 +23,7 @@ func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
 	for _, one := range []struct {
 		label string
 		flow  model.Flow
-	}{{l.Bugfix, model.FlowBugfix}, {l.SmallJob, model.FlowSmallJob}, {l.Design, model.FlowDesign}} {
+	}{{l.Bugfix, model.FlowBugfix}, {l.SmallJob, model.FlowSmallJob}, {l.Design, model.FlowDesign}, {l.Roadmap, model.FlowRoadmap}} {
 		if has(labels, one.label) {
 			return one.flow, one.label, true
 		}
@@ -47,7 +47,7 @@ const maxChanges = 100
 // Since is when a label that starts an agent was first added; the zero time if never. known is false if there may have been
 // earlier changes.
 func Since(i model.Issue, l Labels) (first time.Time, known bool) {
-	for _, label := range []string{l.Bugfix, l.SmallJob, l.Design} {
+	for _, label := range []string{l.Bugfix, l.SmallJob, l.Design, l.Roadmap} {
 		at := slices.IndexFunc(i.LabelChanges, func(c model.LabelChange) bool { return label != "" && strings.EqualFold(c.Label, label) })
 		switch {
 		case at >= 0 && i.LabelChanges[at].On:
@@ -81,7 +81,8 @@ const (
 
 // MayStart reports whether work on the issue may start, and why not. The author's right is enough. If only the person who
 // added the label has it, nobody without the right may have changed the issue since. GitHub's times are in whole seconds,
-// so a change in the same second counts as later.
+// so a change in the same second counts as later. An item of a roadmap is ours, and starts if we added the label: somebody with
+// the right merged the plan that it is part of.
 func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool, why string) {
 	allowed := func(a model.Actor) bool {
 		login, ok := person(a)
@@ -91,7 +92,8 @@ func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool
 		return true, ""
 	}
 	labelled, ok := Labelled(i, label)
-	if !ok || !allowed(labelled.By) {
+	ours := func(a model.Actor) bool { return i.Item != "" && strings.EqualFold(a.Login, i.Author.Login) }
+	if !ok || !allowed(labelled.By) && !ours(labelled.By) {
 		return false, WhyNobody
 	}
 	edits := i.TitleEdits
@@ -99,7 +101,7 @@ func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool
 		edits = append(slices.Clone(edits), *i.BodyEdit)
 	}
 	for _, e := range edits {
-		if !e.At.Before(labelled.At) && !allowed(e.By) {
+		if !e.At.Before(labelled.At) && !allowed(e.By) && !ours(e.By) {
 			return false, WhyChanged
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 var (
 	noon   = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	labels = flow.Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"}
+	labels = flow.Labels{Design: "agent:design", Roadmap: "agent:roadmap", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"}
 )
 
 func TestALabelAsksForAFlow(t *testing.T) {
@@ -27,6 +27,8 @@ func TestALabelAsksForAFlow(t *testing.T) {
 		{"design", []string{"bug", "agent:design"}, model.FlowDesign, labels.Design, true},
 		{"a small job before a design", []string{"agent:design", "agent:small-job"}, model.FlowSmallJob, labels.SmallJob, true},
 		{"a bug fix before a small job", []string{"agent:small-job", "AGENT:Bugfix", "agent:design"}, model.FlowBugfix, labels.Bugfix, true},
+		{"a roadmap", []string{"agent:roadmap"}, model.FlowRoadmap, labels.Roadmap, true},
+		{"a design before a roadmap", []string{"agent:roadmap", "agent:design"}, model.FlowDesign, labels.Design, true},
 		{"ignore before all", []string{"agent:bugfix", "Agent:Ignore"}, "", labels.Ignore, false},
 	} {
 		f, label, ok := flow.Of(c.on, labels)
@@ -110,5 +112,31 @@ func TestWhoMayStart(t *testing.T) {
 			assert.Equal(t, c.why == "", ok)
 			assert.Equal(t, c.why, why)
 		})
+	}
+}
+
+func TestAnItemOfARoadmapStartsByOurLabel(t *testing.T) {
+	us := model.Actor{Login: "mergexo[bot]", Bot: true}
+	nobody := func(string) bool { return false }
+	made := func(change func(*model.Issue)) model.Issue {
+		i := model.Issue{Number: 9, Author: us, Ours: true, Item: "parser", Roadmap: 7, LabelChanges: []model.LabelChange{{Label: labels.Bugfix, On: true, At: noon, By: us}}}
+		change(&i)
+		return i
+	}
+	for name, c := range map[string]struct {
+		change func(*model.Issue)
+		want   bool
+	}{
+		"ours":                    {func(*model.Issue) {}, true},
+		"an issue of another bot": {func(i *model.Issue) { i.Item = "" }, false},
+		"labelled by a stranger":  {func(i *model.Issue) { i.LabelChanges[0].By = who("eve") }, false},
+		"labelled again by one": {func(i *model.Issue) {
+			i.LabelChanges = append(i.LabelChanges, model.LabelChange{Label: labels.Bugfix, On: true, At: noon.Add(1), By: who("eve")})
+		}, false},
+		"edited by us":         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
+		"edited by a stranger": {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
+	} {
+		ok, _ := flow.MayStart(made(c.change), labels.Bugfix, nobody)
+		assert.Equal(t, c.want, ok, name)
 	}
 }

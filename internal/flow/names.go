@@ -64,7 +64,7 @@ func ExternalMerge(p model.Pull) (subject, body string) {
 
 // kinds are the flows in branch names.
 var kinds = map[model.Flow]string{
-	model.FlowDesign: "design", model.FlowBugfix: "bugfix", model.FlowSmallJob: "small", model.FlowImplementation: "impl",
+	model.FlowDesign: "design", model.FlowRoadmap: "roadmap", model.FlowBugfix: "bugfix", model.FlowSmallJob: "small", model.FlowImplementation: "impl",
 }
 
 // Branch is the nth candidate, from 1, for a flow's branch name. The name is stored, since titles change. It is a valid ref
@@ -77,9 +77,12 @@ func Branch(f model.Flow, number int, title string, nth int) string {
 	return "agent/" + kind + "/" + name(number, title, nth)
 }
 
-// DesignOf is the issue whose design a branch holds; 0 for any other branch.
+// DesignOf is the issue whose design or roadmap a branch holds; 0 for any other branch.
 func DesignOf(branch string) int {
 	rest, ok := strings.CutPrefix(branch, "agent/design/")
+	if !ok {
+		rest, ok = strings.CutPrefix(branch, "agent/roadmap/")
+	}
 	digits, _, _ := strings.Cut(rest, "-")
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil {
@@ -88,7 +91,7 @@ func DesignOf(branch string) int {
 	return n
 }
 
-// DocPath is the nth candidate, from 1, for the design document's path.
+// DocPath is the nth candidate, from 1, for the path of a design document or a roadmap.
 func DocPath(dir string, number int, title string, nth int) string {
 	return path.Join(dir, name(number, title, nth)+".md")
 }

@@ -20,6 +20,7 @@ const (
 	GoOn     Act = "go_on"    // another attempt, from the last one's work
 	Finish   Act = "finish"   // finish a planned result: no agent is needed
 	Redirect Act = "redirect" // send commenters to the pull request
+	Run      Act = "run"      // work off the roadmap that was merged
 	LookUp   Act = "look_up"  // look up the pull request of the newest receipt, then decide again
 )
 
@@ -111,7 +112,11 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	m := s.From.Marker
 	anew := labelled && (f.State.Retried || f.labelledSince(s.From.UpdatedAt))
 	design := labelled && m.Flow == model.FlowDesign && flow == model.FlowDesign
-	if f.Queued == 0 && !anew && !design {
+	roadmap := labelled && m.Flow == model.FlowRoadmap && flow == model.FlowRoadmap
+	if roadmap && f.State.Roadmap != nil {
+		return s.as(Run, "its roadmap was merged with pull request %d", m.Pull)
+	}
+	if f.Queued == 0 && !anew && !design && !roadmap {
 		return s.as(Nothing, "pull request %d was opened for issue %d", m.Pull, f.Issue.Number)
 	}
 	if f.Pulls == nil {
@@ -126,6 +131,8 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	case design && at >= 0 && f.Pulls[at].State == model.PullMerged:
 		s.Flow = model.FlowImplementation
 		return s.as(Begin, "its design was merged with pull request %d", m.Pull)
+	case roadmap && at >= 0 && f.Pulls[at].State == model.PullMerged:
+		return s.as(Run, "its roadmap was merged with pull request %d", m.Pull)
 	case labelled && (f.State.Retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)

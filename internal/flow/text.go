@@ -14,7 +14,7 @@ import (
 
 // works describe the flows as what an agent works on.
 var works = map[model.Flow]string{
-	model.FlowDesign: "a design", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of the design",
+	model.FlowDesign: "a design", model.FlowRoadmap: "a roadmap", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of the design",
 }
 
 func work(f model.Flow) string {
@@ -88,9 +88,12 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 	if c := markdown.Part(strings.TrimSpace(o.Comment), maxSaid); c != "" {
 		b.WriteString("\n" + c + "\n")
 	}
-	if m.Flow == model.FlowDesign {
+	switch m.Flow {
+	case model.FlowDesign:
 		b.WriteString("\nOnce it is merged, the design is implemented in a pull request of its own. ")
-	} else {
+	case model.FlowRoadmap:
+		b.WriteString("\nOnce it is merged, each item gets an issue of its own, and its work begins as soon as what it needs is done. ")
+	default:
 		b.WriteString("\n")
 	}
 	b.WriteString("Please comment there from now on.\n")
@@ -117,8 +120,11 @@ func ClosedText(pull model.PullRef) string {
 // RedirectText sends commenters to the issue's pull request.
 func RedirectText(pull model.PullRef, f model.Flow) string {
 	what := "The work on this issue"
-	if f == model.FlowDesign {
+	switch f {
+	case model.FlowDesign:
 		what = "The design of this issue"
+	case model.FlowRoadmap:
+		what = "The roadmap of this issue"
 	}
 	return fmt.Sprintf("%s continues in [#%d](%s): please comment there.", what, pull.Number, pull.URL)
 }

@@ -25,6 +25,9 @@ var (
 	carChecksDocument = document("carchecks")
 	saidDocument      = document("said")
 
+	roadmapDocument     = document("roadmap")
+	openedSinceDocument = document("openedsince")
+
 	queueDocument   = document("queue")
 	enqueueDocument = document("enqueue")
 	dequeueDocument = document("dequeue")
@@ -87,6 +90,7 @@ var (
 	runsOnCommits  = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }"}
+	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }"}
 	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
 )
 
@@ -106,10 +110,10 @@ func (a asked) document(n int) string {
 func Documents() map[string]string {
 	const two = 2
 	return map[string]string{
-		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}),
+		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
 		"ourissues": ourIssuesDocument, "said": saidDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two), "queue": queueDocument,
+		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }
 
@@ -118,11 +122,16 @@ func Mutations() map[string]string {
 	return map[string]string{"enqueue": enqueueDocument, "dequeue": dequeueDocument}
 }
 
-// surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on.
-func surveyIssuesDocument(also []int) string {
+// surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the
+// server has them.
+func surveyIssuesDocument(also []int, subs bool) string {
 	var fields strings.Builder
 	for i, number := range also {
 		fmt.Fprintf(&fields, "p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n    ", i, number)
 	}
-	return withFragments(strings.Replace(queryText("surveyissues"), "...Also", fields.String(), 1))
+	text := queryText("surveyissues")
+	if !subs {
+		text = withoutLines(text, "roadmaps: issues(", "$roadmap: [String!]")
+	}
+	return withFragments(strings.Replace(text, "...Also", fields.String(), 1))
 }

@@ -26,28 +26,37 @@ type OurIssue struct {
 	Open      bool
 }
 
-// Open opens an issue. Unclear means that it may be there; Ours tells. Gone is a repository without issues.
-// https://docs.github.com/rest/issues/issues#create-an-issue
+// OpenedIssue is an issue that was opened just now.
+type OpenedIssue struct {
+	ID     int64  `json:"id"`
+	Number int    `json:"number"`
+	URL    string `json:"html_url"`
+}
+
+// Open is Create without the id.
 func (c Issues) Open(ctx context.Context, repo model.Repo, title, body string) (number int, url string, err error) {
+	made, err := c.Create(ctx, repo, title, body)
+	return made.Number, made.URL, err
+}
+
+// Create opens an issue. Unclear means that it may be there; Ours tells. Gone is a repository without issues.
+// https://docs.github.com/rest/issues/issues#create-an-issue
+func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string) (made OpenedIssue, err error) {
 	op := fmt.Sprintf("open an issue in %s", repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return 0, "", err
-	}
-	var made struct {
-		Number  int    `json:"number"`
-		HTMLURL string `json:"html_url"`
+		return made, err
 	}
 	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues", repo), map[string]string{"title": title, "body": body}, &made); err != nil {
 		e := c.failWrite(op, err)
 		if e.Kind == Gone {
 			e.Fix = "turn on Issues in Settings > General > Features of the repository"
 		}
-		return 0, "", e
+		return made, e
 	}
 	if made.Number == 0 {
-		return 0, "", unreadableWrite(op, "issue")
+		return made, unreadableWrite(op, "issue")
 	}
-	return made.Number, made.HTMLURL, nil
+	return made, nil
 }
 
 // Ours gives the newest issues that the token or the accounts with these logins opened, in whatever state, newest first:

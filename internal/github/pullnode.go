@@ -22,6 +22,7 @@ type pullNode struct {
 	IsDraft           bool
 	IsCrossRepository bool
 	Author            *actorNode
+	ViewerDidAuthor   bool // of an issue
 	Labels            labelNodes
 	BaseRefName       string
 	HeadRefName       string
@@ -76,6 +77,8 @@ type branchNode struct {
 	Target *struct {
 		OID  string
 		File *struct{ Object *blobNode }
+		// Roadmaps is the directory of roadmaps, in a survey.
+		Roadmaps *struct{ OID string }
 	}
 }
 
@@ -90,10 +93,11 @@ type issueNode struct {
 	Author           *actorNode
 	Labels           labelNodes
 	LabelChanges     connection[labelChangeNode]
+	ViewerDidAuthor  bool
 }
 
 func (n issueNode) issue() model.Issue {
-	return model.Issue{Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.actor(),
+	return model.Issue{Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.actor(), Ours: n.ViewerDidAuthor,
 		Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges)}
 }
 
@@ -229,7 +233,7 @@ func (n branchPullNode) ref() model.PullRef {
 
 // thread is the issue that the node is, with the open pull requests of its own repository that will close it.
 func (n pullNode) thread(repo model.Repo) *model.Issue {
-	i := issueNode{n.Number, n.Title, n.Body, n.URL, n.Author, n.Labels, n.LabelChanges}.issue()
+	i := issueNode{n.Number, n.Title, n.Body, n.URL, n.Author, n.Labels, n.LabelChanges, n.ViewerDidAuthor}.issue()
 	n.threadFacts.tell(&i)
 	for _, p := range n.ClosedBy.Nodes {
 		if p.State == string(model.PullOpen) && strings.EqualFold(p.Repository.NameWithOwner, repo.String()) {

@@ -23,7 +23,9 @@ func TestDocuments(t *testing.T) {
 	require.NoError(t, err)
 	all := Documents()
 	maps.Copy(all, Mutations())
-	all["surveyissues alone"] = surveyIssuesDocument(nil)
+	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
+	all["surveyissues without sub-issues"] = surveyIssuesDocument([]int{1}, false)
+	all["roadmap without sub-issues"] = withoutSubIssues()
 	for name, document := range all {
 		_, errs := gqlparser.LoadQueryWithRules(schema, document, rules.NewDefaultRules())
 		assert.Empty(t, errs, "%s:\n%s", name, document)

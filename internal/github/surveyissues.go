@@ -27,8 +27,17 @@ type IssueSurveyQuery struct {
 	// Also are the numbers of further issues and pull requests that are read, too, 50 with each request from the first one on:
 	// issues that are open whatever their labels, and pull requests that are not. The others of them are not yielded.
 	Also []int
+	// Roadmap is the label of roadmaps, and RoadmapDir the directory of their files; without Roadmaps nothing is asked about them.
+	Roadmap, RoadmapDir string
+	Roadmaps            *RoadmapsSeen
 	// Settled is Query's, for one of the issues or pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
+}
+
+// RoadmapsSeen is what a survey shows of the roadmaps of a repository.
+type RoadmapsSeen struct {
+	Dir  string              // the tree of the directory; "" for none
+	Subs map[int][]ItemIssue // the sub-issues of each roadmap that was looked at, by its number: numbers and states only
 }
 
 // mostClosed is how many times IssueSurveyQuery.Closed are read at most.
@@ -51,11 +60,16 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 	}
 	r := &issueReading{op: op, q: q, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
 		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}}
+	r.askRoadmaps = q.Roadmaps != nil
 	for r.issues.more || r.mirrors.more || r.ours.more || r.closed.more || len(r.also) > 0 {
 		var data *issuesData
 		err := c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
 			r.size = surveySizes[step]
 			data, err = c.issuesPage(ctx, r)
+			if KindOf(err) == Outdated && r.askRoadmaps && !r.noSubs {
+				r.noSubs = true
+				data, err = c.issuesPage(ctx, r)
+			}
 			return err
 		})
 		if err != nil {
@@ -80,6 +94,7 @@ type issueReading struct {
 	closedRead            int   // how many
 	also                  []int // that are still to be read
 	seen                  map[int]bool
+	askRoadmaps, noSubs   bool // the server has no sub-issues
 	refs                  []model.Ref
 }
 
@@ -87,7 +102,11 @@ type issuesNode struct {
 	DefaultBranchRef *branchNode
 	Issues, Closed   connection[*pullNode]
 	Mirrors, Ours    connection[branchRefNode]
-	also             []*pullNode
+	Roadmaps         connection[*struct {
+		Number    int
+		SubIssues connection[*itemNode]
+	}]
+	also []*pullNode
 }
 
 // UnmarshalJSON reads p0 and so on into also, null for a number that is not there.
@@ -140,13 +159,18 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 	for _, alias := range aliases(len(some)) {
 		lacking = append(lacking, mayLack+alias)
 	}
-	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument(some), map[string]any{
+	variables := map[string]any{
 		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
 		"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
 		"askIssues": r.issues.more, "after": orNull(r.issues.at),
 		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
-	}, data, lacking...)
+		"askRoadmaps": r.askRoadmaps, "roadmapDir": r.q.RoadmapDir,
+	}
+	if !r.noSubs {
+		variables["roadmap"] = []string{r.q.Roadmap}
+	}
+	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument(some, !r.noSubs), variables, data, lacking...)
 	data.hides = slices.Contains(missing, headRepository)
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
@@ -183,6 +207,7 @@ func (c Threads) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
 func (r *issueReading) take(n *issuesNode) {
+	r.takeRoadmaps(n)
 	r.also = r.also[len(r.further()):]
 	r.takeClosed(n.Closed)
 	r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
@@ -196,6 +221,24 @@ func (r *issueReading) take(n *issuesNode) {
 			if name := ref.Prefix + ref.Name; ref.Target != nil && strings.HasPrefix(name, list.prefix) {
 				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
 			}
+		}
+	}
+}
+
+// takeRoadmaps notes what the first page shows of roadmaps.
+func (r *issueReading) takeRoadmaps(n *issuesNode) {
+	if !r.askRoadmaps {
+		return
+	}
+	r.askRoadmaps = false
+	seen := r.q.Roadmaps
+	seen.Subs = map[int][]ItemIssue{}
+	if main := n.DefaultBranchRef; main != nil && main.Target != nil && main.Target.Roadmaps != nil {
+		seen.Dir = main.Target.Roadmaps.OID
+	}
+	for _, one := range n.Roadmaps.Nodes {
+		if one != nil {
+			seen.Subs[one.Number] = items(r.q.Repo, one.SubIssues.Nodes)
 		}
 	}
 }

@@ -164,8 +164,8 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 	for i, r := range o.ReviewReplies {
 		bodies[i] = r.Body
 	}
-	spoke := len(bodies)+len(o.Findings) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil ||
-		len(o.TouchPaths) > 0 || o.Title+o.Summary+o.DesignDoc+o.PRTitle+o.PRSummary != ""
+	spoke := len(bodies)+len(o.Findings)+len(o.RoadmapItems) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil ||
+		len(o.TouchPaths) > 0 || o.Title+o.Goal+o.Summary+o.DesignDoc+o.PRTitle+o.PRSummary != ""
 	u := o.Usage
 	switch {
 	case spoke && !result:

@@ -17,12 +17,14 @@ const (
 	maxDocument   = 1 << 20 // bytes
 	maxTouchPaths = 200
 	maxTouchPath  = 500 // bytes
+	maxItems      = 1000
 )
 
 // answers are the fields that the outcome of a flow may have, beside those of every outcome.
 var answers = map[model.Flow][]string{
 	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report"},
 	model.FlowDesign:         {"title", "summary", "touch_paths", "design_doc_markdown"},
+	model.FlowRoadmap:        {"title", "goal", "summary", "roadmap_items"},
 	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message", "findings"},
 	model.FlowSmallJob:       {"pr_title", "pr_summary", "commit_message", "findings"},
 	model.FlowImplementation: {"pr_title", "pr_summary", "commit_message", "findings"},
@@ -74,7 +76,7 @@ func decode(text []byte) (Handoff, error) {
 }
 
 func refuseFlow(f model.Flow) *Refusal {
-	return refuse("flow", "%s, want design, bugfix, small_job or implementation, or none for a pull request's turn", excerpt(string(f)))
+	return refuse("flow", "%s, want design, roadmap, bugfix, small_job or implementation, or none for a pull request's turn", excerpt(string(f)))
 }
 
 // validateFlow looks at what makes a handoff one of an attempt on an issue.
@@ -99,10 +101,22 @@ func (h Handoff) validateBeginning() error {
 		limit       int
 	}{
 		{"title", o.Title, maxHeading}, {"summary", o.Summary, maxText}, {"design_doc_markdown", o.DesignDoc, maxDocument},
-		{"pr_title", o.PRTitle, maxHeading}, {"pr_summary", o.PRSummary, maxText},
+		{"pr_title", o.PRTitle, maxHeading}, {"pr_summary", o.PRSummary, maxText}, {"goal", o.Goal, maxText},
 	} {
 		if len(t.text) > t.limit {
 			return refuse("outcome."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
+		}
+	}
+	if len(o.RoadmapItems) > maxItems {
+		return refuse("outcome.roadmap_items", "%d items, at most %d", len(o.RoadmapItems), maxItems)
+	}
+	for i, one := range o.RoadmapItems {
+		at := fmt.Sprintf("outcome.roadmap_items[%d]", i)
+		if len(one.Key) > maxHeading || len(one.Title) > maxHeading || len(one.Flow) > maxHeading || len(one.Acceptance) > maxText {
+			return refuse(at, "key, title or flow of more than %d bytes, or acceptance of more than %d", maxHeading, maxText)
+		}
+		if err := validateTexts(at+".needs", one.Needs, maxItems, maxHeading); err != nil {
+			return err
 		}
 	}
 	return validateTexts("outcome.touch_paths", o.TouchPaths, maxTouchPaths, maxTouchPath)

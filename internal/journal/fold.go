@@ -133,6 +133,8 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.conflicts(cm, m)
 	case *model.ReviewMarker:
 		f.review(cm, m)
+	case *model.RoadmapMarker:
+		f.roadmap(cm, m)
 	case *model.CommandMarker:
 		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
 			f.seen = mark

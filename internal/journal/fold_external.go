@@ -93,6 +93,9 @@ func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
 	}
 }
 
-// sticky reports whether a comment was posted as the one on conflicts, which can be regenerated, so an edit loses nothing.
-// If GitHub does not report the original text, it may have been any other comment.
-func sticky(cm model.Comment) bool { return parseTrailer(cm.Posted).kind == KindConflicts }
+// sticky reports whether a comment was posted as the one on conflicts or on a roadmap, which can be regenerated, so an edit loses
+// nothing. If GitHub does not report the original text, it may have been any other comment.
+func sticky(cm model.Comment) bool {
+	kind := parseTrailer(cm.Posted).kind
+	return kind == KindConflicts || kind == KindRoadmap
+}

@@ -27,6 +27,8 @@ const (
 	KindAnswer    = "answer"
 	KindSettings  = "settings"
 	KindReview    = "review"
+	KindRoadmap   = "roadmap"
+	KindItem      = "item" // at the end of an issue, not of a comment
 )
 
 const (

@@ -85,6 +85,8 @@ func describe(e *model.LogEntry, marker any) {
 	case *model.ReviewMarker:
 		e.Kind, e.State, e.SHA, e.By, e.Why, e.RunURL = KindReview, string(m.State), m.Head, m.By, firstLine(m.Reason), m.RunURL
 		e.What = map[model.ReviewState]string{model.ReviewRunning: "is reviewing", model.ReviewDone: "reviewed", model.ReviewFailed: "could not review"}[m.State] + " the pull request"
+	case *model.RoadmapMarker:
+		describeRoadmap(e, *m)
 	case *model.AnswerMarker:
 		e.Kind, e.State, e.What = KindAnswer, "answered", "answered feedback"
 	}

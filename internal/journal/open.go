@@ -34,6 +34,8 @@ func empty(kind string) any {
 		return &model.ReviewMarker{}
 	case KindAnswer:
 		return &model.AnswerMarker{}
+	case KindRoadmap:
+		return &model.RoadmapMarker{}
 	}
 	return nil
 }
@@ -74,6 +76,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		repo, number, err = m.Repo, m.Number, checkReview(m)
 	case *model.AnswerMarker:
 		repo, number, err = m.Repo, m.Number, checkAnswer(m)
+	case *model.RoadmapMarker:
+		repo, number, err = m.Repo, m.Number, checkRoadmap(m)
 	}
 	if err != nil {
 		return nil, err

@@ -157,6 +157,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeLockBroken:    {headline: "the lock of `%s` holds something that MergeXO did not write", todo: "Look at it, and delete it with the command below. While it exists, nothing is merged into `%s`.", then: thenAgain},
 	model.CodeAttempts:      {headline: "the attempt limit was reached", todo: "Wait for a new commit on the branch or on `%s`. The limit is `[merge] attempts`.", then: thenAgain},
 	model.CodeTooMany:       {headline: "too many commits to rebase", todo: "Use `/mergexo merge strategy=squash`, or `strategy=no-ff`, which keeps them unchanged."},
+	model.CodeRoadmap:       {headline: "the roadmap in this change is invalid", todo: "Fix the lines named above in the pull request and push.", then: thenAgain},
 	model.CodeSettings:      {headline: "the settings in this change are invalid", todo: "Fix `.github/mergexo.toml` in the pull request and push. On `%s`, these settings would stop MergeXO.", then: thenAgain},
 	model.CodeBaseMissing:   {headline: "there is no branch `%s`", todo: "Change the base to a branch that exists.", then: thenAgain},
 	model.CodeBranchMissing: {headline: "the head branch was deleted", todo: "Restore the branch.", then: thenAgain},

@@ -22,6 +22,7 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeDiff:          {headline: "what would land differs from what the branch changes", todo: "Rebase the branch onto `%s` and check its changes.", then: thenAgain},
 	model.CodeForbidden:     {headline: "a permission is missing", todo: "See the details.", then: thenAgain},
 	model.CodeTooMany:       {todo: "Use `--strategy squash`, or `--strategy no-ff`, which keeps the commits unchanged."},
+	model.CodeRoadmap:       {todo: "Fix the lines named above on the branch.", then: thenAgain},
 	model.CodeSettings:      {todo: "Fix `.github/mergexo.toml` on the branch. On `%s`, these settings would stop MergeXO.", then: thenAgain},
 	model.CodeBaseMissing:   {todo: "Name an existing branch with `--base`.", then: thenAgain},
 	model.CodeBranchMissing: {headline: "there is no such branch to merge", todo: "Name an existing branch with `--branch`, without `origin/` before it. Push a branch of the checkout first, or merge it with `--local`.", then: thenAgain},

@@ -76,9 +76,10 @@ type HistoryEntry struct {
 	Summary string `json:"summary"`
 }
 
-// The kinds of requests in the contract. The first four start a pull request; their values are those of the flows.
+// The kinds of requests in the contract. The first five start a pull request; their values are those of the flows.
 const (
 	AskDesign         = "design"
+	AskRoadmap        = "roadmap"
 	AskBugfix         = "bugfix"
 	AskSmallJob       = "small_job"
 	AskImplementation = "implementation"
@@ -94,11 +95,14 @@ type Outcome struct {
 	ReviewReplies   []ReviewReply `json:"review_replies,omitempty"`
 	GeneralComment  string        `json:"general_comment,omitempty"`
 	FlakyTestReport *FlakyTest    `json:"flaky_test_report,omitempty"`
-	// For a design document.
+	// For a design document, and the first two for a roadmap.
 	Title      string   `json:"title,omitempty"`
 	Summary    string   `json:"summary,omitempty"`
 	TouchPaths []string `json:"touch_paths,omitempty"`
 	DesignDoc  string   `json:"design_doc_markdown,omitempty"`
+	// For a roadmap.
+	Goal         string        `json:"goal,omitempty"`
+	RoadmapItems []RoadmapItem `json:"roadmap_items,omitempty"`
 	// For the other requests that start a pull request.
 	PRTitle   string `json:"pr_title,omitempty"`
 	PRSummary string `json:"pr_summary,omitempty"`

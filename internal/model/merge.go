@@ -57,6 +57,7 @@ const (
 	CodeMember        MergeCode = "GROUP_MEMBER"      // another pull request of the group is not ready
 	CodeWrongHead     MergeCode = "WRONG_HEAD"        // the command names another commit than the head
 	CodeLockBroken    MergeCode = "LOCK_UNREADABLE"
+	CodeRoadmap       MergeCode = "ROADMAP_INVALID"  // what would land has a roadmap that does not hold
 	CodeSettings      MergeCode = "SETTINGS_INVALID" // what would land has settings that cannot be read
 
 	CodeBaseMoved MergeCode = "BASE_MOVED"

@@ -251,6 +251,10 @@ type Issue struct {
 	Labels []string
 	// LabelChanges are the newest 100, oldest first.
 	LabelChanges []LabelChange
+	Ours         bool // GraphQL's viewerDidAuthor
+	// Item is the key of the roadmap's item that we opened it for, and Roadmap the issue of that; once its body was read.
+	Item    string
+	Roadmap int
 
 	// The rest is only set for a snapshot's thread.
 

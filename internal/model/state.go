@@ -112,10 +112,14 @@ type Flow string
 // The flows.
 const (
 	FlowDesign         Flow = AskDesign
+	FlowRoadmap        Flow = AskRoadmap
 	FlowBugfix         Flow = AskBugfix
 	FlowSmallJob       Flow = AskSmallJob
 	FlowImplementation Flow = AskImplementation
 )
+
+// Document reports whether the flow proposes a document that is reviewed before anything is done.
+func (f Flow) Document() bool { return f == FlowDesign || f == FlowRoadmap }
 
 // IssueMarker is the comment of one attempt to turn an issue into a pull request. Fields that it shares with a turn have
 // the same names; Start is the commit that the attempt started from.
@@ -132,7 +136,7 @@ type IssueMarker struct {
 	Waiting string `json:"waiting_reason,omitempty"`
 	// Pull is the pull request that was opened: done.
 	Pull int `json:"pull,omitempty"`
-	// Doc is the path of the design document, and Design the pull request that merged it.
+	// Doc is the path of the design document or the roadmap, and Design the pull request that merged it.
 	Doc    string `json:"doc,omitempty"`
 	Design int    `json:"design,omitempty"`
 }
@@ -323,6 +327,8 @@ type State struct {
 	Reviews []Posted[ReviewMarker]
 	// Externals are the admissions of a fork's pull request, in the order of their labels.
 	Externals []Posted[ExternalMarker]
+	// Roadmap is the sticky comment on the roadmap that was merged for the issue; nil for none.
+	Roadmap *Posted[RoadmapMarker]
 	// Conflicts is the sticky comment on conflicts; nil for none.
 	Conflicts *Posted[ConflictMarker]
 	// MergeTips are the commits to which they may have moved the head since it was last accepted.

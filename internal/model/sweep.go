@@ -44,6 +44,7 @@ const (
 	DueLink      Reason = "link"     // a pull request or a mirror without the marker that makes it known
 	DueTurn      Reason = "turn"     // a turn that was begun or planned
 	DueFlow      Reason = "flow"     // an issue with something to be done
+	DueRoadmap   Reason = "roadmap"  // a roadmap, or something that it is made of, has changed
 	DueMerge     Reason = "merge"    // a request to merge
 	DueExternal  Reason = "external" // a fork's pull request that was let in
 	DueReview    Reason = "review"   // a review that was asked for
@@ -62,7 +63,7 @@ const (
 // Reasons are all reasons in the order of work.
 func Reasons() []Reason {
 	return []Reason{
-		DueIdentity, DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueReview, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
+		DueIdentity, DueLink, DueTurn, DueFlow, DueRoadmap, DueMerge, DueExternal, DueReview, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
 		DueTrain, DueConflicts, DueCleanUp,
 	}
 }

@@ -71,6 +71,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeForbidden:     {"allow the token to merge", maintainer, again},
 	model.CodeAttempts:      {"find out why every attempt failed", operator, again},
 	model.CodeStrategy:      {"choose another strategy", operator, again + " strategy=NAME"},
+	model.CodeRoadmap:       {"fix the roadmap in the pull request", author, again},
 	model.CodeSettings:      {"fix the settings in the pull request", author, again},
 	model.CodeDiff:          {"check what would land: it differs from what was reviewed", author, again},
 	model.CodeFrontmatter:   {"fix the front matter", author, again},

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -116,6 +117,9 @@ func (w world) transfer(i *Issue, to *Repository, actor *User) {
 		if there := to.label(l.Name); there != nil {
 			moved.LabelIDs = append(moved.LabelIDs, there.ID)
 		}
+	}
+	if parent := parentOf(w, i); parent != nil { // which keeps it as its sub-issue
+		parent.SubIDs[slices.Index(parent.SubIDs, i.ID)] = moved.ID
 	}
 	before := w.json.issue(i)
 	to.LastNumber++

@@ -81,7 +81,7 @@ func unprocessable(message string) error {
 // allRoutes is the whole REST API of the sandbox.
 func allRoutes() []route {
 	return slices.Concat(
-		userRoutes, appRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
+		userRoutes, appRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, subIssueRoutes, commentRoutes, reactionRoutes, pullRoutes,
 		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, dispatchRoutes, settingRoutes,
 		secretRoutes, manifestRoutes,
 	)

@@ -156,6 +156,7 @@ type Issue struct {
 	Assignees   []string      `json:",omitempty"`
 	Locked      bool          `json:",omitempty"`
 	Converted   bool          `json:",omitempty"` // into a discussion
+	SubIDs      []int64       `json:",omitempty"` // of its sub-issues, in their order
 	Comments    []*Comment
 	Pull        *Pull `json:",omitempty"`
 

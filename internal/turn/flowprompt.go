@@ -38,9 +38,24 @@ var writing = []string{
 	blockedRule,
 }
 
+// planning are the rules for an agent that writes a roadmap.
+var planning = []string{
+	"The current directory is a checkout for you to read. Change no files in it and commit nothing: the roadmap is written, committed and proposed for you, in a pull request of its own.",
+	"Return the items as roadmap_items, at most 100. Once people have merged the roadmap, each item becomes an issue, and an agent works on it as soon as everything that it needs is done. " +
+		"An item is one pull request: small enough to be reviewed at once, and of use by itself.",
+	"key is a short name of a-z, 0-9 and dashes, unique among the items. needs lists the keys of the items that have to be done before; leave out what follows from others, and make no cycle. " +
+		"Items that do not need each other are done at the same time, so they should not change the same files.",
+	"flow is design for what has to be thought through in a document first, bugfix for a bug, which gets a test, and small_job for everything else.",
+	"acceptance says what is to be done and how to see that it is. Whoever works on the item reads its title, its acceptance and the goal, and nothing else of the roadmap.",
+	"title and summary are also the pull request's, for those who review the roadmap. The reference to the issue is added for you.",
+	claimRule,
+	blockedRule,
+}
+
 const (
 	workInShort  = "history only grows; a commit_message means that all is ready for the pull request; "
 	writeInShort = "change no files; return the document as design_doc_markdown; "
+	planInShort  = "change no files; return the items as roadmap_items; "
 	askedRule    = "Do what the issue and the comments to take up ask for."
 )
 
@@ -51,6 +66,10 @@ var flowPrompts = map[model.Flow]flowPrompt{
 	model.FlowDesign: {
 		"write a design document for %s", "writing a design document for %s", append(writing[:len(writing):len(writing)], askedRule+othersRule), writeInShort,
 		[]string{"title", "summary", "touch_paths", "design_doc_markdown", "blocked_reason"},
+	},
+	model.FlowRoadmap: {
+		"write a roadmap for %s", "writing a roadmap for %s", append(planning[:len(planning):len(planning)], askedRule+othersRule), planInShort,
+		[]string{"title", "goal", "summary", "roadmap_items", "blocked_reason"},
 	},
 	model.FlowBugfix: {
 		"fix the bug that %s is about", "fixing the bug that %s is about", append(working[:len(working):len(working)],
@@ -69,6 +88,8 @@ var flowPrompts = map[model.Flow]flowPrompt{
 func beginningRules(a Ask) []string {
 	rules := append([]string{}, flowPrompts[a.flow()].rules...)
 	switch {
+	case a.flow() == model.FlowRoadmap && a.DocDir != "":
+		rules = append(rules, fmt.Sprintf("The roadmap will be put into %s.", name(a.DocDir, 300)))
 	case a.flow() == model.FlowDesign && a.DocDir != "":
 		rules = append(rules, fmt.Sprintf("The document will be put into %s.", name(a.DocDir, 300)))
 	case a.flow() == model.FlowImplementation && a.Doc != nil:
@@ -88,7 +109,7 @@ func beginning(s model.Snapshot, a Ask) string {
 	}
 	var b strings.Builder
 	switch {
-	case a.followUp() && a.flow() == model.FlowDesign:
+	case a.followUp() && a.flow().Document():
 		fmt.Fprintf(&b, "You are in the middle of %s.\n", fmt.Sprintf(e.doing, what))
 		b.WriteString("Your answers are kept: give only those again that have to change, and the document as a whole.\n\n")
 	case a.followUp():

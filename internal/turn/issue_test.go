@@ -56,7 +56,8 @@ func TestPromptsForWhatIsNoPullRequestYet(t *testing.T) {
 		kind string
 		set  func(a *turn.Ask)
 	}{
-		"begin_design.txt": {model.AskDesign, func(a *turn.Ask) { a.DocDir, a.State, a.Earlier = "docs/design", model.State{}, nil }},
+		"begin_design.txt":  {model.AskDesign, func(a *turn.Ask) { a.DocDir, a.State, a.Earlier = "docs/design", model.State{}, nil }},
+		"begin_roadmap.txt": {model.AskRoadmap, func(a *turn.Ask) { a.DocDir, a.State, a.Earlier = "docs/roadmaps", model.State{}, nil }},
 		"begin_bugfix.txt": {model.AskBugfix, func(a *turn.Ask) {
 			a.TestFiles, a.Tests, a.Guidelines = []string{`_test\.go$`, `^tests/`}, []string{"go", "test", "./..."}, "docs/style.md"
 		}},
@@ -72,6 +73,7 @@ func TestPromptsForWhatIsNoPullRequestYet(t *testing.T) {
 		"begin_repair.txt":          {model.AskRepair, func(a *turn.Ask) { a.Session, a.Flow, a.CI = "s", model.FlowBugfix, failed }},
 		"begin_repair_anew.txt":     {model.AskRepair, func(a *turn.Ask) { a.Flow, a.CI = model.FlowImplementation, failed }},
 		"begin_repair_design.txt":   {model.AskRepair, func(a *turn.Ask) { a.Session, a.Flow, a.CI = "s", model.FlowDesign, failed }},
+		"begin_repair_roadmap.txt":  {model.AskRepair, func(a *turn.Ask) { a.Session, a.Flow, a.CI = "s", model.FlowRoadmap, failed }},
 		"begin_git.txt": {model.AskSmallJob, func(a *turn.Ask) {
 			a.Session, a.GitResults = "s", []model.GitResult{{Op: model.OpFetch, Result: model.GitDone, Detail: "origin/main is at 1234567\n"}}
 		}},

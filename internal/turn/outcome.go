@@ -144,6 +144,10 @@ func Join(before, now model.Outcome) model.Outcome {
 	}
 	all.GeneralComment = cmp.Or(now.GeneralComment, before.GeneralComment)
 	all.Title, all.Summary, all.DesignDoc = cmp.Or(now.Title, before.Title), cmp.Or(now.Summary, before.Summary), cmp.Or(now.DesignDoc, before.DesignDoc)
+	all.Goal = cmp.Or(now.Goal, before.Goal)
+	if len(now.RoadmapItems) == 0 {
+		all.RoadmapItems = before.RoadmapItems
+	}
 	all.PRTitle, all.PRSummary = cmp.Or(now.PRTitle, before.PRTitle), cmp.Or(now.PRSummary, before.PRSummary)
 	if len(now.TouchPaths) == 0 {
 		all.TouchPaths = before.TouchPaths

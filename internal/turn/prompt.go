@@ -111,6 +111,8 @@ var forms = map[string]string{
 	"summary":             `text in Markdown, a few sentences; what the document proposes`,
 	"touch_paths":         `list of text, the paths that the work will change or add, each from the top of the repository; [] for none`,
 	"design_doc_markdown": `text in Markdown, the whole document`,
+	"goal":                `text, a sentence or two; what the whole roadmap is to achieve`,
+	"roadmap_items":       `list of {"key": text, "title": text, one line, "flow": "design", "bugfix" or "small_job", "needs": list of keys, "acceptance": text in Markdown}`,
 	"pr_title":            `text, one line; the title of the pull request`,
 	"pr_summary":          `text in Markdown; what you changed, where and why`,
 	"commit_message":      `text; "" when there is nothing to commit`,

@@ -123,6 +123,9 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 		return "", false, d.Blocked(model.ReasonAgent, out.BlockedReason)
 	}
 	if head, err = d.Subject.Accept(kept, out, d.all); err != nil {
+		if wrong := (*work.Repair)(nil); errors.As(err, &wrong) {
+			return "", true, d.repair(model.CIFailure{Name: wrong.Name, Log: wrong.Log}, wrong.Reason, wrong.Log)
+		}
 		return "", false, err
 	}
 	if err := d.grown(kept, head); err != nil {

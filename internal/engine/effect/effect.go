@@ -34,7 +34,7 @@ const (
 
 // Result is what GitHub or git's server made of an effect. Only what belongs to its kind is set.
 type Result struct {
-	ID      int64  // of a comment
+	ID      int64  // of a comment, or of the issue for an item
 	URL     string // of a comment
 	Number  int    // of an issue
 	Pull    model.PullRef

@@ -3,11 +3,14 @@ package feedback
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -36,9 +39,39 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, error)
 	if head, err = p.OwnHere(ctx, p.Base(), head); err != nil {
 		return "", err
 	}
+	if err := p.roadmaps(ctx, head); err != nil {
+		return "", err
+	}
 	found, err := p.Inspect(ctx, p.Base(), head)
 	if err == nil && found.Reason != "" {
 		err = p.Blocked(found.Reason, found.Detail)
 	}
 	return head, err
+}
+
+// roadmaps sends the agent back to a roadmap that it has changed and that does not hold any more.
+func (p *Pull) roadmaps(ctx context.Context, head string) error {
+	if head == p.Base() {
+		return nil
+	}
+	paths, err := history.ChangedPaths(ctx, p.Checkout, p.Base(), head)
+	if err != nil {
+		return err
+	}
+	for _, name := range paths {
+		if roadmap.FileOf(p.Settings.Roadmap.Dir, name) == 0 {
+			continue
+		}
+		text, err := history.Blob(ctx, p.Checkout, head, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
+			return &work.Repair{Name: "roadmap", Log: name + " does not hold any more:\n" + wrong.Error(), Reason: model.ReasonOutcome}
+		}
+	}
+	return nil
 }

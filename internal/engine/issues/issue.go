@@ -41,9 +41,10 @@ type progress struct {
 // Issue is an issue on its way to a pull request.
 type Issue struct {
 	*attempt.Attempt
-	progress *progress       // the attempt at hand
-	queue    []model.Comment // what waits to be taken up
-	pulls    []model.PullRef // from the branch of the newest receipt; nil: not asked
+	progress *progress                   // the attempt at hand
+	queue    []model.Comment             // what waits to be taken up
+	Planned  func(context.Context) error // takes the roadmap further that was merged for the issue
+	pulls    []model.PullRef             // from the branch of the newest receipt; nil: not asked
 }
 
 // NewIssue is the issue that a thread is about.
@@ -77,6 +78,11 @@ func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 		return false, thread.End(model.ResultNothing, "%s", step.Why)
 	case flow.Wait:
 		return false, waits(p, step)
+	case flow.Run:
+		if !p.Phase.Writes() {
+			return false, p.Needless()
+		}
+		return false, p.Planned(ctx)
 	case flow.Redirect:
 		if !p.Phase.Writes() {
 			return false, p.Needless()
@@ -120,7 +126,7 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		candidates = turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
 	}
-	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
+	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Run || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
 		return s, nil
 	}
 	if err := askStarters(ctx, p, candidates); err != nil {
@@ -255,7 +261,7 @@ func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
 func (w *progress) origin(step flow.Step, last model.IssueMarker, s model.Snapshot) (start, session string) {
 	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Thread.Title, 1)}
 	// Files are no part of a design, and a design is no part of what is done without one.
-	another := (last.Flow == model.FlowDesign) != (step.Flow == model.FlowDesign)
+	another := last.Flow != step.Flow && (last.Flow.Document() || step.Flow.Document())
 	if step.Act == flow.Begin || another {
 		w.fresh = true
 		if step.Flow == model.FlowImplementation {

@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 // branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
@@ -84,7 +85,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 	if err != nil {
 		return "", err
 	}
-	design := p.progress.marker.Flow == model.FlowDesign
+	document := p.progress.marker.Flow.Document()
 	there := p.progress.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
@@ -94,7 +95,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 		return "", err
 	}
 	switch {
-	case design:
+	case document:
 		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
 	case dirty && out.CommitMessage != "":
 		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
@@ -117,19 +118,29 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 	return head, err
 }
 
-// writeDocument commits the design document. It is all that a design changes: what else the agent left is kept aside.
+// writeDocument commits the design document or the roadmap. It is all that such a flow changes: what else the agent left is kept
+// aside.
 func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) (string, error) {
+	text, err := document(p, out)
+	if err != nil {
+		return "", err
+	}
+	return commitDocument(ctx, p, out.Title, text, more)
+}
+
+// commitDocument writes a document to its place and commits it.
+func commitDocument(ctx context.Context, p *Issue, title string, text []byte, more bool) (string, error) {
+	w := &p.progress.marker
 	if more {
 		where := ""
 		if k := p.SetAside(ctx); k.Branch != "" {
 			where = ", but kept on " + k.Named()
 		}
-		p.Note("the agent changed files other than its design document; they are not part of the pull request" + where)
+		p.Note("the agent changed files other than its " + names[w.Flow].what + "; they are not part of the pull request" + where)
 		if err := checkpoint.Reset(ctx, p.Checkout, p.Base()); err != nil {
 			return "", err
 		}
 	}
-	w := &p.progress.marker
 	if w.Doc == "" {
 		name, err := unused(ctx, p)
 		if err != nil {
@@ -144,29 +155,62 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 	defer root.Close()
 	err = root.MkdirAll(path.Dir(w.Doc), 0o755)
 	if err == nil {
-		err = root.WriteFile(w.Doc, flow.Document(*p.Snap.Thread, out), 0o644)
+		err = root.WriteFile(w.Doc, text, 0o644)
 	}
 	if err != nil {
-		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; set another directory in [repo] design_dir", w.Doc, err))
+		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
+	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
-		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in [repo] design_dir", w.Doc))
+		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}
 	return head, err
 }
 
-// unused is a path for the design document that no file is at.
+// names are what the documents of flows are called.
+var names = map[model.Flow]struct{ what, subject, setting string }{
+	model.FlowDesign:  {"design document", "Design", "[repo] design_dir"},
+	model.FlowRoadmap: {"roadmap", "Roadmap", "[roadmap] dir"},
+}
+
+// docDir is where the document of the flow goes.
+func docDir(p *Issue) string {
+	if p.progress.marker.Flow == model.FlowRoadmap {
+		return p.Settings.Roadmap.Dir
+	}
+	return p.Settings.Repo.DesignDir
+}
+
+// document is the text of the document that an answer leads to. What does not hold in a roadmap goes back to the agent.
+func document(p *Issue, out model.Outcome) ([]byte, error) {
+	if p.progress.marker.Flow != model.FlowRoadmap {
+		return flow.Document(*p.Snap.Thread, out), nil
+	}
+	plan := roadmap.Plan{Issue: p.Event.Number, Title: out.Title, Goal: out.Goal}
+	for _, i := range out.RoadmapItems {
+		plan.Items = append(plan.Items, roadmap.Item{RoadmapItem: i})
+	}
+	text := roadmap.Render(plan, markdown.Part(flow.InertMarkdown(out.Summary), maxSummary))
+	if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
+		return nil, &work.Repair{Name: "roadmap", Log: "the roadmap does not hold; the lines are those of the file that is made of your answer:\n" + wrong.Error(), Reason: model.ReasonOutcome}
+	}
+	return text, nil
+}
+
+// maxSummary is how many bytes of the summary a roadmap's file shows.
+const maxSummary = 20_000
+
+// unused is a path for the document that no file is at.
 func unused(ctx context.Context, p *Issue) (string, error) {
 	for nth := 1; nth <= maxNames; nth++ {
-		name := flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, nth)
+		name := flow.DocPath(docDir(p), p.Event.Number, p.Snap.Thread.Title, nth)
 		if _, err := history.Blob(ctx, p.Checkout, p.Base(), name); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		} else if err != nil {
 			return "", err
 		}
 	}
-	return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the design document are taken in %s", maxNames, p.Settings.Repo.DesignDir))
+	return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the %s are taken in %s", maxNames, names[p.progress.marker.Flow].what, docDir(p)))
 }
 
 // changedPaths are the paths in which the branch differs from where it left its base.

@@ -131,10 +131,10 @@ func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 		return err
 	}
 	switch w.Flow {
-	case model.FlowDesign:
+	case model.FlowDesign, model.FlowRoadmap:
 		wrong, err := undesigned(ctx, p, h)
 		if err == nil && wrong != "" {
-			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over something other than a design: "+wrong)
+			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over something other than a "+strings.ReplaceAll(string(w.Flow), "_", " ")+": "+wrong)
 		}
 		return err
 	case model.FlowImplementation: // where the agent found it
@@ -169,11 +169,15 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 	case len(changes) > 0 && changes[0].NewMode != "100644":
 		return fmt.Sprintf("%s is not a regular file (mode %s)", doc, changes[0].NewMode), nil
 	}
+	want, err := document(p, h.Outcome)
+	if err != nil {
+		return err.Error(), nil
+	}
 	text, err := history.Blob(ctx, p.Checkout, h.Head, doc)
 	switch {
 	case doc == "" || errors.Is(err, fs.ErrNotExist):
 		return "there is no document", nil
-	case err == nil && string(text) != string(flow.Document(*p.Snap.Thread, h.Outcome)):
+	case err == nil && string(text) != string(want):
 		return doc + " differs from the document in the outcome", nil
 	}
 	return "", err
@@ -182,14 +186,14 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 // TakeIn looks for the document of a design among the files that were handed over: a new one, at a name that is one of
 // this issue's, whatever the title was when it was chosen.
 func (p *Issue) TakeIn(ctx context.Context, h handoff.Handoff) error {
-	if p.progress.marker.Flow != model.FlowDesign || p.progress.marker.Doc != "" {
+	if !p.progress.marker.Flow.Document() || p.progress.marker.Doc != "" {
 		return nil
 	}
 	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
 	if err != nil {
 		return err
 	}
-	dir := path.Dir(flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, 1))
+	dir := path.Dir(flow.DocPath(docDir(p), p.Event.Number, p.Snap.Thread.Title, 1))
 	begins := fmt.Sprintf("%d-", p.Event.Number)
 	for _, c := range changes {
 		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {

@@ -17,7 +17,7 @@ import (
 
 // Closes is the number that commits may close: what they are for, unless they only design what is to be done.
 func (p *Issue) Closes() int {
-	if p.progress.marker.Flow == model.FlowDesign {
+	if p.progress.marker.Flow.Document() {
 		return 0
 	}
 	return p.Event.Number
@@ -26,7 +26,7 @@ func (p *Issue) Closes() int {
 // Keep brings work to the branch of its flow, or to one of its own: files are no part of a design.
 func (p *Issue) Keep(ctx context.Context, h work.Held) model.Kept {
 	switch {
-	case h.Head != "" && (p.progress.marker.Flow == model.FlowDesign || h.Aside):
+	case h.Head != "" && (p.progress.marker.Flow.Document() || h.Aside):
 		return p.KeepApart(ctx, h.Head)
 	case h.Head != "":
 		return keepOnBranch(ctx, p, h.Head)
@@ -91,8 +91,8 @@ func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask
 	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, p.progress.tip != ""
 	a.Earlier = saidBefore(p)
 	switch w.Flow {
-	case model.FlowDesign:
-		a.DocDir = p.Settings.Repo.DesignDir
+	case model.FlowDesign, model.FlowRoadmap:
+		a.DocDir = docDir(p)
 	case model.FlowBugfix:
 		a.TestFiles = p.Settings.Repo.TestFileRegex
 	case model.FlowImplementation:

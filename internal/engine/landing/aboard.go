@@ -253,7 +253,7 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 		return &Foreign{Number: m.is.Number, Tip: tip}
 	}
 	m.is.Tip, m.made = tip, merging.Merged{Tip: tip, Tree: m.is.Tree}
-	m.steers, err = steering(ctx, m.Checkout, on, tip)
+	m.steers, err = steering(ctx, m.Checkout, m.Settings, on, tip)
 	return err
 }
 

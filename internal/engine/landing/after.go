@@ -110,6 +110,7 @@ func (g *merger) finish(ctx context.Context) error {
 	for _, m := range g.members {
 		m.draw(ctx)
 	}
+	g.Landed = true
 	g.Report.Result, g.Report.Reason, g.Report.HeadSHA = model.ResultDone, "", k.Landed
 	g.Log.Info("merged", "pr_number", g.Event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
 	return thread.End(model.ResultNothing, "pull request %d is merged", g.Event.Number)

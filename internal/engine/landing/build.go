@@ -67,7 +67,7 @@ func (m *member) construct(ctx context.Context, head string) (err error) {
 	if err := m.takes(ctx); err != nil {
 		return err
 	}
-	m.steers, err = steering(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
+	m.steers, err = steering(ctx, m.Checkout, m.Settings, m.is.BaseSHA, m.made.Tip)
 	return err
 }
 

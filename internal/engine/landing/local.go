@@ -304,7 +304,7 @@ func (l *localMerger) prepare(ctx context.Context) error {
 	if err := merging.Verify(ctx, l.checkout, what, made); err != nil {
 		return failureOf(err, l.way.Strategy)
 	}
-	l.steers, err = steering(ctx, l.checkout, l.met.BaseSHA, made.Tip)
+	l.steers, err = steering(ctx, l.checkout, l.settings, l.met.BaseSHA, made.Tip)
 	return err
 }
 

@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -38,7 +37,7 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	lease := transport.Lease{Holder: Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
+	lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
 	limit := g.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		taken, err := m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease})
@@ -53,7 +52,7 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 		if !errors.As(err, &locked) {
 			return failureOf(err, "")
 		}
-		dead, err := Gone(ctx, g.Thread, locked.Holder)
+		dead, err := thread.HolderGone(ctx, g.Thread, locked.Holder)
 		switch {
 		case err != nil:
 			return err
@@ -69,33 +68,6 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 		}
 		limit -= pause
 	}
-}
-
-// Holder names this run as somebody who holds something.
-func Holder(t *thread.Thread) string {
-	return fmt.Sprintf("%s %d/%d %s", t.Event.Repo, t.Run.ID, t.Run.Attempt, t.Random())
-}
-
-// Gone says that the run of a holder is over, as GitHub tells.
-func Gone(ctx context.Context, g *thread.Thread, holder string) (bool, error) {
-	var name, own string
-	var run int64
-	var attempt int
-	if n, err := fmt.Sscanf(holder, "%s %d/%d %s", &name, &run, &attempt, &own); n != 4 || err != nil {
-		return false, nil // somebody at a terminal
-	}
-	repo, err := model.ParseRepo(name)
-	if err != nil {
-		return false, nil
-	}
-	switch {
-	case run == 0:
-		return false, nil
-	case run == g.Run.ID && repo == g.Event.Repo:
-		return attempt < g.Run.Attempt, nil
-	}
-	state, err := g.GitHub.Actions.Run(ctx, repo, run)
-	return err == nil && state.Known && (state.Completed || state.Attempt > attempt), err
 }
 
 // unlock gives back the locks that no landing has given back.

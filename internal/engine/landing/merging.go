@@ -25,6 +25,7 @@ import (
 type Request struct {
 	*thread.Thread
 	asked   bool         // for a merge, by a command
+	Landed  bool         // by this run
 	Refused *thread.Stop // why a merge that was asked for is out of the question
 	// Voided reads the pull request again, and says that what was let in of a fork is void where that is so by now; nil: it is
 	// not.

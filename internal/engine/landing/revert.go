@@ -77,7 +77,7 @@ func undo(ctx context.Context, p *Request, u *merge.Undo) (merging.Merged, error
 	if err != nil {
 		return made, failureOf(err, "")
 	}
-	if u.Notes, err = steering(ctx, p.Checkout, onto, made.Tip); err != nil {
+	if u.Notes, err = steering(ctx, p.Checkout, p.Settings, onto, made.Tip); err != nil {
 		return made, err
 	}
 	if err := p.Outside(ctx, "the tests of the revert come next"); err != nil {

@@ -105,3 +105,17 @@ func OfIssue(t *thread.Thread) (row model.BoardIssue, next string) {
 	row, _ = r.boardIssue(step)
 	return row, step.Why
 }
+
+// tellPending puts on the dashboard how much waits for an answer.
+func (f *scan) tellPending(number, pending int) {
+	for i := range f.board.Pulls {
+		row := &f.board.Pulls[i]
+		if row.Number != number || pending == 0 {
+			continue
+		}
+		row.Pending = pending
+		if row.State == model.StatusIdle || row.State == model.StatusQueued {
+			row.State = model.StatusPending
+		}
+	}
+}

@@ -38,6 +38,8 @@ type item struct {
 	pending    int
 	fails      *failingHead // nil: nothing does
 	step       flow.Step
+	roadmap    *model.Posted[model.RoadmapMarker] // the comment on it
+	tip        string                             // of the default branch
 	settled    model.Mark
 	policy     turn.Policy
 	operators  command.Policy
@@ -302,6 +304,9 @@ func (p *reading) dueIssue() item {
 	switch g.step.Act {
 	case flow.Nothing, flow.Wait:
 		return g
+	case flow.Run:
+		g.roadmap, g.tip = st.Roadmap, p.Snap.DefaultSHA
+		return g
 	case flow.Finish:
 		g.due(model.DueFlow, g.since)
 	}
@@ -386,18 +391,4 @@ func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
 		}
 		return rights[login] >= model.PermissionWrite
 	})
-}
-
-// tellPending puts on the dashboard how much waits for an answer.
-func (f *scan) tellPending(number, pending int) {
-	for i := range f.board.Pulls {
-		row := &f.board.Pulls[i]
-		if row.Number != number || pending == 0 {
-			continue
-		}
-		row.Pending = pending
-		if row.State == model.StatusIdle || row.State == model.StatusQueued {
-			row.State = model.StatusPending
-		}
-	}
 }

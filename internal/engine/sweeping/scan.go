@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,8 +41,10 @@ type scan struct {
 	invalid   error            // of the settings of the default branch
 	cursor    string           // behind the last page that was read whole
 	trains    map[string][]int // bases with a merge train, and the pull requests whose requests are in it
-	done      map[string]bool  // keys of turns with a receipt
-	people    []string         // who may write and speaks as MergeXO under another account
+	roadmaps  github.RoadmapsSeen
+	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
+	done      map[string]bool // keys of turns with a receipt
+	people    []string        // who may write and speaks as MergeXO under another account
 }
 
 // seen is what the conflict matrix and the guard of histories have to know of an open pull request.
@@ -56,7 +59,7 @@ type seen struct {
 
 // scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
 func (s *sweeper) scan(ctx context.Context) (*scan, error) {
-	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -100,7 +103,7 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		if snap.Thread != nil {
 			return thread.SettledIssue(p.Thread, snap, read)
@@ -116,6 +119,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		}
 		p.Snap.Pull = thread.Prospective(p.Thread)
 		f.open[snap.Thread.Number] = true
+		f.noteItem(p)
 		return s.configured(p, func() error {
 			g := p.dueIssue()
 			f.items = append(f.items, g)
@@ -349,6 +353,7 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 			g.step.Act = flow.Nothing
 		}
 		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
+		f.dueRoadmap(&g)
 		why := g.reasons(rights)
 		if g.left {
 			s.Log.Warn("left_out", g.numberKey(), g.number, "error", g.needs)

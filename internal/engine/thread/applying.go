@@ -117,6 +117,8 @@ func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool
 		found.Pull, there = PullOfBranch(t)
 	case effect.OpenIssue:
 		found.Number, there, err = issueOf(ctx, t, e)
+	case effect.OpenItem:
+		found, there, err = openedItem(ctx, t, e)
 	case effect.Rerun:
 		var now model.RunState
 		now, err = t.GitHub.Actions.Run(ctx, t.Event.Repo, e.Run.Run)
@@ -171,6 +173,17 @@ func issueOf(ctx context.Context, t *Thread, e effect.OpenIssue) (int, bool, err
 		}
 	}
 	return 0, false, err
+}
+
+// openedItem is the issue that was opened for an item of a roadmap.
+func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Result, bool, error) {
+	all, err := t.GitHub.Issues.OpenedSince(ctx, t.Event.Repo, e.Since)
+	for _, i := range all {
+		if (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Body, e.Token) {
+			return effect.Result{Number: i.Number, ID: i.ID, Present: true}, true, err
+		}
+	}
+	return effect.Result{}, false, err
 }
 
 // IsPlan says that a dry run ended there.

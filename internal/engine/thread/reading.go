@@ -244,6 +244,8 @@ func (t *Thread) Fold() {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
+	MarkItem(t, t.Snap.Thread)
+	MarkItem(t, t.Snap.Pull.Issue)
 	if t.Snap.IsPull {
 		FindLost(t)
 	}

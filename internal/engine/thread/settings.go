@@ -107,7 +107,7 @@ func PolicyOf(s config.Settings) turn.Policy {
 
 // LabelsOf are the labels that set an agent to work.
 func LabelsOf(l config.Labels) flow.Labels {
-	return flow.Labels{Design: l.Design, Bugfix: l.Bugfix, SmallJob: l.SmallJob, Ignore: l.Ignore}
+	return flow.Labels{Design: l.Design, Roadmap: l.Roadmap, Bugfix: l.Bugfix, SmallJob: l.SmallJob, Ignore: l.Ignore}
 }
 
 // SettingsPath is where the settings live, on the base branch.

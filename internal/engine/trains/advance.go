@@ -63,7 +63,7 @@ const (
 func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (*thread.Stop, error) {
 	l := &line{Order: o}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo, IsPull: true}, rep, nil)
-	l.holder = landing.Holder(l.home)
+	l.holder = thread.Holder(l.home)
 	defer l.home.Close()
 	for range maxLooks {
 		l.tried, l.opened = map[string]bool{}, map[int]*landing.Aboard{}
@@ -163,7 +163,7 @@ func (l *line) claim(ctx context.Context, m *train.Manifest) error {
 	case c != nil && c.Holder == l.holder:
 		return nil
 	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
-		gone, err := landing.Gone(ctx, l.home, c.Holder)
+		gone, err := thread.HolderGone(ctx, l.home, c.Holder)
 		if err != nil || !gone {
 			return err
 		}

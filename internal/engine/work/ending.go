@@ -20,6 +20,15 @@ func (e *Ending) Error() string {
 	return e.Cause.Error()
 }
 
+// Repair is a mistake that goes back to the agent as a round for repairs, as often as the settings allow. It implements error so that
+// it can end the look at an answer.
+type Repair struct {
+	Name, Log string
+	Reason    string // of the block, once no round is left
+}
+
+func (r *Repair) Error() string { return r.Name + ": " + r.Log }
+
 // said is an error in words that can be shown.
 type said struct {
 	text string

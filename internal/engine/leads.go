@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
+)
+
+// onIssue takes an issue as far as one attempt goes. The items of a roadmap begin one after the other where they have no runs of
+// their own: how one of them ended keeps no other from its turn.
+func (p *topics) onIssue(ctx context.Context) (again bool, err error) {
+	ended := p.task.ended()
+	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
+		return false, ended
+	}
+	again, err = p.issue.Continue(ctx)
+	next := (*thread.FollowUp)(nil)
+	if ended != nil && !errors.As(err, &next) {
+		return false, errors.Join(ended, unlessOver(err))
+	}
+	i, s := p.Snap.Thread, (*thread.Stop)(nil)
+	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
+	if changed && i != nil && i.Item != "" && p.Phase.Writes() && errors.As(err, &s) && s.Result == model.ResultNothing {
+		return false, p.instead(i.Roadmap)
+	}
+	return again, err
+}
+
+// unlessOver is an error, but for the word that there is nothing to be done.
+func unlessOver(err error) error {
+	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultNothing {
+		return nil
+	}
+	return err
+}
+
+// instead is the follow-up after which there is nothing more to be done here.
+func (p *topics) instead(number int) error {
+	next := thread.Follow(p.Thread, number, "")
+	next.Instead = true
+	return next
+}
+
+// landed is how a look ends in which a request to merge came to its end: where the pull request has landed, the roadmap that it
+// belongs to goes on in the same run, since a merge by a workflow's token starts none.
+func (p *topics) landed(ctx context.Context, ended error) error {
+	if !p.merging.Landed {
+		return ended
+	}
+	number, err := p.leads(ctx)
+	if err != nil || number == 0 {
+		return cmp.Or(err, ended)
+	}
+	return p.instead(number)
+}
+
+// leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
+func (p *topics) leads(ctx context.Context) (int, error) {
+	pull := p.Snap.Pull
+	merged := pull.State == model.PullMerged || p.merging.Landed
+	if p.Event.Name != "pull_request" && !p.merging.Landed || pull.State == model.PullOpen && !merged {
+		return 0, nil
+	}
+	if issue := p.designed(); issue != 0 {
+		return issue, nil
+	}
+	if merged {
+		if number := p.planned(); number != 0 {
+			return number, nil
+		}
+	}
+	return p.itemOf(ctx)
+}
+
+// designed is the issue whose design or roadmap this pull request was merged with just now; 0 for none.
+func (p *topics) designed() int {
+	t := p.State.Tracked
+	if p.Event.Name != "pull_request" || p.Snap.Pull.State != model.PullMerged || t == nil {
+		return 0
+	}
+	if t.Marker.Flow == string(model.FlowDesign) {
+		return t.Marker.Issue
+	}
+	if t.Marker.Flow == "" { // tracked before the flow's own run could say so; the issue tells whether it is true
+		return flow.DesignOf(p.Snap.Pull.HeadRef)
+	}
+	return 0
+}
+
+// planned is the issue of the roadmap whose file the pull request changes, as the file's name says it; 0 for none. The issue tells
+// whether it is true.
+func (p *topics) planned() int {
+	if t := p.State.Tracked; t != nil && t.Marker.Flow == string(model.FlowRoadmap) {
+		return t.Marker.Issue
+	}
+	for _, f := range p.Snap.Pull.Files {
+		if n := roadmap.FileOf(p.Settings.Roadmap.Dir, f.Path); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// itemOf is the issue of the roadmap that the pull request is for an item of; 0 for none.
+func (p *topics) itemOf(ctx context.Context) (int, error) {
+	t := p.State.Tracked
+	if t == nil || t.Marker.Issue == 0 {
+		return 0, nil
+	}
+	if t.Marker.Flow == string(model.FlowDesign) {
+		if err := thread.ReadSource(ctx, p.Thread); err != nil {
+			return 0, err
+		}
+		thread.MarkItem(p.Thread, p.Snap.Pull.Issue)
+	}
+	if i := p.Snap.Pull.Issue; i != nil && i.Number == t.Marker.Issue && i.Item != "" {
+		return i.Roadmap, nil
+	}
+	return 0, nil
+}

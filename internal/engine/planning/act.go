@@ -1,0 +1,163 @@
+package planning
+
+import (
+	"context"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
+)
+
+// GitHub's limits on what creates content are about 80 a minute and 500 an hour, which others use, too:
+// https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+const (
+	perMinute = 60
+	perHour   = 400
+)
+
+// act does what is to be done, in its order. Nothing here has to be remembered: what was done is found again on GitHub.
+func (p *Issue) act(ctx context.Context, v *view) error {
+	for _, a := range v.step.Acts {
+		if a.Kind == roadmap.Finish {
+			continue
+		}
+		if a.Kind == roadmap.Link && p.noSubs {
+			continue
+		}
+		if err := p.pace(ctx); err != nil {
+			return err
+		}
+		if p.stopped {
+			p.undo(v)
+			return nil
+		}
+		if err := p.do(ctx, v, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undo takes back what the step has assumed to be done of what is left for the next run.
+func (p *Issue) undo(v *view) {
+	for i := range v.step.Rows {
+		if r := &v.step.Rows[i]; r.State == model.ItemRunning && !r.Fact.Labelled {
+			r.State = model.ItemQueued
+		}
+	}
+}
+
+// pace waits where a minute has had its share of writes, and stops for this run where an hour has.
+func (p *Issue) pace(ctx context.Context) error {
+	if p.writes >= perHour {
+		p.stopped = true
+		return nil
+	}
+	switch now := p.Now(); {
+	case p.writes%perMinute != 0:
+	case p.writes == 0:
+		p.minute = now
+	default:
+		if rest := time.Minute - now.Sub(p.minute); rest > 0 {
+			if err := p.GitHub.Pause(ctx, rest); err != nil {
+				return err
+			}
+		}
+		p.minute = p.Now()
+	}
+	p.writes++
+	return nil
+}
+
+func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
+	switch r := a.Row; a.Kind {
+	case roadmap.Create:
+		return p.create(ctx, v, r)
+	case roadmap.Link:
+		return p.link(ctx, v, r)
+	case roadmap.Drop:
+		return p.drop(ctx, v, r)
+	case roadmap.Label:
+		if _, err := p.Apply(ctx, effect.AddLabel{Number: r.Fact.Issue, Label: p.labelOf(r.Flow), Token: p.token("label", r.Key)}); err != nil {
+			return err
+		}
+		r.Fact.Labelled = true
+		p.summons = append(p.summons, r.Fact.Issue)
+	case roadmap.Ask:
+		_, err := p.Comment(ctx, p.asks(r.Fact), journal.Body{Text: roadmap.Question(v.step, *r)}, effect.Mark{})
+		return err
+	}
+	return nil
+}
+
+// create opens the issue of an item, under the lock, as long as that holds.
+func (p *Issue) create(ctx context.Context, v *view, r *roadmap.Row) error {
+	if p.lock != nil && !p.ServerNow().Before(p.lock.Until) {
+		return thread.End(model.ResultRetry, "the lock of the roadmap of issue %d expired; the next run continues", p.Event.Number)
+	}
+	m := model.ItemMarker{Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: r.Key}
+	body, err := p.Codec.ItemBody(roadmap.Body(v.plan, r.Item, v.file), m, p.Event.Repo)
+	if err != nil {
+		return err
+	}
+	made, err := p.Apply(ctx, effect.OpenItem{Roadmap: p.Event.Number, Token: journal.ItemToken(p.Event.Repo, p.Event.Number, r.Key), Title: r.Title, Body: body, Since: p.since()})
+	if err != nil {
+		return err
+	}
+	r.Fact.Issue, r.Fact.Title = made.Number, r.Title
+	v.ids[made.Number] = made.ID
+	return nil
+}
+
+// link makes the issue of an item a sub-issue. Where the server has none, or the issue has as many as it may, the list in the comment
+// has to do.
+func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
+	_, err := p.Apply(ctx, effect.LinkSub{Parent: p.Event.Number, Number: r.Fact.Issue, ID: v.ids[r.Fact.Issue], Token: p.token("link", r.Key)})
+	switch github.KindOf(err) {
+	case "":
+		if err == nil {
+			r.Fact.Linked = true
+			state, reason := "OPEN", ""
+			if r.Fact.Closed {
+				state, reason = "CLOSED", "NOT_PLANNED"
+			}
+			if r.Fact.Completed {
+				reason = "COMPLETED"
+			}
+			v.subs = append(v.subs, roadmap.Sub{Number: r.Fact.Issue, State: state, Reason: reason})
+		}
+	case github.NotFound:
+		p.noSubs = true
+		p.Log.Warn("no_sub_issues", "issue_number", p.Event.Number, "error", err)
+		return nil
+	case github.Invalid:
+		p.Log.Warn("sub_issue_not_added", "issue_number", p.Event.Number, "sub_issue", r.Fact.Issue, "error", err)
+		return nil
+	}
+	return err
+}
+
+// drop closes the issue of an item that the plan does not have any more, with a word on why.
+func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
+	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: r.Fact.Issue}, thread.NewMemory(p.Memory.Rights))
+	other.Settings, other.Policy = p.Settings, p.Policy
+	if err := other.Read(ctx); err != nil {
+		return err
+	}
+	token := p.token("drop", r.Key)
+	if other.State.Tokens[token] == 0 {
+		if _, err := other.Comment(ctx, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}, effect.Mark{}); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Apply(ctx, effect.CloseIssue{Number: r.Fact.Issue, Token: token}); err != nil {
+		return err
+	}
+	r.Fact.Closed, r.State = true, model.ItemFailed
+	v.change(r.Fact.Issue, func(s *roadmap.Sub) { s.State, s.Reason = "CLOSED", "NOT_PLANNED" })
+	return nil
+}

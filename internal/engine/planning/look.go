@@ -1,0 +1,285 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
+)
+
+// view is all that GitHub shows of a roadmap at one time, and what follows from it.
+type view struct {
+	branch   string
+	dir      string // the tree of the file's directory
+	file     roadmap.File
+	pull     int // that merged the file first
+	plan     roadmap.Plan
+	problem  string // why nothing new begins
+	step     roadmap.Step
+	facts    []roadmap.Fact
+	ids      map[int]int64 // of the issues, by number
+	labelled map[int]bool  // those that have the label of a flow now
+	subs     []roadmap.Sub
+	pulls    map[int]standing // the newest pull request of each item, by its issue
+	found    time.Time        // when everything was looked for
+	began    map[int]bool     // items on which an agent has worked, or works
+}
+
+// standing is how the newest pull request for an item stands.
+type standing struct {
+	number int
+	design bool
+	state  model.PullState
+}
+
+// look reads how the roadmap stands, and decides what is to be done.
+func (p *Issue) look(ctx context.Context) (*view, error) {
+	v := &view{ids: map[int]int64{}, labelled: map[int]bool{}, pulls: map[int]standing{}, began: map[int]bool{}, found: p.Snap.ReadAt.UTC().Truncate(time.Second)}
+	file := ""
+	for _, f := range p.State.Flows {
+		if f.Marker.Flow == model.FlowRoadmap && f.Marker.Status == model.PhaseDone {
+			file, v.pull = f.Marker.Doc, f.Marker.Pull
+		}
+	}
+	if s := p.State.Roadmap; s != nil {
+		file, v.pull = s.Marker.File, cmp.Or(v.pull, s.Marker.Pull)
+	}
+	seen, err := p.GitHub.Issues.Roadmap(ctx, github.RoadmapQuery{Repo: p.Event.Repo, Number: p.Event.Number, Path: file, Dir: path.Clean(p.Settings.Roadmap.Dir)})
+	if err != nil {
+		return nil, err
+	}
+	p.noSubs = p.noSubs || seen.NoSubs
+	v.branch, v.dir = seen.Branch, cmp.Or(seen.Dir, seen.SHA)
+	if path.Dir(file) != path.Clean(p.Settings.Roadmap.Dir) { // somebody has moved it, or the setting
+		v.dir = seen.SHA
+	}
+	v.file = roadmap.File{Page: p.Snap.Thread.URL, Path: file, Branch: seen.Branch}
+	p.readPlan(v, seen.File)
+	if err := p.findItems(ctx, v, seen.Subs); err != nil {
+		return nil, err
+	}
+	if err := p.readRunning(ctx, v); err != nil {
+		return nil, err
+	}
+	v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Asked: func(f roadmap.Fact) bool {
+		return p.State.Tokens[p.asks(f)] != 0
+	}})
+	p.summons = nil
+	for _, r := range v.step.Rows {
+		if r.State == model.ItemRunning && v.labelled[r.Fact.Issue] && !r.Fact.Closed && !v.began[r.Fact.Issue] && !r.Dropped {
+			p.summons = append(p.summons, r.Fact.Issue)
+		}
+	}
+	return v, nil
+}
+
+// readPlan reads the file. Where it cannot be used, the items are those that the comment tells, and nothing is done about them.
+func (p *Issue) readPlan(v *view, text []byte) {
+	plan, wrong := roadmap.Parse(text)
+	switch {
+	case text == nil:
+		v.problem = fmt.Sprintf("`%s` is not on branch `%s`. Restore the file, or close this issue.", v.file.Path, v.branch)
+	case len(wrong) > 0:
+		v.problem = roadmap.ProblemText(v.file, wrong)
+	case plan.Issue != p.Event.Number:
+		v.problem = fmt.Sprintf("the file says that it is the roadmap of #%d. Every roadmap has a file of its own.", plan.Issue)
+	default:
+		v.plan = plan
+		return
+	}
+	v.plan = roadmap.Plan{Issue: p.Event.Number}
+	if s := p.State.Roadmap; s != nil {
+		for _, e := range s.Marker.Items {
+			v.plan.Items = append(v.plan.Items, roadmap.Item{RoadmapItem: model.RoadmapItem{Key: e.Key, Title: e.Key}})
+		}
+	}
+}
+
+// findItems finds the issues of the items: among the sub-issues, by the numbers in the comment, and where an item has none, among
+// all that were opened since the comment was written.
+func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue) error {
+	found := map[string]roadmap.Fact{}
+	take := func(i github.ItemIssue, linked bool) {
+		m, is := p.Codec.Item(i.Body, p.Event.Repo)
+		if !is || m.Number != p.Event.Number || !i.Ours && !thread.IsTrusted(p.Thread, i.Author) {
+			return
+		}
+		if first, twice := found[m.Key]; twice && first.Issue <= i.Number {
+			return
+		}
+		found[m.Key] = roadmap.Fact{Key: m.Key, Issue: i.Number, Title: i.Title, Linked: linked || p.noSubs, Closed: i.State == "CLOSED", Completed: i.State == "CLOSED" && i.Reason == "COMPLETED", Labelled: p.asked(i.Labels)}
+		v.ids[i.Number], v.labelled[i.Number] = i.ID, p.asked(i.Labels)
+	}
+	for _, i := range subs {
+		v.subs = append(v.subs, roadmap.Sub{Number: i.Number, State: i.State, Reason: i.Reason})
+		take(i, true)
+	}
+	var entries []model.RoadmapEntry
+	if s := p.State.Roadmap; s != nil {
+		entries = s.Marker.Items
+	}
+	var unseen []int
+	for _, e := range entries {
+		if _, seen := found[e.Key]; !seen && e.Issue != 0 {
+			unseen = append(unseen, e.Issue)
+		}
+	}
+	more, err := p.GitHub.Issues.ByNumber(ctx, p.Event.Repo, unseen)
+	if err != nil {
+		return err
+	}
+	for _, i := range more {
+		take(i, false)
+	}
+	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there }) && v.problem == "" {
+		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, p.since())
+		if err != nil {
+			return err
+		}
+		for _, i := range opened {
+			if !slices.ContainsFunc(subs, func(s github.ItemIssue) bool { return s.Number == i.Number }) {
+				take(i, false)
+			}
+		}
+	}
+	for _, e := range entries {
+		f, there := found[e.Key]
+		switch {
+		case !there && e.Issue != 0: // deleted, transferred, or somebody took the end of its text away
+			f = roadmap.Fact{Key: e.Key, Title: e.Key, Issue: e.Issue, Gone: true}
+		case !there:
+			continue
+		case e.State == model.ItemRunning || e.State == model.ItemDone || e.Pull != 0: // it has begun, whatever its labels are now
+			f.Labelled = true
+		}
+		f.Pull = e.Pull
+		found[e.Key] = f
+	}
+	for _, f := range found {
+		v.facts = append(v.facts, f)
+	}
+	slices.SortFunc(v.facts, func(a, b roadmap.Fact) int { return a.Issue - b.Issue })
+	return nil
+}
+
+// asked says that labels ask for a flow.
+func (p *Issue) asked(labels []string) bool {
+	l := thread.LabelsOf(p.Settings.Labels)
+	l.Ignore = ""
+	_, _, ok := flow.Of(labels, l)
+	return ok
+}
+
+// since is when the first issue can have been opened that the comment does not tell: the last time that everything was found.
+// Without the comment it is when the plan was proposed.
+func (p *Issue) since() time.Time {
+	if s := p.State.Roadmap; s != nil && !s.Marker.Found.IsZero() {
+		return s.Marker.Found
+	}
+	var at time.Time
+	for _, f := range p.State.Flows {
+		if f.Marker.Flow == model.FlowRoadmap && f.Marker.Status == model.PhaseDone && at.IsZero() {
+			at = f.At
+		}
+	}
+	return at
+}
+
+// readRunning reads how far those items have come that run, or ran when the comment was written.
+func (p *Issue) readRunning(ctx context.Context, v *view) error {
+	ran := map[string]bool{}
+	if s := p.State.Roadmap; s != nil {
+		for _, e := range s.Marker.Items {
+			ran[e.Key] = e.State == model.ItemRunning
+		}
+	}
+	var numbers []int
+	for _, f := range v.facts {
+		if f.Gone || !f.Labelled || f.Closed && !ran[f.Key] {
+			continue
+		}
+		one := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: f.Issue}, thread.NewMemory(p.Memory.Rights))
+		one.Settings, one.Policy = p.Settings, p.Policy
+		if err := one.Read(ctx); err != nil {
+			return err
+		}
+		v.began[f.Issue] = len(one.State.Flows) > 0
+		if n := len(one.State.Flows); n > 0 && one.State.Flows[n-1].Marker.Status == model.PhaseDone {
+			m := one.State.Flows[n-1].Marker
+			v.pulls[f.Issue] = standing{number: m.Pull, design: m.Flow == model.FlowDesign}
+			numbers = append(numbers, m.Pull)
+		}
+	}
+	p.Report.IsIssue = true
+	if len(numbers) == 0 {
+		return nil
+	}
+	states, err := p.GitHub.Threads.States(ctx, p.Event.Repo, numbers)
+	if err != nil {
+		return err
+	}
+	for i := range v.facts {
+		f := &v.facts[i]
+		s, known := v.pulls[f.Issue]
+		if !known {
+			continue
+		}
+		s.state = states[s.number]
+		v.pulls[f.Issue] = s
+		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
+	}
+	return nil
+}
+
+// asks names the question about an item that failed as it did.
+func (p *Issue) asks(f roadmap.Fact) string {
+	how := "closed"
+	if f.Gone {
+		how = "gone"
+	} else if !f.Closed {
+		how = "pull " + strconv.Itoa(f.Pull)
+	}
+	return journal.Token("roadmap_ask", strconv.Itoa(p.Event.Number), f.Key, strconv.Itoa(f.Issue), how)
+}
+
+// looked stands for what a sweep will see once everything is done.
+func (v *view) looked() string {
+	return roadmap.Looked(v.dir, v.subs, func(issue int) (int, bool) {
+		s := v.pulls[issue]
+		if !v.labelled[issue] { // a sweep does not read it
+			return 0, false
+		}
+		return s.number, s.number != 0 && s.state == model.PullOpen
+	})
+}
+
+// change notes in the view what was done, for looked.
+func (v *view) change(number int, do func(*roadmap.Sub)) {
+	for i := range v.subs {
+		if v.subs[i].Number == number {
+			do(&v.subs[i])
+		}
+	}
+}
+
+// labelOf is the label that has an item of this flow begin.
+func (p *Issue) labelOf(f string) string {
+	switch model.Flow(strings.TrimSpace(f)) {
+	case model.FlowDesign:
+		return p.Settings.Labels.Design
+	case model.FlowBugfix:
+		return p.Settings.Labels.Bugfix
+	}
+	return p.Settings.Labels.SmallJob
+}

@@ -1,0 +1,203 @@
+// Package planning works off a roadmap that was merged: one issue for each item, opened once, labelled as soon as what it needs is
+// done, and a comment on the roadmap's issue that shows how everything stands.
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
+)
+
+// Issue is the issue of a roadmap.
+type Issue struct {
+	*thread.Thread
+	// Followed says that the follow-up of this cause has come to its end.
+	Followed func(cause string) bool
+
+	lock    *transport.Lock
+	noSubs  bool      // the server has no sub-issues
+	writes  int       // that create content, by this look
+	minute  time.Time // when the writes began that count for the limit of a minute
+	stopped bool      // at the limit of an hour
+	summons []int     // items that were labelled and that no agent has begun
+}
+
+// New is the roadmap that a thread is about.
+func New(t *thread.Thread) *Issue {
+	return &Issue{Thread: t, Followed: func(string) bool { return false }}
+}
+
+// Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognised by its token, so that every step
+// may be repeated.
+func (p *Issue) Continue(ctx context.Context) error {
+	defer p.unlock(ctx)
+	v, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	if v.problem == "" && v.creates() {
+		if v, err = p.alone(ctx); err != nil {
+			return err
+		}
+	}
+	if v.problem == "" {
+		if err := p.act(ctx, v); err != nil {
+			return err
+		}
+	}
+	if err := p.show(ctx, v); err != nil {
+		return err
+	}
+	p.unlock(ctx)
+	if p.stopped {
+		return thread.End(model.ResultRetry, "the roadmap of issue %d has more to be opened than GitHub takes in an hour; the next run continues", p.Event.Number)
+	}
+	if err := p.finish(ctx, v); err != nil {
+		return err
+	}
+	if err := p.summon(ctx, v); err != nil {
+		return err
+	}
+	if thread.Changed(p.Report.Effects) {
+		p.Report.Result, p.Report.Reason = model.ResultDone, ""
+		return nil
+	}
+	return thread.End(model.ResultNothing, "the roadmap of issue %d is up to date", p.Event.Number)
+}
+
+// creates says that issues have to be opened.
+func (v *view) creates() bool {
+	return slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Create })
+}
+
+// lease is how long a run may take for the opening of issues.
+const lease = 30 * time.Minute
+
+// lockName is what the lock of a roadmap is known by, beside those of branches.
+func (p *Issue) lockName() string { return fmt.Sprintf("mergexo/roadmap/%d", p.Event.Number) }
+
+// alone takes the lock under which issues are opened, and looks again: another run may have opened some since.
+func (p *Issue) alone(ctx context.Context) (*view, error) {
+	if err := p.Open(ctx); err != nil {
+		return nil, err
+	}
+	want := effect.Lock{Base: p.lockName(), Lease: transport.Lease{Holder: thread.Holder(p.Thread), Until: p.ServerNow().Add(lease), URL: p.Run.URL}}
+	taken, err := p.Apply(ctx, want)
+	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
+		dead, derr := thread.HolderGone(ctx, p.Thread, locked.Holder)
+		if derr != nil {
+			return nil, derr
+		}
+		if !dead {
+			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d, until %s at most", p.Event.Number, locked.Until.UTC().Format(time.RFC3339))
+		}
+		want.From = locked
+		taken, err = p.Apply(ctx, want)
+		if errors.As(err, &locked) {
+			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d", p.Event.Number)
+		}
+	}
+	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
+		p.Log.Warn("no_lock", "issue_number", p.Event.Number, "error", err)
+		err = nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.lock = taken.Lock
+	if err := p.Read(ctx); err != nil {
+		return nil, err
+	}
+	return p.look(ctx)
+}
+
+func (p *Issue) unlock(ctx context.Context) {
+	if p.lock == nil {
+		return
+	}
+	if _, err := p.Apply(context.WithoutCancel(ctx), effect.Unlock{Lock: p.lock}); err != nil {
+		p.Log.Warn("lock_left", "issue_number", p.Event.Number, "error", err)
+	}
+	p.lock = nil
+}
+
+// show brings the comment on the roadmap's issue up to date.
+func (p *Issue) show(ctx context.Context, v *view) error {
+	m := model.RoadmapMarker{Repo: p.Event.Repo.String(), Number: p.Event.Number, File: v.file.Path, Pull: v.pull, Items: v.step.Entries(), Looked: v.looked(), Unfinished: p.stopped}
+	text, token := roadmap.Text(v.plan, v.step, v.file, v.problem), journal.Token("roadmap", strconv.Itoa(p.Event.Number))
+	b := journal.Body{Text: text, Tokens: []string{token}, Kind: journal.KindRoadmap, Marker: m}
+	said := p.State.Roadmap
+	if said == nil {
+		b.Tokens = nil
+		m.Found = v.found
+		b.Marker = m
+		_, err := p.Comment(ctx, token, b, effect.Mark{})
+		return err
+	}
+	m.Found = said.Marker.Found
+	same := reflect.DeepEqual(said.Marker, m)
+	if v.problem == "" {
+		m.Found = v.found
+	}
+	b.Marker = m
+	body, err := p.Codec.Encode(b)
+	if err != nil {
+		return err
+	}
+	if said.Text == journal.Text(body) && same {
+		return nil
+	}
+	return p.Rewrite(ctx, said.CommentID, token, body, func() error {
+		return thread.End(model.ResultRetry, "somebody deleted the comment on the roadmap of issue %d", p.Event.Number)
+	})
+}
+
+// finish closes the issue of a roadmap whose items are all done.
+func (p *Issue) finish(ctx context.Context, v *view) error {
+	if v.problem != "" || !slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Finish }) {
+		return nil
+	}
+	_, err := p.Apply(ctx, effect.CloseIssue{Number: p.Event.Number, Completed: true, Token: p.token("finish", "")})
+	return err
+}
+
+func (p *Issue) token(kind, key string) string {
+	return journal.Token("roadmap_"+kind, strconv.Itoa(p.Event.Number), key)
+}
+
+// summon has the items begin that were labelled: in runs of their own where the workflow can be started, and else in this one,
+// one after the other. A label that is put on with a workflow's token starts nothing by itself:
+// https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication#using-the-github_token-in-a-workflow
+func (p *Issue) summon(ctx context.Context, v *view) error {
+	for _, number := range p.summons {
+		cause := "roadmap item " + strconv.Itoa(number)
+		if p.Followed(cause) {
+			continue
+		}
+		if p.Run.Workflow != "" {
+			_, err := p.Apply(ctx, effect.Dispatch{Workflow: path.Base(p.Run.Workflow), Branch: v.branch, Number: number, Token: journal.Token("dispatch", strconv.Itoa(number), p.Run.URL)})
+			if err == nil {
+				continue
+			}
+			if k := github.KindOf(err); k != github.Forbidden && k != github.NotFound && k != github.Invalid {
+				return err
+			}
+			p.Log.Warn("no_run_started", "number", number, "error", err)
+		}
+		return thread.Follow(p.Thread, number, cause)
+	}
+	return nil
+}

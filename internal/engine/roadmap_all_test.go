@@ -1,0 +1,49 @@
+//go:build all
+
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "hundred", "", "[roadmap]\nmax_active = 1")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	require.Len(t, w.items(), 100)
+	w.sweep()
+	w.sweep()
+	w.quiet()
+}
+
+func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	want := w.showsRoadmap()
+	for n := 1; n <= roadmapWrites; n++ {
+		for name, f := range map[string]fate{"unclear": unclear, "lost": lost, "before": diesFirst} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := agreed(t, "pair")
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.handle(ev)
+				w.gate.revive()
+				w.handle(ev)
+				assert.Equal(t, want, w.showsRoadmap())
+			})
+		}
+	}
+}

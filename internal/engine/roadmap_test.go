@@ -1,0 +1,88 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func mustParse(t *testing.T, text []byte, into any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(text, into), "%s", text)
+}
+
+func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	plan := w.pulls()[0]
+	golden.Text(t, "roadmap/proposal.md", shown(plan["body"]))
+	golden.Text(t, "roadmap/file.md", w.fileOf(plan.at("head", "ref").(string), "docs/roadmaps/2-greet-everywhere.md"))
+	rep := w.handle(w.merged(int(plan["number"].(float64))))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.items(), 7)
+	assert.Equal(t, []string{"base"}, w.running())
+	golden.Text(t, "roadmap/began.md", w.showsRoadmap())
+	for round := 0; len(w.openPulls()) > 0; round++ {
+		require.Less(t, round, 10)
+		rep := w.handle(w.merged(w.openPulls()[0]))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.LessOrEqual(t, len(w.running()), 3)
+	}
+	golden.Text(t, "roadmap/done.md", w.showsRoadmap())
+	assert.Equal(t, 8, w.calls(), "the plan, and each item once")
+	for key, all := range w.items() {
+		assert.Len(t, all, 1, key)
+		assert.Equal(t, "closed", all[0]["state"], key)
+	}
+	w.sweep()
+	w.quiet()
+}
+
+func TestARoadmapBySweepsOnly(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	w.merged(int(w.pulls()[0]["number"].(float64)))
+	for round := 0; round < 40; round++ {
+		w.sweep()
+		open := w.openPulls()
+		if len(open) == 0 && len(w.items()) > 0 && w.api("octo", "GET", w.thread(""), nil)["state"] == "closed" {
+			break
+		}
+		assert.LessOrEqual(t, len(w.running()), 3)
+		if len(open) > 0 {
+			w.merged(open[0])
+		}
+	}
+	golden.Text(t, "roadmap/swept.md", w.showsRoadmap())
+	assert.Equal(t, 8, w.calls())
+	w.sweep()
+	w.quiet()
+}
+
+func TestARoadmapWhereNothingChangedIsQuiet(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	require.Equal(t, model.ResultDone, w.handle(w.merged(int(w.pulls()[0]["number"].(float64)))).Result)
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "closed", "state_reason": "not_planned"})
+	assert.Contains(t, w.due(), fmt.Sprintf("%d roadmap", w.number))
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	golden.Text(t, "roadmap/closed.md", w.showsRoadmap())
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "open"})
+	w.sweep()
+	assert.NotContains(t, w.showsRoadmap(), "**stopped**")
+	assert.Len(t, w.openPulls(), 1, "nothing else began")
+}

@@ -1,0 +1,229 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// roadmapWrites are those of a run that opens two items: the lock, two issues with their links, a label, the comment, the lock
+// again, and the workflow that is not there.
+const roadmapWrites = 9
+
+func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	require.Equal(t, roadmapWrites+7+1, w.gate.writes, "the roadmap's own, those of the item's agent, and the comment once more: %v", w.gate.seen)
+	want := w.showsRoadmap()
+	for n := 1; n <= roadmapWrites; n++ {
+		for name, f := range deathsAt(n) {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := agreed(t, "pair")
+				rep := w.afterDeath(ev, n, f)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+				assert.Equal(t, want, w.showsRoadmap())
+				assert.Equal(t, 2, w.calls(), "the plan and the first item")
+			})
+		}
+	}
+}
+
+func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	w.handle(w.merged(w.openPulls()[0]))
+	require.Equal(t, []string{"left", "right"}, w.running())
+	left := w.openPulls()[0]
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", left)), object{"state": "closed"})
+	closed := w.closedEvent(left)
+	rep := w.handle(closed)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	golden.Text(t, "roadmap/failed.md", w.showsRoadmap())
+	w.handle(closed)
+	w.sweep()
+	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"), "a person is asked once")
+	for len(w.openPulls()) > 0 { // the other side goes on
+		w.handle(w.merged(w.openPulls()[0]))
+	}
+	assert.Equal(t, "closed", w.items()["far-right"][0]["state"])
+	assert.Empty(t, w.items()["join"][0]["labels"], "it needs what failed")
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", left)), object{"state": "open"})
+	for len(w.openPulls()) > 0 {
+		w.handle(w.merged(w.openPulls()[0]))
+	}
+	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"], "and the roadmap is done")
+}
+
+func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	require.Equal(t, []string{"base"}, w.running())
+	rep := w.handle(w.changePlan(func(text string) string {
+		at := strings.Index(text, "  - key: docs")
+		end := strings.Index(text, "\n---\n\n#")
+		return text[:at] + "  - key: extra\n    title: Do extra\n    flow: bugfix" + text[end:]
+	}))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"base", "extra"}, w.running())
+	docs := w.items()["docs"][0]
+	assert.Equal(t, "closed", docs["state"])
+	assert.Contains(t, w.talkOn(int(docs["number"].(float64))), "does not have this item any more")
+	golden.Text(t, "roadmap/changed.md", w.showsRoadmap())
+	rep = w.handle(w.changePlan(func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.talkOn(w.number), "a cycle: left needs join needs far-left needs left")
+	assert.Len(t, w.items(), 8, "nothing was opened or dropped")
+	w.handle(w.merged(w.openPulls()[0]))
+	assert.Empty(t, w.items()["left"][0]["labels"], "nothing begins by a file that does not hold")
+}
+
+func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	w.api("octo", "POST", "/api/v3/user/repos", object{"name": "gadgets", "auto_init": true})
+	w.later(time.Minute)
+	w.put("/_sandbox/issues", object{"repository": repo.String(), "number": w.item("right"), "state": "transferred", "to": "octo/gadgets"})
+	w.put("/_sandbox/issues", object{"repository": repo.String(), "number": w.item("far-left"), "state": "deleted"})
+	base := w.item("base")
+	status, _ := w.send("octo", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/%s", base, smallJob)), nil)
+	require.Equal(t, 200, status)
+	w.later(time.Minute)
+	w.setIssue(w.item("join"), object{"state": "closed", "state_reason": "completed"})
+	w.sweep()
+	w.sweep()
+	golden.Text(t, "roadmap/moved.md", w.showsRoadmap())
+	assert.Empty(t, w.items()["base"][0]["labels"], "what a person took off is not put on again")
+	w.handle(w.merged(w.openPulls()[0]))
+	assert.Equal(t, []string{"left"}, slices.DeleteFunc(w.running(), func(k string) bool { return k == "docs" }))
+	for _, key := range []string{"right", "far-left"} {
+		assert.Empty(t, w.items()[key], "it is not opened again")
+	}
+}
+
+func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	rep := w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"}))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.talkOn(w.number), "closed as not planned")
+	rep = w.handle(w.setIssue(w.item("docs"), object{"state": "open"}))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.NotContains(t, w.talkOn(w.number), "**stopped**,")
+}
+
+func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "record+circle")
+	assert.Equal(t, 2, w.calls())
+	assert.Contains(t, w.requests()[1].Prompt, "a cycle: base needs docs needs join needs far-left needs left needs base")
+	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1")
+	w.agent = "dizzy"
+	w.open("alice", "Greet everywhere", "In all languages.")
+	rep := w.handle(w.label("alice", roadmapLabel))
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Contains(t, rep.Reason, "the roadmap does not hold")
+	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: a needs b needs a")
+	assert.Empty(t, w.pulls())
+}
+
+func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	want := w.showsRoadmap()
+	for n := 1; n <= roadmapWrites; n++ {
+		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := agreed(t, "pair")
+			done := false
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n && !done {
+					done = true
+					_, err := w.engine().Handle(t.Context(), ev)
+					require.NoError(t, err)
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, done)
+			w.gate.at = nil
+			w.handle(ev)
+			assert.Equal(t, want, w.showsRoadmap())
+		})
+	}
+}
+
+func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	body := w.items()["one"][0]["body"].(string)
+	w.later(time.Minute)
+	copied := w.api("eve", "POST", w.path("/issues"), object{"title": "Do one", "body": body})
+	w.later(time.Minute)
+	w.api("eve", "POST", w.path("/issues"), object{"title": "Do two", "body": w.items()["two"][0]["body"]})
+	rep := w.handle(w.merged(w.openPulls()[0]))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%.0f ", copied["number"]))
+}
+
+func TestTheLimitsOnContentAreKeptAndARunGoesOn(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
+	w.fail(object{"match": object{"method": "POST", "path": w.path("/issues")}, "status": 403, "skip": 70, "times": 1, "headers": object{"Retry-After": "3600"},
+		"body": object{"message": "You have exceeded a secondary rate limit."}})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Less(t, len(w.items()), 50)
+	assert.GreaterOrEqual(t, w.slept.Load(), int64(30*time.Second), "the second minute was waited for")
+	w.fail()
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	all := w.items()
+	assert.Len(t, all, 50)
+	for key, same := range all {
+		assert.Len(t, same, 1, key)
+	}
+	assert.Len(t, w.running(), 1)
+}
+
+func TestAPlanThatMergeXOMergesBeginsInTheSameRun(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "pair", "", "[merge]\napprovals = 0\ntests = \"none\"")
+	issue, plan := w.number, w.pulls()[0]
+	w.number = int(plan["number"].(float64))
+	branch, file := plan.at("head", "ref").(string), "docs/roadmaps/2-greet-everywhere.md"
+	good := w.fileOf(branch, file)
+	w.write("alice", branch, file, strings.Replace(good, "needs: []", "needs: [two]", 1))
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Contains(t, w.talkOn(w.number), "ROADMAP_INVALID")
+	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: one needs two needs one")
+	w.write("alice", branch, file, good)
+	rep = w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.number = issue
+	assert.Equal(t, []string{"one"}, w.running())
+	w.number = w.openPulls()[0]
+	rep = w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.number = issue
+	assert.Equal(t, []string{"two"}, w.running(), "and so does the next item")
+}

@@ -1,0 +1,205 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const roadmapLabel = "agent:roadmap"
+
+func step(key string, needs ...string) model.RoadmapItem {
+	return model.RoadmapItem{Key: key, Title: "Do " + key, Flow: "small_job", Needs: append([]string{}, needs...), Acceptance: "File " + key + ".txt is there."}
+}
+
+// diamond is what the agent plans.
+func diamond() []model.RoadmapItem {
+	return []model.RoadmapItem{step("base"), step("left", "base"), step("right", "base"), step("far-left", "left"), step("far-right", "right"), step("join", "far-left", "far-right"), step("docs", "join")}
+}
+
+func init() {
+	plans := func(items func(model.Request) []model.RoadmapItem) func(model.Request, *model.Outcome) {
+		return func(r model.Request, o *model.Outcome) {
+			if strings.Contains(r.Prompt, "roadmap_items") {
+				o.Title, o.Goal, o.Summary = "Greet everywhere", "Everybody is greeted.", "First the base."
+				o.RoadmapItems = items(r)
+				return
+			}
+			must(os.WriteFile(fmt.Sprintf("item-%d.txt", r.Issue.Number), []byte(r.Issue.Title+"\n"), 0o600))
+			o.PRTitle, o.PRSummary, o.CommitMessage = r.Issue.Title, "It is done.", r.Issue.Title
+		}
+	}
+	// plan plans seven items in a diamond, and does what they ask for.
+	tricks["plan"] = plans(func(model.Request) []model.RoadmapItem { return diamond() })
+	// circle plans items that need each other, and knows better once it is told.
+	tricks["circle"] = plans(func(r model.Request) []model.RoadmapItem {
+		items := diamond()
+		if r.Kind != model.AskRepair {
+			items[0].Needs = []string{"docs"}
+		}
+		return items
+	})
+	// dizzy knows no better.
+	tricks["dizzy"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("a", "b"), step("b", "a")} })
+	// pair plans two, of which one needs the other.
+	tricks["pair"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("one"), step("two", "one")} })
+	// fifty and hundred plan as many items, each for itself.
+	for name, n := range map[string]int{"fifty": 50, "hundred": 100} {
+		tricks[name] = plans(func(model.Request) []model.RoadmapItem {
+			var items []model.RoadmapItem
+			for i := range n {
+				items = append(items, step(fmt.Sprint("item-", i)))
+			}
+			return items
+		})
+	}
+}
+
+// newRoadmap is a world with an issue for which a roadmap was proposed.
+func newRoadmap(t *testing.T, agent string, more ...string) *world {
+	t.Helper()
+	w := newWorld(t, more...)
+	w.agent = agent
+	w.open("alice", "Greet everywhere", "In all languages.")
+	rep := w.handle(w.label("alice", roadmapLabel))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 1)
+	return w
+}
+
+// merged has octo merge a pull request, and gives the event of it.
+func (w *world) merged(number int) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", number)), object{"merge_method": "squash"})
+	return w.closedEvent(number)
+}
+
+// closedEvent is the event of the end of a pull request.
+func (w *world) closedEvent(number int) model.Event {
+	w.t.Helper()
+	for _, ev := range slices.Backward(w.deliveries("pull_request")) {
+		if ev.Number == number && ev.Action == "closed" {
+			return ev
+		}
+	}
+	require.Fail(w.t, "nothing was closed")
+	return model.Event{}
+}
+
+// agreed is newRoadmap with the event of the plan's merge.
+func agreed(t *testing.T, agent string, more ...string) (*world, model.Event) {
+	t.Helper()
+	w := newRoadmap(t, agent, more...)
+	ev := w.merged(int(w.pulls()[0]["number"].(float64)))
+	w.gate.revive()
+	return w, ev
+}
+
+// change has octo merge another text of the roadmap's file, by a pull request of a person.
+func (w *world) changePlan(edit func(string) string) model.Event {
+	w.t.Helper()
+	const file = "docs/roadmaps/2-greet-everywhere.md"
+	w.later(time.Minute)
+	branch := fmt.Sprintf("plan-%d", w.now.Unix())
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	before := w.fileOf("main", file)
+	after := edit(before)
+	require.NotEqual(w.t, before, after)
+	w.write("alice", branch, file, after)
+	pull := w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
+	return w.merged(int(pull["number"].(float64)))
+}
+
+// setIssue has octo change an issue, and gives the event of it.
+func (w *world) setIssue(number int, change object) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", number)), change)
+	return w.delivery("issues")
+}
+
+// openPulls are the numbers of the open pull requests of items, oldest first.
+func (w *world) openPulls() (numbers []int) {
+	w.t.Helper()
+	for _, p := range w.pulls() {
+		if p["state"] == "open" && !strings.HasPrefix(p.at("head", "ref").(string), "agent/roadmap/") {
+			numbers = append(numbers, int(p["number"].(float64)))
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// items are the issues of the roadmap's items by their titles, and how often there is one.
+func (w *world) items() map[string][]object {
+	w.t.Helper()
+	out := map[string][]object{}
+	for _, i := range w.list("octo", w.path("/issues?state=all&sort=created&direction=asc")) {
+		if body, _ := i["body"].(string); i["pull_request"] == nil && strings.Contains(body, "<!-- mergexo-item:") {
+			title := strings.TrimPrefix(i["title"].(string), "Do ")
+			out[title] = append(out[title], i)
+		}
+	}
+	return out
+}
+
+// item is the number of the one issue of an item.
+func (w *world) item(key string) int {
+	w.t.Helper()
+	all := w.items()[key]
+	require.Len(w.t, all, 1, key)
+	return int(all[0]["number"].(float64))
+}
+
+// running are the keys of the items with a label that are open.
+func (w *world) running() (keys []string) {
+	w.t.Helper()
+	for key, all := range w.items() {
+		for _, i := range all {
+			if i["state"] == "open" && len(i["labels"].([]any)) > 0 {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// shows is all that people see of the roadmap, without what differs from run to run.
+func (w *world) showsRoadmap() string {
+	w.t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# issue, %s\n%s", w.api("octo", "GET", w.thread(""), nil)["state"], w.talkOn(w.number))
+	all := w.items()
+	var keys []string
+	for key := range all {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		for _, i := range all[key] {
+			fmt.Fprintf(&b, "# %s, %s, %d labels, parent %d\n", key, i["state"], len(i["labels"].([]any)), w.parent(int(i["number"].(float64))))
+		}
+	}
+	return b.String()
+}
+
+func (w *world) parent(number int) int {
+	w.t.Helper()
+	status, out := w.send("octo", "GET", w.path(fmt.Sprintf("/issues/%d/parent", number)), nil)
+	if status == 404 {
+		return 0
+	}
+	o := object{}
+	mustParse(w.t, out, &o)
+	return int(o["number"].(float64))
+}

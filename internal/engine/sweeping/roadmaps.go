@@ -1,0 +1,46 @@
+package sweeping
+
+import (
+	"cmp"
+	"path"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
+)
+
+// noteItem notes the newest pull request for an item of a roadmap.
+func (f *scan) noteItem(p *reading) {
+	if n := len(p.State.Flows); n > 0 && p.Snap.Thread.Item != "" && p.State.Flows[n-1].Marker.Status == model.PhaseDone {
+		f.receipts[p.Snap.Thread.Number] = p.State.Flows[n-1].Marker.Pull
+	}
+}
+
+// dueRoadmap finds whether a roadmap, its items or their pull requests are not what its comment was made from. It costs no call: all
+// of that is in the survey.
+func (f *scan) dueRoadmap(g *item) {
+	if g.step.Act != flow.Run {
+		return
+	}
+	said := g.roadmap
+	subs, seen := f.roadmaps.Subs[g.number]
+	if said == nil || said.Marker.Unfinished || !seen {
+		g.due(model.DueRoadmap, g.since)
+		return
+	}
+	var now []roadmap.Sub
+	for _, s := range subs {
+		now = append(now, roadmap.Sub{Number: s.Number, State: s.State, Reason: s.Reason})
+	}
+	dir := cmp.Or(f.roadmaps.Dir, g.tip)
+	if path.Dir(said.Marker.File) != path.Clean(f.base.Roadmap.Dir) {
+		dir = g.tip
+	}
+	looked := roadmap.Looked(dir, now, func(issue int) (int, bool) {
+		pull := f.receipts[issue]
+		return pull, f.open[pull]
+	})
+	if looked != said.Marker.Looked {
+		g.due(model.DueRoadmap, said.UpdatedAt)
+	}
+}

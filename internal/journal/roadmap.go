@@ -1,0 +1,79 @@
+package journal
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var itemKey = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+
+// ItemToken names the opening of the issue for an item of a roadmap.
+func ItemToken(repo model.Repo, roadmap int, key string) string {
+	return Token("roadmap_item", strings.ToLower(repo.String()), strconv.Itoa(roadmap), key)
+}
+
+// ItemBody is the body of the issue for an item. Whoever opens it may change the text later; the last lines say what it is for.
+func (c Codec) ItemBody(text string, m model.ItemMarker, repo model.Repo) (string, error) {
+	return c.Encode(Body{Text: text, Tokens: []string{ItemToken(repo, m.Number, m.Key)}, Kind: KindItem, Marker: m})
+}
+
+// Item reads which item of a roadmap the body of an issue says that it is for. The caller makes sure that the issue is ours.
+func (c Codec) Item(body string, repo model.Repo) (m model.ItemMarker, ok bool) {
+	t := parseTrailer(body)
+	if t.kind != KindItem || c.decodeMarker(t.kind, t.json, &m) != nil || checkItem(&m) != nil || !strings.EqualFold(m.Repo, repo.String()) {
+		return model.ItemMarker{}, false
+	}
+	want := ItemToken(repo, m.Number, m.Key)
+	return m, slices.ContainsFunc(t.tokens, func(s string) bool {
+		token, ok := c.openToken(s)
+		return ok && token == want
+	})
+}
+
+func checkItem(m *model.ItemMarker) error {
+	if m.Number < 1 || !itemKey.MatchString(m.Key) {
+		return fmt.Errorf("mergexo-item marker: it names no roadmap or no key")
+	}
+	return nil
+}
+
+func checkRoadmap(m *model.RoadmapMarker) error {
+	if m.File == "" {
+		return fmt.Errorf("mergexo-roadmap marker: it names no file")
+	}
+	for _, i := range m.Items {
+		if !itemKey.MatchString(i.Key) || i.Issue < 0 || i.Pull < 0 {
+			return fmt.Errorf("mergexo-roadmap marker: item %q with issue %d cannot be", i.Key, i.Issue)
+		}
+	}
+	return nil
+}
+
+// roadmap takes the sticky comment on a roadmap: the first one, so that two racing runs agree.
+func (f *fold) roadmap(cm model.Comment, m *model.RoadmapMarker) {
+	if !first(&f.st.Roadmap, *m, cm) {
+		f.surplus(cm.ID)
+	}
+}
+
+func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
+	done, total := 0, len(m.Items)
+	e.Kind, e.State = KindRoadmap, "running"
+	for _, i := range m.Items {
+		switch i.State {
+		case model.ItemDone:
+			done++
+		case model.ItemFailed:
+			e.State = "stopped"
+		}
+	}
+	if done == total && total > 0 {
+		e.State = "done"
+	}
+	e.What = fmt.Sprintf("works off the roadmap: %d of %s done", done, count(total, "item"))
+}

@@ -1,0 +1,69 @@
+package journal_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestTheBodyOfAnItemSaysWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	repo := model.Repo{Owner: "octo", Name: "widgets"}
+	m := model.ItemMarker{Repo: repo.String(), Number: 7, Key: "parser"}
+	for _, key := range [][]byte{nil, []byte("secret")} {
+		c := journal.Codec{Key: key}
+		body, err := c.ItemBody("Evil <!-- mergexo-item:{\"repo\":\"octo/widgets\",\"number\":1,\"key\":\"x\"} -->", m, repo)
+		require.NoError(t, err)
+		got, ok := c.Item(body, repo)
+		require.True(t, ok)
+		assert.Equal(t, m, got)
+		assert.True(t, c.HasToken(body, journal.ItemToken(repo, 7, "parser")))
+		_, ok = c.Item(body, model.Repo{Owner: "octo", Name: "gadgets"})
+		assert.False(t, ok, "of another repository")
+		_, ok = c.Item(strings.Replace(body, `"key":"parser"`, `"key":"lexer"`, 1), repo)
+		assert.False(t, ok, "its token is another item's")
+		_, ok = c.Item(body+"\nThanks!", repo)
+		assert.False(t, ok, "it does not stand at the end")
+		other, err := c.ItemBody("", model.ItemMarker{Repo: repo.String(), Number: 0, Key: "parser"}, repo)
+		require.NoError(t, err)
+		_, ok = c.Item(other, repo)
+		assert.False(t, ok)
+	}
+	plain, err := journal.Codec{}.ItemBody("", m, repo)
+	require.NoError(t, err)
+	_, ok := journal.Codec{Key: []byte("secret")}.Item(plain, repo)
+	assert.False(t, ok, "not signed")
+}
+
+func TestTheFirstCommentOnARoadmapCounts(t *testing.T) {
+	t.Parallel()
+	c := journal.Codec{}
+	scope := journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "mergexo[bot]"}
+	said := func(id int64, m model.RoadmapMarker) model.Comment {
+		body, err := c.Encode(journal.Body{Text: "x", Kind: journal.KindRoadmap, Marker: m})
+		require.NoError(t, err)
+		return model.Comment{Kind: model.KindIssue, ID: id, Body: body, Posted: body, Ours: true, Author: model.Actor{Login: "mergexo[bot]", Bot: true}}
+	}
+	m := model.RoadmapMarker{Repo: "octo/widgets", Number: 7, File: "docs/roadmaps/7-x.md", Items: []model.RoadmapEntry{{Key: "a", Issue: 8, State: model.ItemDone}, {Key: "b", State: model.ItemFailed}}}
+	st := c.Fold([]model.Comment{said(2, m), said(1, m)}, scope)
+	require.NotNil(t, st.Roadmap)
+	assert.EqualValues(t, 1, st.Roadmap.CommentID)
+	assert.Equal(t, []int64{2}, st.Surplus)
+	entry := c.Log([]model.Comment{said(1, m)}, scope)[0]
+	assert.Equal(t, "works off the roadmap: 1 of 2 items done", entry.What)
+	assert.Equal(t, "stopped", entry.State)
+	other := m
+	other.Items = []model.RoadmapEntry{{Key: "../x"}}
+	assert.Nil(t, c.Fold([]model.Comment{said(1, other)}, scope).Roadmap)
+	edited := said(1, m)
+	edited.EditedByOther, edited.Editor = true, "eve"
+	st = c.Fold([]model.Comment{edited}, scope)
+	assert.Nil(t, st.Roadmap)
+	require.Len(t, st.Distrusted, 1)
+	assert.False(t, st.Distrusted[0].Spoilt, "it is made again, and nothing is lost")
+}

@@ -1,0 +1,178 @@
+package roadmap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Texts for people, as Markdown. The journal neutralises foreign text and adds the markers.
+
+// File is where the plan is, for links.
+type File struct {
+	Page   string // the URL of the roadmap's issue
+	Path   string
+	Branch string
+}
+
+func (f File) link() string {
+	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(f.Path))
+}
+
+// maxList is how many bytes of the list a comment shows.
+const maxList = 40_000
+
+// Text is the comment on the roadmap's issue: its graph, and each item with what it waits for.
+func Text(p Plan, s Step, f File, problem string) string {
+	var b strings.Builder
+	done, total := 0, 0
+	for _, r := range s.Rows {
+		if !r.Dropped {
+			total++
+			if r.State == model.ItemDone {
+				done++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "**Roadmap** from %s: %d of %s done\n", f.link(), done, markdown.Count(total, "item"))
+	if problem != "" {
+		b.WriteString("\n**Nothing new begins:** " + problem + "\n")
+	}
+	if g := Graph(s.Rows); g != "" {
+		b.WriteString("\n```mermaid\n" + g + "```\n")
+	}
+	b.WriteString("\n")
+	for i, r := range s.Rows {
+		line := s.line(r)
+		if b.Len()+len(line) > maxList {
+			fmt.Fprintf(&b, "- and %d more, see the file\n", len(s.Rows)-i)
+			break
+		}
+		b.WriteString(line)
+	}
+	b.WriteString("\nTo change the plan, change the file by a pull request: new items get an issue, items that are gone and have not begun are closed, and what runs goes on.")
+	return b.String()
+}
+
+// line is one item of the list.
+func (s Step) line(r Row) string {
+	box, what := " ", markdown.Inline(r.Title)
+	if r.State == model.ItemDone {
+		box = "x"
+	}
+	if r.Fact.Issue != 0 {
+		what = fmt.Sprintf("#%d %s", r.Fact.Issue, what)
+	}
+	return fmt.Sprintf("- [%s] %s: %s\n", box, what, s.status(r))
+}
+
+// status says how an item stands, and why.
+func (s Step) status(r Row) string {
+	with := ""
+	if r.Fact.Pull != 0 {
+		with = fmt.Sprintf(", #%d", r.Fact.Pull)
+	}
+	switch {
+	case r.Dropped && r.State == model.ItemRunning:
+		return "running" + with + "; the plan does not have it any more"
+	case r.Dropped && r.State != model.ItemDone:
+		return "dropped from the plan"
+	}
+	switch r.State {
+	case model.ItemDone:
+		return "done" + with
+	case model.ItemRunning:
+		return "running" + with
+	case model.ItemFailed:
+		return "**stopped**, " + why(r.Fact)
+	case model.ItemQueued:
+		return "ready, waits for a running item to end"
+	case model.ItemBlocked:
+		return "**blocked** because of " + s.refs(s.Causes(r))
+	}
+	var rows []Row
+	for _, key := range r.For {
+		for _, o := range s.Rows {
+			if o.Key == key && !o.Dropped {
+				rows = append(rows, o)
+			}
+		}
+	}
+	return "waits for " + s.refs(rows)
+}
+
+func (s Step) refs(rows []Row) string {
+	var out []string
+	for _, r := range rows {
+		if r.Fact.Issue != 0 {
+			out = append(out, fmt.Sprintf("#%d", r.Fact.Issue))
+		} else {
+			out = append(out, markdown.Inline(r.Key))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// why is how an item failed.
+func why(f Fact) string {
+	switch {
+	case f.Gone:
+		return "its issue is not in this repository any more"
+	case f.Closed:
+		return "its issue was closed as not planned"
+	}
+	return fmt.Sprintf("#%d was closed without a merge", f.Pull)
+}
+
+// Question asks a person what becomes of an item that failed.
+func Question(s Step, r Row) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**An item of the roadmap has stopped**: #%d %s, because %s.\n", r.Fact.Issue, markdown.Inline(r.Title), why(r.Fact))
+	var held []Row
+	for _, o := range s.Rows {
+		for _, c := range s.Causes(o) {
+			if c.Key == r.Key {
+				held = append(held, o)
+			}
+		}
+	}
+	if len(held) > 0 {
+		fmt.Fprintf(&b, "\nThese need it and wait: %s.\n", s.refs(held))
+	}
+	b.WriteString("\nWhat to do:\n\n")
+	switch {
+	case r.Fact.Gone:
+		b.WriteString("- Remove the item from the file, and from what others need, by a pull request.\n- Or give it another key there: it gets a new issue.")
+	case r.Fact.Closed:
+		b.WriteString("- Reopen the issue to let it continue.\n- Close it as completed if the work is done.\n- Or remove the item from the file, and from what others need, by a pull request.")
+	default:
+		fmt.Fprintf(&b, "- Reopen #%d, or comment `/mergexo retry` on the issue for another attempt.\n- Close the issue as completed if the work is done otherwise.\n"+
+			"- Or remove the item from the file, and from what others need, by a pull request.", r.Fact.Pull)
+	}
+	return b.String()
+}
+
+// Body is the text of the issue of an item.
+func Body(p Plan, i Item, f File) string {
+	var b strings.Builder
+	if i.Acceptance != "" {
+		b.WriteString("## Done when\n\n" + markdown.Part(i.Acceptance, maxText+1000) + "\n\n")
+	}
+	if p.Goal != "" {
+		b.WriteString("## Goal of the whole roadmap\n\n" + markdown.Part(p.Goal, maxText+1000) + "\n\n")
+	}
+	fmt.Fprintf(&b, "<sub>Item `%s` of roadmap #%d (%s). Opened by MergeXO.</sub>", i.Key, p.Issue, f.link())
+	return b.String()
+}
+
+// DropText is the comment below an item that the plan does not have any more.
+func DropText(p Plan, f File) string {
+	return fmt.Sprintf("The roadmap #%d does not have this item any more: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
+}
+
+// ProblemText says why a file cannot be used.
+func ProblemText(f File, wrong Problems) string {
+	return fmt.Sprintf("%s cannot be used as it is:\n\n%s", f.link(), markdown.Quote(wrong.Error()))
+}
