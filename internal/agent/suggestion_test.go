@@ -131,12 +131,12 @@ func TestSuggestionsThatCannotBeAppliedAreAnswered(t *testing.T) {
 		"the comment is outdated, or about the whole file": at(0, 0, good),
 		"the file has only 1 lines":                        at(1, 2, good),
 		"lines 3 to 2 are no range":                        at(3, 2, good),
-		"the file no longer exists":                   path("gone.txt"),
+		"the file no longer exists":                        path("gone.txt"),
 		"its path is not one of the repository":            path("../a.txt"),
 		"its path is not one of the repository ":           path("/etc/passwd"),
 		"its path is not one of the repository  ":          path(".git/config"),
 		"its path is not one of the repository   ":         path("x/../a.txt"),
-		"the file no longer exists ":                  path("a.txt/b"),
+		"the file no longer exists ":                       path("a.txt/b"),
 	} {
 		got, out := suggest(t, "a\n", f)
 		assert.Equal(t, "a\n", got, why)

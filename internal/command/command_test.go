@@ -140,7 +140,9 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"merge_cancel_done", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
 		{"merge_cancel_merged", "/mergexo merge cancel", merged(), model.Rejected},
 		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
-		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Applied, Text: "**Opened a revert:** #9 reverts it."} }), model.Applied},
+		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) {
+			c.Found = &command.Found{Verdict: model.Applied, Text: "**Opened a revert:** #9 reverts it."}
+		}), model.Applied},
 		{"revert_unknown", "/mergexo revert", merged(), model.Failed},
 		{"revert_open", "/mergexo revert", free(), model.Rejected},
 		{"revert_taken_over", "/mergexo revert", with(merged(), func(c *command.Case) { c.Away = true }), model.Rejected},

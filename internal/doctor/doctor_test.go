@@ -51,7 +51,7 @@ func TestHealthy(t *testing.T) {
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
 	for says, well := range map[string]fault{
-		"no other workflow comments with the same token":               also(appToken, unsigned),
+		"no other workflow comments with the same token":            also(appToken, unsigned),
 		"markers are signed, once the secret of signing-key is set": also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned),
 		"markers are signed": func(_ *testing.T, f *Facts) { f.InActions = true },
 	} {

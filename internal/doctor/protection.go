@@ -158,7 +158,7 @@ func (e *exam) hindered(b Branches) []Finding {
 		if !known || d.Kind == model.DemandDeleters && !b.Deleted {
 			continue
 		}
-		f := problem("remove " +b.Pattern+" from the ruleset's branches, or let an App bypass it and pass its token as the token input",
+		f := problem("remove "+b.Pattern+" from the ruleset's branches, or let an App bypass it and pass its token as the token input",
 			"branches %s: %s (%s): %s", b.Pattern, h.says, sourceOf(d), h.follows)
 		if e.ownToken() {
 			f.Text += ", unless the action's token may bypass it"
