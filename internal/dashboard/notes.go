@@ -67,7 +67,7 @@ func (d drawer) notes(p model.BoardPull) []note {
 	if e := p.External; e != nil {
 		n := note{Text: "From a fork", URL: d.link(p.ExternalURL), About: "the fork"}
 		if e.By != "" {
-			n.Text += ", let in by " + clean(e.By)
+			n.Text += ", accepted by " + clean(e.By)
 		}
 		if said, known := forkWords[e.State]; known {
 			n.Rest = ": it " + said

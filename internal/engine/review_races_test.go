@@ -147,7 +147,7 @@ func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
 	w.gate.revive()
 	w.talk("carol", "/mergexo why")
 	w.handle(w.delivery("issue_comment"))
-	assert.Contains(t, w.said(), "**A review is under way**, see [there](")
+	assert.Contains(t, w.said(), "**A review is in progress**, see [there](")
 }
 
 // What people do during the reviewer's half hour counts.
@@ -174,7 +174,7 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		w.agent = "reviews+meanwhile"
 		rep := w.orders("carol", "/mergexo review")
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		w.answered("applied", "The pull request is not open any more.")
+		w.answered("applied", "The pull request is no longer open.")
 		assert.Empty(t, w.reviewed())
 	})
 }

@@ -96,7 +96,7 @@ func TestTheSweepEndsAReviewOfAPullRequestThatIsClosed(t *testing.T) {
 	_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
 	require.NoError(t, err)
 	w.over(w.runs)
-	w.answered("applied", "The pull request is not open any more.")
+	w.answered("applied", "The pull request is no longer open.")
 	assert.NotContains(t, w.said(), "The findings follow")
 	assert.Zero(t, w.calls())
 }

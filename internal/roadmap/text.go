@@ -52,7 +52,7 @@ func Text(p Plan, s Step, f File, problem string) string {
 		}
 		b.WriteString(line)
 	}
-	b.WriteString("\nTo change the plan, change the file by a pull request: new items get an issue, items that are gone and have not begun are closed, and what runs goes on.")
+	b.WriteString("\nTo change the plan, change the file in a pull request. New items get an issue. Removed items are closed unless they have begun.")
 	return b.String()
 }
 
@@ -76,7 +76,7 @@ func (s Step) status(r Row) string {
 	}
 	switch {
 	case r.Dropped && r.State == model.ItemRunning:
-		return "running" + with + "; the plan does not have it any more"
+		return "running" + with + "; no longer in the plan"
 	case r.Dropped && r.State != model.ItemDone:
 		return "dropped from the plan"
 	}
@@ -119,7 +119,7 @@ func (s Step) refs(rows []Row) string {
 func why(f Fact) string {
 	switch {
 	case f.Gone:
-		return "its issue is not in this repository any more"
+		return "its issue is no longer in this repository"
 	case f.Closed:
 		return "its issue was closed as not planned"
 	}
@@ -169,7 +169,7 @@ func Body(p Plan, i Item, f File) string {
 
 // DropText is the comment below an item that the plan does not have any more.
 func DropText(p Plan, f File) string {
-	return fmt.Sprintf("The roadmap #%d does not have this item any more: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
+	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
 }
 
 // ProblemText says why a file cannot be used.

@@ -42,7 +42,7 @@ var writing = []string{
 var planning = []string{
 	"The current directory is a checkout for you to read. Change no files in it and commit nothing: the roadmap is written, committed and proposed for you, in a pull request of its own.",
 	"Return the items as roadmap_items, at most 100. Once people have merged the roadmap, each item becomes an issue, and an agent works on it as soon as everything that it needs is done. " +
-		"An item is one pull request: small enough to be reviewed at once, and of use by itself.",
+		"An item is one pull request: small enough to be reviewed at once, and useful on its own.",
 	"key is a short name of a-z, 0-9 and dashes, unique among the items. needs lists the keys of the items that have to be done before; leave out what follows from others, and make no cycle. " +
 		"Items that do not need each other are done at the same time, so they should not change the same files.",
 	"flow is design for what has to be thought through in a document first, bugfix for a bug, which gets a test, and small_job for everything else.",

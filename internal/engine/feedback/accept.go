@@ -70,7 +70,7 @@ func (p *Pull) roadmaps(ctx context.Context, head string) error {
 			return err
 		}
 		if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
-			return &work.Repair{Name: "roadmap", Log: name + " does not hold any more:\n" + wrong.Error(), Reason: model.ReasonOutcome}
+			return &work.Repair{Name: "roadmap", Log: name + " is no longer valid:\n" + wrong.Error(), Reason: model.ReasonOutcome}
 		}
 	}
 	return nil

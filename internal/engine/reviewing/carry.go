@@ -181,7 +181,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 		return r.done(ctx, thread.ReviewURL(r.Thread, id))
 	}
 	if posted.State != model.PullOpen {
-		return r.give(ctx, "The pull request is not open any more.")
+		return r.give(ctx, "The pull request is no longer open.")
 	}
 	if err := thread.AskSettlers(ctx, r.Thread, posted.Comments); err != nil {
 		return nil, err

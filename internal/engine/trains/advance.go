@@ -110,7 +110,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			l.said += len(list)
 		}
 		if l.said > mostSaid {
-			return false, thread.End(model.ResultRetry, "the merge train of %s has more than %d comments to write; the next event goes on with it", l.Base, mostSaid)
+			return false, thread.End(model.ResultRetry, "the merge train of %s has more than %d comments to write; the next event continues", l.Base, mostSaid)
 		}
 		for _, e := range list {
 			l.tried[name(e)] = true

@@ -37,7 +37,7 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 	case check == "":
 		return "", nil
 	case path == "":
-		return fmt.Sprintf("no workflow has a job for required check %s, and no pull request here has had it: rename it in the rules of the branch or in [merge] required_checks, or add the job", check), nil
+		return fmt.Sprintf("no workflow has a job for required check %s, and no pull request has had it: rename the check, or add the job", check), nil
 	default:
 		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
 	}
