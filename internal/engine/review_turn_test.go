@@ -109,7 +109,7 @@ func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
 	w := newWorld(t, "", "[review]\nauto = \"ready\"")
 	w.finds(threeFindings())
 	sweep(w)
-	assert.Contains(t, w.said(), "**Review**, since the pull request is ready")
+	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
 	sweep(w)
 	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())

@@ -82,7 +82,7 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 	assert.Equal(t, []string{"base", "extra"}, w.running())
 	docs := w.items()["docs"][0]
 	assert.Equal(t, "closed", docs["state"])
-	assert.Contains(t, w.talkOn(int(docs["number"].(float64))), "does not have this item any more")
+	assert.Contains(t, w.talkOn(int(docs["number"].(float64))), "is no longer part of roadmap #")
 	golden.Text(t, "roadmap/changed.md", w.showsRoadmap())
 	rep = w.handle(w.changePlan(func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
