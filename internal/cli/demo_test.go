@@ -5,9 +5,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,12 +92,32 @@ func (d *demo) ask(method, path string, form url.Values) string {
 	return string(raw)
 }
 
+// opened is the address that a new browser ends at behind a printed link.
+func opened(t *testing.T, link string) string {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	resp, err := (&http.Client{Jar: jar}).Get(link)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.Equal(t, http.StatusOK, resp.StatusCode, link)
+	asked, err := url.Parse(link)
+	require.NoError(t, err)
+	if asked.Path != "/" { // which leads to the repository
+		require.Equal(t, asked.Path, resp.Request.URL.Path)
+	}
+	return resp.Request.URL.String()
+}
+
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t)
 	u, err := url.Parse(d.url)
 	require.NoError(t, err)
 	golden.File(t, "demo.txt", strings.NewReplacer(u.Host, "127.0.0.1:8080", d.key, "0f3a9c51d27e4b8860c1f2ab93d57e14").Replace(d.said))
+	for _, link := range regexp.MustCompile(`http://\S+`).FindAllString(d.said, -1) {
+		assert.NotContains(t, opened(t, link), "key=", link)
+	}
 	assert.Contains(t, d.page("/pull/2"), "Applied to line 3 of <code>greet.py</code>.")
 	assert.Contains(t, d.page("/issues/1"), `<a href="`+d.url+`/pull/4">#4</a>`)
 

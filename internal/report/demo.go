@@ -14,9 +14,12 @@ func Demo(w io.Writer, origin, key, repo string, kept bool) error {
 	at := origin + "/" + repo
 	_, err := fmt.Fprintf(w, `Open %[3]s/?key=%[4]s
 
-  %[1]s/pull/2     alice suggests a change: the agent applies it
-  %[1]s/issues/1   labeled agent:small-job: the agent opens a pull request
-  %[1]s/actions    the runs, with their logs
+  alice suggests a change, and the agent applies it:
+    %[1]s/pull/2?key=%[4]s
+  An issue is labeled agent:small-job, and the agent opens a pull request:
+    %[1]s/issues/1?key=%[4]s
+  The runs, with their logs:
+    %[1]s/actions?key=%[4]s
 
 Try this:
   - On #2: press Merge as octo, then approve it as alice.

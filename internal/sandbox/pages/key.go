@@ -16,7 +16,7 @@ func (p *Pages) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && p.isKey(r.URL.Query().Get("key")) {
 			http.SetCookie(w, &http.Cookie{Name: "key", Value: p.Key, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-			http.Redirect(w, r, "/", http.StatusSeeOther)
+			http.Redirect(w, r, "/"+strings.TrimLeft(r.URL.Path, "/"), http.StatusSeeOther) // "//x" would be another host
 			return
 		}
 		c, err := r.Cookie("key")

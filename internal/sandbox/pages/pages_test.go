@@ -316,7 +316,8 @@ func TestOnlyWhoKnowsTheKeyIsLetIn(t *testing.T) {
 
 	let := get("/octo/widgets?key=secret")
 	assert.Equal(t, http.StatusSeeOther, let.StatusCode)
-	assert.Equal(t, "/", let.Header.Get("Location"), "the key does not stay in the address")
+	assert.Equal(t, "/octo/widgets", let.Header.Get("Location"), "the key does not stay in the address")
+	assert.Equal(t, "/example.com", get("//example.com?key=secret").Header.Get("Location"), "another host's page is none of ours")
 	assert.Contains(t, let.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Strict")
 	assert.Equal(t, http.StatusOK, get("/octo/widgets", "Cookie", let.Header.Get("Set-Cookie")).StatusCode)
 	assert.Contains(t, text(t, get(user, "Authorization", "Bearer secret.sandbox-alice")), `"login":"alice"`)
