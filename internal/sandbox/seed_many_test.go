@@ -50,7 +50,7 @@ func TestPullRequestsInNumbers(t *testing.T) {
 	w.as("octo", "POST", repoPath+"/issues", obj{"title": "One"}).want(201)
 	for field, bad := range map[string]obj{
 		"count:": {}, "branch:": {"count": 2, "branch": "same"}, "overlap:": {"count": 2, "overlap": -1}, "repository:": {"count": 2, "repository": "octo/nope"},
-		"base branch": {"count": 2, "base": "nope"}, "no name of a branch": {"count": 1, "branch": "a..b $NUMBER"},
+		"base branch": {"count": 2, "base": "nope"}, "is not a branch name": {"count": 1, "branch": "a..b $NUMBER"},
 	} {
 		require.Contains(t, string(w.as("", "PUT", "/_sandbox/pulls", bad).want(422).body), field)
 	}
