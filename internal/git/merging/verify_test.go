@@ -217,7 +217,7 @@ func TestLandedRange(t *testing.T) {
 		} {
 			from, to, err := merging.LandedRange(gittest.Ctx, r.C, c.merge, base, head, c.commits)
 			if c.from == "" {
-				require.ErrorContains(t, err, "it cannot be told", c.name)
+				require.ErrorContains(t, err, "it is unclear what", c.name)
 				continue
 			}
 			require.NoError(t, err, c.name)
