@@ -153,6 +153,16 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 			}
 		}
 	}
+	remember(found, entries)
+	for _, f := range found {
+		v.facts = append(v.facts, f)
+	}
+	slices.SortFunc(v.facts, func(a, b roadmap.Fact) int { return a.Issue - b.Issue })
+	return nil
+}
+
+// remember adds to what was found what the comment says about the items.
+func remember(found map[string]roadmap.Fact, entries []model.RoadmapEntry) {
 	for _, e := range entries {
 		f, there := found[e.Key]
 		switch {
@@ -166,11 +176,6 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 		f.Pull = e.Pull
 		found[e.Key] = f
 	}
-	for _, f := range found {
-		v.facts = append(v.facts, f)
-	}
-	slices.SortFunc(v.facts, func(a, b roadmap.Fact) int { return a.Issue - b.Issue })
-	return nil
 }
 
 // asked says that labels ask for a flow.

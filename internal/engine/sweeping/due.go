@@ -74,6 +74,16 @@ func (g *item) dueIdentity(st model.State) {
 	}
 }
 
+// dueAnswers finds who may have answered the agent's question.
+func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[model.BlockMarker]) {
+	all := thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
+	answers := turn.Answers(question, st, g.number, all)
+	g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
+		return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
+	}))
+	g.candidates = stubs(answers)
+}
+
 // duePull finds what is due on a pull request, by what was read of it in a survey.
 func (p *reading) duePull() item {
 	g, st := p.item(), p.State
@@ -104,12 +114,7 @@ func (p *reading) duePull() item {
 	}
 	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
-		all := thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
-		answers := turn.Answers(*question, st, g.number, all)
-		g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
-			return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
-		}))
-		g.candidates = stubs(answers)
+		p.dueAnswers(&g, st, *question)
 		return g
 	}
 	if unmet {
