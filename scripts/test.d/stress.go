@@ -15,8 +15,10 @@ const (
 	rounds    = 5
 	busyLoops = 4        // for each core
 	written   = 64 << 20 // bytes, by each of the two that keep the disk busy
-	// Tests run beside each other although one of them at a time computes: what they start competes as well.
-	crowd = 8
+	// Tests run beside each other although one of them at a time computes: what they start competes as well. So do the
+	// packages, which go test would run one after the other on one thread: the busy loops would take nearly everything.
+	crowd    = 8
+	together = 4
 )
 
 // stress runs the tests again and again on a machine that is as slow as a machine can be.
@@ -42,7 +44,7 @@ func (m *machine) stress(ctx context.Context, o options) error {
 	for round := range rounds {
 		m.seed = rand.Int64()
 		began := time.Now()
-		args := append([]string{"-vet=off", "-timeout=90m", "-count=1", fmt.Sprintf("-parallel=%d", crowd)}, o.flags...)
+		args := append([]string{"-vet=off", "-timeout=90m", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags...)
 		if err := m.goTest(ctx, o, append(env, "GOMAXPROCS=1"), tags, append(args, packages...)...); err != nil {
 			return err
 		}
