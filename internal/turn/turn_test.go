@@ -129,6 +129,7 @@ func TestWhatDoesNotFitIsTheNextTurns(t *testing.T) {
 	talk.Kind = model.KindIssue
 	s.Comments = append(s.Comments, talk, said(99, "eve", "NONE", "a review comment's id is of another kind"))
 	assert.Equal(t, model.Mark{At: s.ReadAt, ID: 77}, turn.Since(s, nil))
+	assert.Equal(t, model.Mark{At: noon.Add(3 * time.Second)}, turn.Since(s, later), "an id above that of what is left would settle it, if both are of one second")
 }
 
 func TestLivenessOfAClaim(t *testing.T) {
