@@ -100,6 +100,24 @@ func TestMergeWhoseClaimHasExpiredLandsNothing(t *testing.T) {
 	assert.NotEqual(t, "merged", w.badge())
 }
 
+// The claim ends after the record says what is about to land: the next run lands it.
+func TestMergeWhoseClaimExpiresOnceItIsRecordedLandsNothing(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	w.beforeEdit(func() { w.later(48 * time.Hour) })
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "took longer than its claim")
+	assert.Equal(t, before, w.at("main"))
+	rep = w.handle(ev)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.mergedOnce(ev, before)
+}
+
 // A request that is taken back between what a process has read and its claim is not merged, once the operator was told so.
 func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 	t.Parallel()

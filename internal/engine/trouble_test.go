@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,6 +104,40 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 			assert.Equal(t, 1, w.calls())
 		})
 	}
+}
+
+// Both runs find no claim, and each posts its own before it looks again: the older comment decides.
+func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	first, second := w.engine(), w.engine()
+	claimed, withdrawn := make(chan struct{}), make(chan struct{})
+	var ended sync.WaitGroup
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 { // after the pull request's marker: the first run has read, and is about to claim: the second one reads and claims before it
+			ended.Go(func() {
+				rep, err := second.Handle(context.Background(), ev)
+				assert.NoError(t, err)
+				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			})
+			<-claimed
+		}
+		return passes
+	}
+	w.gate.after = func(n int) {
+		if n == 3 {
+			close(claimed)
+			<-withdrawn
+		}
+	}
+	rep, err := first.Handle(context.Background(), ev)
+	close(withdrawn)
+	ended.Wait()
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "another run is working on")
+	assert.Equal(t, 1, w.calls())
+	assert.Len(t, w.marked("turn", ""), 1)
 }
 
 func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
