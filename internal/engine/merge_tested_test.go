@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,25 @@ func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 	assert.Len(t, strings.Fields(string(raw)), 2, "it was tested again")
 	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
+}
+
+// The base moves in the last moment, between our look at it and GitHub's merge: nobody can prevent that, and the comment says it.
+func TestMergeByGitHubOfWhatWasNotTestedSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `strategy = "api"`)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
+			w.write("octo", "main", "late.txt", "late\n")
+		}
+		return passes
+	}
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	landed := w.bare("rev-parse", "main^{tree}")
+	assert.Contains(t, w.marked("merge", "")[0]["body"], "GitHub did not merge what was tested, because the base had moved: tree ")
+	assert.Contains(t, w.marked("merge", "")[0]["body"], " was tested, "+landed[:7])
+	assert.Contains(t, w.logged.String(), "landed_untested")
 }
 
 // The workflow's own limit would end the run in the middle of the tests, with nobody told.
