@@ -19,6 +19,8 @@ import (
 type Order struct {
 	Repo model.Repo
 	Base string // branch
+	// Perhaps says that nobody knows whether the base has a train: without a record there is nothing to do.
+	Perhaps bool
 	// Self is the thread of the pull request that the run is about; nil: it is about none.
 	Self *thread.Thread
 	// Of gives the requests to merge the pull request of a thread.

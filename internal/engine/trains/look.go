@@ -32,6 +32,9 @@ func (l *line) look(ctx context.Context) error {
 			l.at = r.SHA
 		}
 	}
+	if l.at == "" && l.Perhaps {
+		return thread.End(model.ResultNothing, "branch %s has no merge train", l.Base)
+	}
 	l.view, err = l.home.GitHub.Threads.Train(ctx, github.TrainQuery{Repo: l.Repo, Base: l.Base, Branches: train.Root + l.Base + "/", Manifest: l.at})
 	if err != nil {
 		return err
