@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -115,6 +116,10 @@ func (r Foreign) learn(f *fold) {
 	if c == nil || c.Tip != r.Tip {
 		return
 	}
+	f.Losses = append(f.Losses, Loss{
+		Record: r.Tip, Car: r.Car, Tell: numbers(c.Members),
+		Why: fmt.Sprintf("as car %d it names commit %s, which the approved pull requests do not make", r.Car, r.Tip[:min(len(r.Tip), 12)]),
+	})
 	for _, m := range c.Members {
 		if i := f.request(m.Number); i >= 0 {
 			f.Queue[i].Made = slices.DeleteFunc(slices.Clone(f.Queue[i].Made), func(sha string) bool { return sha == m.Tip })

@@ -54,7 +54,7 @@ func (l *line) look(ctx context.Context) error {
 	}
 	if err != nil {
 		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
-		l.manifest = train.Rebuild(l.Base, asked, l.next())
+		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(l.lost(), strings.TrimPrefix(err.Error(), "the train's manifest: "))
 	}
 	if l.stored, err = l.manifest.Encode(); err != nil {
 		return err
@@ -89,16 +89,6 @@ func (l *line) configure() error {
 	l.home.Settings = l.settings
 	l.home.Snap.Viewer = l.view.Viewer
 	return nil
-}
-
-// recorded is the manifest as it is recorded. The error says why it cannot be read.
-func (l *line) recorded() (train.Manifest, error) {
-	if l.at == "" {
-		return train.New(l.Base), nil
-	}
-	m, err := train.Decode(l.view.Manifest, l.Base)
-	m.Writer = ""
-	return m, err
 }
 
 // next is a number that no car has whose branch there is.
