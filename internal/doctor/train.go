@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,7 +11,7 @@ import (
 )
 
 // trainFilter is what a workflow writes to be run on the branches of the merge train.
-const trainFilter = `"mergexo/train/**"`
+const trainFilter = `"` + trainPattern + `"`
 
 // trainBranch is a branch of the merge train.
 const trainBranch = "mergexo/train/main/1"
@@ -81,5 +83,27 @@ func train(e *exam) []Finding {
 	if len(out) == 0 {
 		out = append(out, ok("CI tests the branches of the merge train"))
 	}
-	return out
+	return append(out, e.pushes()...)
+}
+
+// pushes checks that what somebody pushes to the base and does to the train's branches is an event.
+func (e *exam) pushes() []Finding {
+	base := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
+	var lacks []string
+	for _, event := range []struct {
+		name  string
+		heard func(u use) bool
+	}{
+		{"push", func(u use) bool { return u.w.hearsPush(trainBranch) && u.w.hearsPush(base) }},
+		{"delete", func(u use) bool { return u.has("delete") }},
+	} {
+		if !slices.ContainsFunc(e.uses, func(u use) bool { return u.phase != agentPhase && !u.sweeps() && event.heard(u) }) {
+			lacks = append(lacks, event.name)
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return []Finding{warn(fmt.Sprintf("run mergexo init again, which adds them; by hand: add `push: {branches: [%s, %s]}` and `delete:` below on:, and let both through in if:", scalar(base), trainFilter),
+		"%s: on: lacks %s for the merge train: it sees what somebody pushes to %s, or does to its branches, only at the next event or sweep", e.files(), list(lacks), base)}
 }
