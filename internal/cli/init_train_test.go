@@ -100,11 +100,12 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	dir := newRepository(t)
 	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"both\"\n")
 	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+	put(t, dir, ".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n") // as a clone has it
 	got := programIn(t, dir, "n\ny\n", nil, "init")
 	require.Equal(t, 0, got.exit, got.errout)
 	text := filesIn(t, dir)[doctor.WorkflowPath]
-	assert.Contains(t, text, "  push:\n    branches: [main, \"mergexo/train/**\"]\n  delete:\n")
-	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [main,", "branches: [trunk,", 1))
+	assert.Contains(t, text, "  push:\n    branches: [trunk, \"mergexo/train/**\"]\n  delete:\n")
+	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
 	got = programIn(t, dir, "n\n", nil, "init")
 	require.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is the same already\n")

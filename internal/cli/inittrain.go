@@ -16,15 +16,26 @@ const usualBase = "main"
 // train chooses whether pushes are events, which a merge train needs: it takes an App, or settings that want it.
 func (ch *chooser) train(out *doctor.Choice, hub *hubSetup) {
 	verify := ch.before.Merge.Verify
-	switch {
-	case len(ch.was.Bases) > 0:
-		out.Bases = ch.was.Bases
-	case !out.App && verify != config.VerifyCI && verify != config.VerifyBoth:
-	case hub != nil && hub.facts.DefaultBranch != "":
-		out.Bases = []string{hub.facts.DefaultBranch}
-	default:
-		out.Bases = []string{usualBase}
+	if out.Bases = ch.was.Bases; len(out.Bases) > 0 {
+		return
 	}
+	if out.App || verify == config.VerifyCI || verify == config.VerifyBoth {
+		out.Bases = []string{ch.defaultBranch(hub)}
+	}
+}
+
+// defaultBranch is that of the repository, as GitHub or the clone tells.
+func (ch *chooser) defaultBranch(hub *hubSetup) string {
+	if hub != nil && hub.facts.DefaultBranch != "" {
+		return hub.facts.DefaultBranch
+	}
+	head := doctor.File{Path: ".git/refs/remotes/origin/HEAD"}
+	if readLocal(ch.root, &head) {
+		if branch, is := strings.CutPrefix(strings.TrimSpace(head.Text), "ref: refs/remotes/origin/"); is {
+			return branch
+		}
+	}
+	return usualBase
 }
 
 // trainEdits are the workflows that have to run on the branches of the merge train and do not: those that init can change, and
@@ -36,6 +47,9 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 	}
 	files := localWorkflows(ch.root)
 	required := ch.requiredChecks(hub)
+	if !slices.ContainsFunc(files, func(f doctor.File) bool { return doctor.ReportsAny(f, required) }) {
+		required = nil // others report them, or nobody knows which of these does
+	}
 	for _, o := range ch.others {
 		i := slices.IndexFunc(files, func(f doctor.File) bool { return f.Path == o.Path })
 		if i < 0 || !o.OnCommits || len(required) > 0 && !doctor.ReportsAny(files[i], required) {
