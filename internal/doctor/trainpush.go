@@ -5,8 +5,8 @@ import "strings"
 // The places of the templates where pushes come in.
 const (
 	beforePulls = "  # These run the file as it is in the pull request."
-	skipsBots      = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))\n"
-	theAgent     = "      !cancelled()\n"
+	skipsBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))\n"
+	theAgent    = "      !cancelled()\n"
 	aCommand    = "      || contains(github.event.comment.body || github.event.review.body, '/mergexo'))\n"
 	theGroup    = "    && (github.event.pull_request.number ||"
 )

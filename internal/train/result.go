@@ -105,6 +105,23 @@ func (r PushRefused) learn(f *fold) {
 	}
 }
 
+func (r Barred) learn(f *fold) {
+	c := f.car(r.Car)
+	if c == nil || c.Pushed != 0 {
+		return
+	}
+	outcome := Failed
+	if c.Try {
+		outcome = Refuted
+	}
+	for _, n := range r.Numbers {
+		if i := f.request(n); i >= 0 && c.has(n) {
+			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
+		}
+	}
+	f.dropNumber(r.Car)
+}
+
 func (r Lost) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
 		f.dropNumber(r.Car)

@@ -175,7 +175,7 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
 		}
 	case errors.As(err, &rejected):
-		l.learn(train.PushRefused{Car: e.Car, Why: "the branch of the train could not be pushed: " + rejected.Message})
+		return l.refused(ctx, e, rejected)
 	default:
 		return err
 	}

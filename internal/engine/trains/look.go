@@ -39,7 +39,7 @@ func (l *line) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.configure(); err != nil {
+	if err := l.configure(ctx); err != nil {
 		return err
 	}
 	m, err := l.recorded()
@@ -73,15 +73,21 @@ func (l *line) look(ctx context.Context) error {
 	return nil
 }
 
-// configure takes over the settings of the base branch.
-func (l *line) configure() error {
+// configure takes over the settings of the base branch, or those of the default branch to end what was asked for a base that is gone.
+func (l *line) configure(ctx context.Context) (err error) {
 	l.settings = config.Defaults()
-	if l.view.SettingsFound {
-		s, err := config.ParseWithoutAgent(l.view.Settings, l.Base+":"+thread.SettingsPath)
-		if err != nil {
+	text, source, found := string(l.view.Settings), l.Base, l.view.SettingsFound
+	if l.view.BaseSHA == "" && l.at != "" {
+		var file model.RepositoryFile
+		if file, found, err = l.home.GitHub.Repositories.File(ctx, l.Repo, thread.SettingsPath); err != nil {
 			return err
 		}
-		l.settings = s
+		text, source = file.Text, "the default branch"
+	}
+	if found {
+		if l.settings, err = config.ParseWithoutAgent(text, source+":"+thread.SettingsPath); err != nil {
+			return err
+		}
 	}
 	m := l.settings.Merge
 	l.limits = train.Defaults()
@@ -172,6 +178,9 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	t := l.Self
 	if t == nil || t.Event.Number != number {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
+		if l.view.BaseSHA == "" {
+			t.Orphaned = &l.settings
+		}
 		switch err := t.Begin(ctx); {
 		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
 			l.opened[number] = nil
