@@ -44,7 +44,7 @@ func (r LossTold) learn(f *fold) {
 }
 
 // forget leaves out who is in the queue no more, and then the losses that nobody has to hear of.
-func (f *fold) forget() {
+func forget(f *fold) {
 	for i := range f.Losses {
 		l := &f.Losses[i]
 		l.Tell = slices.DeleteFunc(slices.Clone(l.Tell), func(n int) bool { return f.request(n) < 0 })

@@ -63,7 +63,7 @@ func (t *Thread) Configure() error {
 	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
-	s, err := t.readSettings()
+	s, err := readSettings(t)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (t *Thread) Configure() error {
 }
 
 // readSettings reads them, and checks the agent that they name.
-func (t *Thread) readSettings() (config.Settings, error) {
+func readSettings(t *Thread) (config.Settings, error) {
 	source := SettingsSource(t)
 	switch {
 	case !t.Snap.SettingsFound && t.Orphaned != nil:

@@ -159,11 +159,11 @@ const (
 func (l *line) claim(ctx context.Context, m *train.Manifest) (err error) {
 	if !slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving }) {
 		m.Claim = nil
-	} else if m.Claim, err = l.take(ctx, m.Claim); err != nil {
+	} else if m.Claim, err = take(ctx, l, m.Claim); err != nil {
 		return err
 	}
 	for i := range m.Losses {
-		if m.Losses[i].By, err = l.take(ctx, m.Losses[i].By); err != nil {
+		if m.Losses[i].By, err = take(ctx, l, m.Losses[i].By); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (l *line) claim(ctx context.Context, m *train.Manifest) (err error) {
 }
 
 // take is a claim of this run, or the one that there is, if it is of this run or of another one that lives.
-func (l *line) take(ctx context.Context, c *train.Claim) (*train.Claim, error) {
+func take(ctx context.Context, l *line, c *train.Claim) (*train.Claim, error) {
 	switch {
 	case c != nil && c.Holder == l.holder:
 		return c, nil

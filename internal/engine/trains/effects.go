@@ -142,7 +142,7 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 	case train.Tell:
 		return l.tell(ctx, e)
 	case train.TellLoss:
-		return l.tellLoss(ctx, e)
+		return tellLoss(ctx, l, e)
 	}
 	return fmt.Errorf("the train planned %T, which is not implemented", e)
 }
@@ -175,7 +175,7 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
 		}
 	case errors.As(err, &rejected):
-		return l.refused(ctx, e, rejected)
+		return refused(ctx, l, e, rejected)
 	default:
 		return err
 	}

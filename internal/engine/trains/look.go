@@ -54,7 +54,7 @@ func (l *line) look(ctx context.Context) error {
 	}
 	if err != nil {
 		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
-		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(l.lost(), strings.TrimPrefix(err.Error(), "the train's manifest: "))
+		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(lost(l), strings.TrimPrefix(err.Error(), "the train's manifest: "))
 	}
 	if l.stored, err = l.manifest.Encode(); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (l *line) recorded() (train.Manifest, error) {
 }
 
 // lost names the record that is not obeyed: its commit, or for one that was deleted the branches that it left.
-func (l *line) lost() string {
+func lost(l *line) string {
 	if l.at != "" {
 		return l.at
 	}
@@ -41,7 +41,7 @@ func (l *line) lost() string {
 }
 
 // tellLoss says in the conversation of a request what the record of the train has lost, once.
-func (l *line) tellLoss(ctx context.Context, e train.TellLoss) error {
+func tellLoss(ctx context.Context, l *line, e train.TellLoss) error {
 	mine := slices.ContainsFunc(l.now.Losses, func(k train.Loss) bool { return k.Record == e.Loss.Record && k.By != nil && k.By.Holder == l.holder })
 	if !mine {
 		l.home.Log.Info("train_loss_told_elsewhere", "base", l.Base, "pr_number", e.Request.Number)

@@ -13,7 +13,7 @@ import (
 
 // refused finds out who is to blame for a branch that GitHub does not take. Without the permission for workflow files it is who
 // changes one, and nobody has to wait for that. All else concerns the whole train.
-func (l *line) refused(ctx context.Context, e train.Push, rejected *git.ErrRejected) error {
+func refused(ctx context.Context, l *line, e train.Push, rejected *git.ErrRejected) error {
 	whole := train.PushRefused{Car: e.Car, Why: "the branch of the train could not be pushed: " + rejected.Message}
 	at := slices.IndexFunc(l.now.Cars, func(c train.Car) bool { return c.Number == e.Car })
 	if rejected.Reason != git.Workflow || at < 0 {
