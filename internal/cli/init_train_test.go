@@ -66,7 +66,10 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 		"no push":                   {settings, map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "train_no_push", []string{ownCI}},
 		"no push, and no train":     {"", map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "", nil},
 		"two of them, and no train": {"", map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": quietCI}, "", nil},
-		"only a deployment":         {settings, map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "", nil},
+		"only on pushes, and required": {
+			settings + "required_checks = [\"test@github-actions\"]\n", map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "train_required", []string{ownCI},
+		},
+		"only a deployment": {settings, map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)

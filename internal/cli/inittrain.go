@@ -52,7 +52,7 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 	}
 	for _, o := range ch.others {
 		i := slices.IndexFunc(files, func(f doctor.File) bool { return f.Path == o.Path })
-		if i < 0 || !o.OnCommits || len(required) > 0 && !doctor.ReportsAny(files[i], required) {
+		if i < 0 || required == nil && !o.OnCommits || required != nil && !doctor.ReportsAny(files[i], required) {
 			continue
 		}
 		if e, needed := doctor.HearTrain(files[i]); needed {

@@ -64,11 +64,11 @@ func train(e *exam) []Finding {
 	}
 	var out []Finding
 	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
-		out = append(out, problem("add "+trainFilter+" to on.push.branches of the workflow that has the required checks",
+		out = append(out, problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
 			"no workflow runs on the branches of the merge train, so nothing tests what lands"))
 	}
 	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" && len(out) == 0 {
-		out = append(out, problem("add "+trainFilter+" to its on.push.branches",
+		out = append(out, problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
 			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path))
 	} else if check, _ := Deaf(e.Workflows, trainBranch, required, Reported{}); check != "" && len(out) == 0 {
 		out = append(out, unchecked("no workflow has a job for required check %s: another service has to report it on the branches of the merge train", check))
@@ -84,6 +84,15 @@ func train(e *exam) []Finding {
 		out = append(out, ok("CI tests the branches of the merge train"))
 	}
 	return append(out, e.pushes()...)
+}
+
+// ownCI names the repository's own workflow that has the required checks, where only one can have them.
+func (e *exam) ownCI() string {
+	others := slices.DeleteFunc(Others(e.Workflows), func(o Other) bool { return !o.OnCommits })
+	if len(others) == 1 {
+		return others[0].Path
+	}
+	return "the workflow that has the required checks"
 }
 
 // pushes checks that what somebody pushes to the base and does to the train's branches is an event.
@@ -104,6 +113,6 @@ func (e *exam) pushes() []Finding {
 	if lacks == nil {
 		return nil
 	}
-	return []Finding{warn(fmt.Sprintf("run mergexo init again, which adds them; by hand: add `push: {branches: [%s, %s]}` and `delete:` below on:, and let both through in if:", scalar(base), trainFilter),
+	return []Finding{warn(fmt.Sprintf("run mergexo init, which adds them; by hand: add `push: {branches: [%s, %s]}` and `delete:` below on:, and let both through in if:", scalar(base), trainFilter),
 		"%s: on: lacks %s for the merge train: it sees what somebody pushes to %s, or does to its branches, only at the next event or sweep", e.files(), list(lacks), base)}
 }

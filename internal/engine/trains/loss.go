@@ -56,7 +56,6 @@ func tellLoss(ctx context.Context, l *line, e train.TellLoss) error {
 		if err := a.Say(ctx, journal.Token("train-loss", l.Base, e.Loss.Record), text); err != nil {
 			return err
 		}
-		l.said++
 	}
 	l.learn(train.LossTold{Number: e.Request.Number, Record: e.Loss.Record})
 	return nil
