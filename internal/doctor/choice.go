@@ -56,7 +56,7 @@ func (c Choice) Workflow() string {
 	tests := stepsOf(c.Tools)
 	all := stepsOf(c.Install) + tests
 	var fill []string
-	for line, steps := range map[string]string{hereAgent: all, hereAgain: all, hereTests: tests, hereLast: tests} {
+	for line, steps := range map[string]string{hereAgent: c.notOnPush(stepsOf(c.Install)) + tests, hereAgain: all, hereTests: tests, hereLast: tests} {
 		if steps != "" {
 			fill = append(fill, line, steps)
 		}

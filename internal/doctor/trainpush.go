@@ -38,3 +38,15 @@ func (c Choice) hearsPushes(text string) string {
 	}
 	return strings.Replace(text, "      && "+skipsBots, "      && "+skipsBots+skipsPushes, 1)
 }
+
+// notOnPush skips steps for pushes, on which no agent works.
+func (c Choice) notOnPush(steps string) string {
+	if len(c.Bases) == 0 || c.Split { // whose agent has a job of its own
+		return steps
+	}
+	var out strings.Builder
+	for line := range strings.Lines(steps) {
+		out.WriteString(line + "        if: github.event_name != 'push' && github.event_name != 'delete'\n")
+	}
+	return out.String()
+}
