@@ -19,8 +19,9 @@ func (p *program) initCommand() *cli.Command {
 		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
 		Description: "Asks which agent to run, which failed workflows go to it, and what merges a pull request. Flags answer in advance. If the\n" +
 			"files exist, it takes the answers from them, and asks before it overwrites anything; without an answer it writes\n" +
-			"nothing. With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left\n" +
-			"to do, with a command for what the token may not do.",
+			"nothing. It lets your CI run on the branches of a merge train where that is safe, and shows the lines that it adds.\n" +
+			"With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left to do, with a\n" +
+			"command for what the token may not do.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` in the repository", Value: "."},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite without asking"},
@@ -62,9 +63,10 @@ type setup struct {
 	program *program
 	place   git.Place
 	root    *os.Root
-	force   bool // overwrite without asking
-	yes     bool // ask nothing: a file with another text is kept
-	github  bool // set up the repository on GitHub too
+	force   bool     // overwrite without asking
+	yes     bool     // ask nothing: a file with another text is kept
+	github  bool     // set up the repository on GitHub too
+	edited  []string // workflows that init has changed, beside its own
 }
 
 // draft is a file that init is about to write.
@@ -101,7 +103,8 @@ func (s setup) install(c *cli.Context) error {
 			return err
 		}
 	}
-	choice, err := s.choose(c, q, hub)
+	ch := s.chooser(c, q)
+	choice, err := ch.choose(hub)
 	if err != nil {
 		return err
 	}
@@ -112,18 +115,32 @@ func (s setup) install(c *cli.Context) error {
 	if err := s.askAll(q, drafts); err != nil {
 		return err
 	}
-	for _, d := range drafts {
-		if err := s.write(d); err != nil {
-			return err
-		}
+	edits, byHand := ch.trainEdits(choice, hub)
+	edits, refused := s.askTrain(q, edits)
+	if err := s.writeAll(drafts, edits); err != nil {
+		return err
 	}
-	l := s.leftHere(choice)
+	for _, e := range edits {
+		s.edited = append(s.edited, e.Path)
+	}
+	l := s.leftHere(choice, append(byHand, refused...))
 	if hub != nil {
+		hub.edited = s.edited
 		if err := hub.setUp(c.Context, choice, &l); err != nil {
 			return err
 		}
 	}
 	return s.tellLeft(l)
+}
+
+// writeAll writes what was granted.
+func (s setup) writeAll(drafts []*draft, edits []doctor.TrainEdit) error {
+	for _, d := range drafts {
+		if err := s.write(d); err != nil {
+			return err
+		}
+	}
+	return s.writeTrain(edits)
 }
 
 // check refuses what cannot be overwritten.

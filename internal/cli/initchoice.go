@@ -106,10 +106,16 @@ type chooser struct {
 	there  bool            // an installation is there
 }
 
-// choose finds out what to write the files for.
-func (s setup) choose(c *cli.Context, q *questioner, hub *hubSetup) (doctor.Choice, error) {
+// chooser is what finds out what to write the files for.
+func (s setup) chooser(c *cli.Context, q *questioner) *chooser {
 	ch := &chooser{questioner: q, c: c, root: s.root, others: doctor.Others(localWorkflows(s.root))}
 	ch.look()
+	return ch
+}
+
+// choose finds out what to write the files for.
+func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
+	c := ch.c
 	out := doctor.Choice{Split: c.Bool("split") || ch.was.Split, Server: c.Bool("ghes") || ch.was.Server, App: c.Bool("app") || ch.was.App}
 	if out.App && out.Split { // the agent's job has the workflow's token, and has to know the App's comments
 		if out.Bot = appBot(ch.before.Repo.Bots); out.Bot == "" && hub != nil {
@@ -125,7 +131,8 @@ func (s setup) choose(c *cli.Context, q *questioner, hub *hubSetup) (doctor.Choi
 	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
 		out.Key = keys[0]
 	}
-	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(s.root))
+	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(ch.root))
+	ch.train(&out, hub)
 	return out, nil
 }
 

@@ -227,8 +227,8 @@ func (h *hubSetup) files(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !found || there.Text != here.Text {
-			h.left.add(fmt.Sprintf("Bring both files to the branch %s:", oneLine(h.facts.DefaultBranch)), commitBoth...)
+		if !found || there.Text != here.Text || len(h.edited) > 0 {
+			h.left.add(fmt.Sprintf("Bring %s to the branch %s:", h.written(), oneLine(h.facts.DefaultBranch)), h.commit()...)
 			return nil
 		}
 	}

@@ -26,10 +26,13 @@ func (l *left) add(what string, commands ...string) {
 	l.all = append(l.all, todo{what, commands})
 }
 
-// leftHere is what the checkout still needs.
-func (s setup) leftHere(c doctor.Choice) (l left) {
+// leftHere is what the checkout still needs, with the workflows that a person has to edit for a train.
+func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 	if _, err := s.root.Stat(c.Command); c.Adapter == "command" && err != nil {
 		l.add(fmt.Sprintf("Write %s, the agent. What it reads and writes:", c.Command), "mergexo help agents")
+	}
+	if len(c.Bases) > 0 {
+		leftForTrain(&l, c, byHand)
 	}
 	if !s.github {
 		var commands []string
@@ -38,13 +41,27 @@ func (s setup) leftHere(c doctor.Choice) (l left) {
 			commands = append(commands, exportToken(server))
 		}
 		l.add("Set up the repository on GitHub:", append(commands, "mergexo init --github")...)
-		l.add("Bring both files to the default branch:", commitBoth...)
+		l.add("Bring "+s.written()+" to the default branch:", s.commit()...)
 	}
 	return l
 }
 
-// commitBoth are the commands that bring the files to GitHub.
-var commitBoth = []string{"git add " + doctor.SettingsPath + " " + doctor.WorkflowPath, `git commit -m "Set up MergeXO"`, "git push"}
+// commit are the commands that bring the files to GitHub.
+func (s setup) commit() []string {
+	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath
+	for _, path := range s.edited {
+		add += " " + quoted(path)
+	}
+	return []string{add, `git commit -m "Set up MergeXO"`, "git push"}
+}
+
+// written are the files in words.
+func (s setup) written() string {
+	if len(s.edited) > 0 {
+		return "the files"
+	}
+	return "both files"
+}
 
 // tellLeft prints the list.
 func (s setup) tellLeft(l left) error {

@@ -21,6 +21,7 @@ type Choice struct {
 	Tests   []string // [repo] required_tests; nil: none
 	Found   string   // what shows that these are the tests
 	App     bool     // the workflow works with the token of a GitHub App
+	Bases   []string // branches that may have a merge train, pushes to which are events; nil: pushes are none
 	Bot     string   // that App's account, where several accounts have to trust each other
 	Split   bool     // the agent has a job of its own
 	Server  bool     // for GitHub Enterprise Server
@@ -51,11 +52,11 @@ func (c Choice) Workflow() string {
 	if c.Split {
 		text = splitTemplate
 	}
-	text = c.hears(text)
+	text = c.hears(c.hearsPushes(text))
 	tests := stepsOf(c.Tools)
 	all := stepsOf(c.Install) + tests
 	var fill []string
-	for line, steps := range map[string]string{hereAgent: all, hereAgain: all, hereTests: tests, hereLast: tests} {
+	for line, steps := range map[string]string{hereAgent: c.notOnPush(stepsOf(c.Install)) + tests, hereAgain: all, hereTests: tests, hereLast: tests} {
 		if steps != "" {
 			fill = append(fill, line, steps)
 		}
@@ -220,8 +221,11 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 		c.App = c.App || u.ownApp()
 	}
 	for _, t := range w.triggers {
-		if t.event == "workflow_run" {
+		switch t.event {
+		case "workflow_run":
 			c.CI = t.workflows
+		case "push":
+			c.Bases = slices.DeleteFunc(slices.Clone(t.branches), func(b string) bool { return b == trainPattern })
 		}
 	}
 	c.Server = strings.Contains(workflow.Text, "for GitHub Enterprise Server")

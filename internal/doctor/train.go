@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,7 +11,7 @@ import (
 )
 
 // trainFilter is what a workflow writes to be run on the branches of the merge train.
-const trainFilter = `"mergexo/train/**"`
+const trainFilter = `"` + trainPattern + `"`
 
 // trainBranch is a branch of the merge train.
 const trainBranch = "mergexo/train/main/1"
@@ -62,11 +64,11 @@ func train(e *exam) []Finding {
 	}
 	var out []Finding
 	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
-		out = append(out, problem("add "+trainFilter+" to on.push.branches of the workflow that has the required checks",
+		out = append(out, problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
 			"no workflow runs on the branches of the merge train, so nothing tests what lands"))
 	}
 	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" && len(out) == 0 {
-		out = append(out, problem("add "+trainFilter+" to its on.push.branches",
+		out = append(out, problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
 			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path))
 	} else if check, _ := Deaf(e.Workflows, trainBranch, required, Reported{}); check != "" && len(out) == 0 {
 		out = append(out, unchecked("no workflow has a job for required check %s: another service has to report it on the branches of the merge train", check))
@@ -81,5 +83,36 @@ func train(e *exam) []Finding {
 	if len(out) == 0 {
 		out = append(out, ok("CI tests the branches of the merge train"))
 	}
-	return out
+	return append(out, e.pushes()...)
+}
+
+// ownCI names the repository's own workflow that has the required checks, where only one can have them.
+func (e *exam) ownCI() string {
+	others := slices.DeleteFunc(Others(e.Workflows), func(o Other) bool { return !o.OnCommits })
+	if len(others) == 1 {
+		return others[0].Path
+	}
+	return "the workflow that has the required checks"
+}
+
+// pushes checks that what somebody pushes to the base and does to the train's branches is an event.
+func (e *exam) pushes() []Finding {
+	base := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
+	var lacks []string
+	for _, event := range []struct {
+		name  string
+		heard func(u use) bool
+	}{
+		{"push", func(u use) bool { return u.w.hearsPush(trainBranch) && u.w.hearsPush(base) }},
+		{"delete", func(u use) bool { return u.has("delete") }},
+	} {
+		if !slices.ContainsFunc(e.uses, func(u use) bool { return u.phase != agentPhase && !u.sweeps() && event.heard(u) }) {
+			lacks = append(lacks, event.name)
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return []Finding{warn(fmt.Sprintf("run mergexo init, which adds them; by hand: add `push: {branches: [%s, %s]}` and `delete:` below on:, and let both through in if:", scalar(base), trainFilter),
+		"%s: on: lacks %s for the merge train: it sees what somebody pushes to %s, or does to its branches, only at the next event or sweep", e.files(), list(lacks), base)}
 }

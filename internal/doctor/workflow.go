@@ -48,6 +48,7 @@ type job struct {
 	matrix      text // set if it is computed as a whole
 	failFast    string
 	runsOn      []string
+	environment bool // that it deploys to
 	container   container
 	steps       []*step
 }
@@ -154,6 +155,7 @@ func readJob(p pair) *job {
 	}
 	strategy := child(p.value, "strategy")
 	j.matrix, j.failFast = read(strategy, "matrix"), read(strategy, "fail-fast").value
+	j.environment = child(p.value, "environment") != nil
 	j.runsOn = words(child(p.value, "runs-on"))
 	if labels := child(child(p.value, "runs-on"), "labels"); labels != nil {
 		j.runsOn = words(labels)

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +37,13 @@ func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, erro
 
 func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) error {
 	e.Number = ev.Number
-	base, tested := train.BaseOf(ev.Branch)
+	base, ofTrain := train.BaseOf(ev.Branch)
 	switch {
-	case tested && !e.Phase.Writes():
-		return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
-	case tested:
-		return e.advance(ctx, trains.Order{Repo: ev.Repo, Base: base}, rep)
+	case ofTrain || ev.Number == 0 && ev.Branch != "":
+		if !e.Phase.Writes() {
+			return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
+		}
+		return e.advance(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:

@@ -59,10 +59,14 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 			w.rewriteRecord(tip, evil)
 			assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
 			assert.Contains(t, w.logged.String(), "train_record_forged")
+			said := w.losses(numbers[0])
+			require.Len(t, said, 1, "%s", w.logged.String())
+			assert.Contains(t, said[0], "as car 1 it names commit "+evil[:12])
 			assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
 			assert.Equal(t, "merged", w.badges(numbers...))
 			assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
 			assert.NotContains(t, w.bare("log", "--format=%H %s", "main"), evil)
+			assert.Len(t, w.losses(numbers[0]), 1, "nobody hears of it twice")
 		})
 	}
 }

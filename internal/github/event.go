@@ -26,6 +26,8 @@ var readers = map[string]func(object, *model.Event){
 	"check_suite":                 func(o object, e *model.Event) { readChecked(o.object("check_suite"), e) },
 	"check_run":                   func(o object, e *model.Event) { readChecked(o.object("check_run"), e) },
 	"status":                      func(o object, e *model.Event) { e.SHA = o.text("sha", true) },
+	"push":                        readPush,
+	"delete":                      readDelete,
 	"workflow_dispatch":           readDispatch,
 	"schedule":                    func(object, *model.Event) {},
 }
@@ -144,6 +146,25 @@ func readRun(o object, e *model.Event) {
 	e.RunID, e.Conclusion = run.id("id"), run.text("conclusion", false)
 }
 
+// readPush takes the branch that was moved, made or deleted, and where it is now. A tag is no branch.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#push
+func readPush(o object, e *model.Event) {
+	if branch, is := strings.CutPrefix(o.text("ref", true), "refs/heads/"); is {
+		e.Branch = branch
+	}
+	if deleted, _ := o.fields["deleted"].(bool); !deleted {
+		e.SHA = o.text("after", true)
+	}
+}
+
+// readDelete takes the branch that was deleted. GitHub delivers a push for it as well, which starts no workflow everywhere.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#delete
+func readDelete(o object, e *model.Event) {
+	if name := o.text("ref", true); o.text("ref_type", true) == "branch" {
+		e.Branch = name
+	}
+}
+
 // readDispatch takes the number from whichever of the usual inputs is given; inputs are strings, whatever their type says.
 func readDispatch(o object, e *model.Event) {
 	if !o.has("inputs") {
@@ -188,6 +209,8 @@ var shapes = []struct {
 	{"check_run", []string{"check_run", "action"}, []string{"deployment", "deployment_status", "workflow_run"}},
 	{"check_suite", []string{"check_suite", "action"}, nil},
 	{"status", []string{"sha", "state", "context", "branches"}, nil},
+	{"push", []string{"ref", "before", "after", "pusher"}, nil},
+	{"delete", []string{"ref", "ref_type", "pusher_type"}, []string{"master_branch"}},
 	{"workflow_dispatch", []string{"inputs", "ref", "workflow"}, nil},
 	{"schedule", []string{"schedule"}, nil},
 }

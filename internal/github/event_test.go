@@ -40,6 +40,8 @@ func TestEveryTrigger(t *testing.T) {
 		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821", Branch: "changes"},
 		{Name: "check_run", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
 		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
+		{Name: "push", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Branch: "master"},
+		{Name: "delete", Branch: "simple-branch"},
 		{Name: "workflow_dispatch", Repo: octo},
 		{Name: "schedule"},
 	}
@@ -122,6 +124,33 @@ func TestWhenItWasSaid(t *testing.T) {
 		} else {
 			assert.Equal(t, moment(t, c.want), e.CommentAt, "%s %v", c.name, c.times)
 		}
+	}
+}
+
+// A push and a deletion are about a branch, whatever became of it; tags are nobody's.
+func TestPushesOfBranches(t *testing.T) {
+	none := strings.Repeat("0", 40)
+	for _, c := range []struct {
+		name        string
+		change      map[string]any
+		branch, sha string
+	}{
+		{"push", map[string]any{"ref": "refs/heads/mergexo/train/release/2/7"}, "mergexo/train/release/2/7", "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
+		{"push", map[string]any{"deleted": true, "after": none}, "master", ""},
+		{"push", map[string]any{"ref": "refs/tags/v1"}, "", "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
+		{"delete", map[string]any{"ref": "refs/heads/odd"}, "refs/heads/odd", ""}, // a short name, whatever it looks like
+		{"delete", map[string]any{"ref": "v1", "ref_type": "tag"}, "", ""},
+	} {
+		var o map[string]any
+		require.NoError(t, json.Unmarshal(payload(t, c.name), &o))
+		maps.Copy(o, c.change)
+		raw, err := json.Marshal(o)
+		require.NoError(t, err)
+		e, err := ParseEvent(c.name, raw)
+		require.NoError(t, err)
+		assert.Equal(t, c.branch, e.Branch, "%s %v", c.name, c.change)
+		assert.Equal(t, c.sha, e.SHA, "%s %v", c.name, c.change)
+		assert.Zero(t, e.Number)
 	}
 }
 
@@ -251,9 +280,9 @@ func TestDispatchInputs(t *testing.T) {
 }
 
 func TestOtherEvents(t *testing.T) {
-	_, err := ParseEvent("push", []byte("not even JSON"))
+	_, err := ParseEvent("gollum", []byte("not even JSON"))
 	require.ErrorIs(t, err, ErrNotOurs)
-	assert.Equal(t, `event "push": not an event that mergexo handles`, err.Error())
+	assert.Equal(t, `event "gollum": not an event that mergexo handles`, err.Error())
 	for _, raw := range []string{string(payload(t, "pull_request_review_thread")), "{}", `{"ref": "refs/heads/main", "commits": []}`, `{"comment": {}, "repository": {}}`} {
 		_, err := InferEvent([]byte(raw))
 		require.ErrorIs(t, err, ErrNotOurs, raw)

@@ -3,10 +3,12 @@
 package journal
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +30,8 @@ const (
 	KindSettings  = "settings"
 	KindReview    = "review"
 	KindRoadmap   = "roadmap"
-	KindItem      = "item" // at the end of an issue, not of a comment
+	KindItem      = "item"  // at the end of an issue, not of a comment
+	KindTrain     = "train" // the record of a merge train, in a private ref
 )
 
 const (
@@ -118,6 +121,28 @@ func (c Codec) decodeMarker(kind, text string, v any) error {
 		return fmt.Errorf("mergexo-%s marker: %w", kind, err)
 	}
 	return nil
+}
+
+// Seal signs a JSON object that is kept outside of comments, if there is a key.
+func (c Codec) Seal(kind string, raw []byte) []byte {
+	if len(c.Key) == 0 {
+		return raw
+	}
+	raw = bytes.TrimSuffix(raw, []byte("\n"))
+	return fmt.Appendf(raw[:len(raw)-1:len(raw)-1], ",\"sig\":\"%s\"}\n", c.sign(kind, raw))
+}
+
+// Open gives back what was sealed. The error says that with the key of this run it was not, so that somebody else has written it.
+func (c Codec) Open(kind string, sealed []byte) ([]byte, error) {
+	raw, sig, signed := cutSignature(bytes.TrimSuffix(sealed, []byte("\n")))
+	switch {
+	case len(c.Key) == 0:
+	case !signed:
+		return nil, errors.New("it is not signed")
+	case !hmac.Equal([]byte(sig), []byte(c.sign(kind, raw))):
+		return nil, errors.New("its signature does not hold")
+	}
+	return raw, nil
 }
 
 // cutSignature splits {...,"sig":"HEX"} into {...} and HEX.

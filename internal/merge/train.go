@@ -38,6 +38,29 @@ func TrainText(p model.Pull, m model.MergeMarker, at Place) string {
 	return b.String()
 }
 
+// TrainLoss is a record of the merge train, or what it said of a car, that was not what MergeXO had written.
+type TrainLoss struct {
+	Ref string
+	Why string // without a full stop
+	Car int    // only what was said of this car; 0: all of it
+}
+
+// TrainLostText tells somebody whose request is in the train what was lost with its record, and what was kept.
+func TrainLostText(p model.Pull, m model.MergeMarker, lost TrainLoss) string {
+	base, why := markdown.Code(m.Base), markdown.Plain(lost.Why)
+	rest := fmt.Sprintf("The record is the ref `%s`, which only MergeXO may write. If nobody here changed it, check who can push to this repository.", markdown.Code(lost.Ref))
+	if lost.Car != 0 {
+		return fmt.Sprintf("**Somebody else changed the record of the merge train of `%s`**: %s. That commit does not land.\n\n"+
+			"- Kept: the request to merge %s, and its place in the queue.\n"+
+			"- Lost: the test results of car %d. Its pull requests are built again from their approved commits, and tested again.\n\n%s", base, why, what(p, m), lost.Car, rest)
+	}
+	return fmt.Sprintf("**MergeXO made a new record of the merge train of `%s`**, because the old one is not what MergeXO wrote (%s). "+
+		"It comes from the comments on the pull requests.\n\n"+
+		"- Kept: the request to merge %s, with its priority and other options. Its place in the queue follows from when it was asked for.\n"+
+		"- Lost: the cars and their test results, so that what was being tested is built and tested again. Also lost is the list of what landed, from which "+
+		"MergeXO estimates when a pull request lands.\n\n%s", base, why, what(p, m), rest)
+}
+
 // NoTrainText says why a wish for the merge train means nothing.
 func NoTrainText(p model.Pull) string {
 	return fmt.Sprintf("`priority`, `solo`, `now` and `/mergexo try` are for the merge train, but MergeXO itself tests merges into `%s`. "+

@@ -85,9 +85,9 @@ type Event struct {
 	// Numbers are the pull requests that the trigger names if it can name several: those of a checked commit. Number is the
 	// first.
 	Numbers []int
-	// SHA is the checked commit; "" if the trigger is about no commit.
+	// SHA is the commit that was checked or pushed; "" if the trigger is about no commit.
 	SHA string
-	// Branch is the branch that was checked; "" where the trigger does not say.
+	// Branch is the branch that was checked, pushed or deleted; "" where the trigger does not say.
 	Branch string
 	// RunID is the run of a workflow_run, and Conclusion its result; "" until it is completed.
 	RunID      int64

@@ -11,7 +11,7 @@ type Build struct {
 	Members []Request // in their order
 }
 
-// Push sets the branch of a car to its tip, if it is at From; "": there is none. Results: Pushed, PushRefused, Lost.
+// Push sets the branch of a car to its tip, if it is at From; "": there is none. Results: Pushed, PushRefused, Barred, Lost.
 type Push struct {
 	Car       int
 	Branch    string

@@ -116,6 +116,14 @@ type PushRefused struct {
 	Why string
 }
 
+// Barred is a car whose branch GitHub does not take for what some of its members change, whatever else is in it.
+type Barred struct {
+	Car     int
+	Numbers []int // of these members
+	Code    string
+	Why     string
+}
+
 // Lost is a car whose commits are nowhere any more, since the run that built them died before it pushed them.
 type Lost struct {
 	Car int

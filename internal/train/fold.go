@@ -21,6 +21,7 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 	f.settle()
 	for left := 100 + 8*(len(f.Queue)+len(f.Cars)); left > 0 && f.step(); left-- { // far more than there are steps
 	}
+	forget(&f)
 	return f.Manifest, effects(&f)
 }
 

@@ -3,6 +3,8 @@ package train
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 )
 
 // line are the places of the cars that are to land, in their order.
@@ -146,10 +148,22 @@ func (c *Car) judge(checks Checks, trouble string, s Settings, now int64) {
 	case late && checks.State == ChecksFailed: // the re-run never began
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:
-		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report within "+s.Timeout.String()
+		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report within "+length(s.Timeout)
 	default:
 		c.State, c.Checks, c.Why = Testing, nil, ""
 	}
+}
+
+// length is a duration as people write it in settings: 2h, and not 2h0m0s.
+func length(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // mostChecks is how many failed checks of a car are remembered.

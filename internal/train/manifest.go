@@ -35,9 +35,11 @@ type Manifest struct {
 	Cars []Car `json:"cars,omitempty"`
 	// Landed are the last landings, oldest first.
 	Landed []Landing `json:"landed,omitempty"`
+	// Losses are what the record has lost, until everybody is told whose request it concerns.
+	Losses []Loss `json:"losses,omitempty"`
 }
 
-// Claim names the run that is at a landing, which no other does while that run lives.
+// Claim names the run that is at a landing, or that tells of a loss, which no other does while that run lives.
 type Claim struct {
 	Holder string `json:"holder"`
 	Until  int64  `json:"until"` // when the run is dead whatever else is known
@@ -214,6 +216,7 @@ func Decode(raw []byte, base string) (Manifest, error) {
 		Required: map[string][]string{
 			"": {"version", "base", "next"}, "queue[]": {"n", "head", "token", "at"}, "cars[]": {"n", "on", "members", "state", "since"},
 			"cars[].members[]": {"n", "head"}, "landed[]": {"n", "sha", "from", "at"}, "queue[].end": {"outcome", "at"},
+			"losses[]": {"record", "why"},
 		},
 		MaxItems: 5000,
 	})
@@ -295,7 +298,7 @@ func Rebuild(base string, requests []Request, next int) Manifest {
 
 // clone is a manifest that shares no memory with m that a fold may change.
 func (m Manifest) clone() Manifest {
-	m.Queue, m.Cars, m.Landed = slices.Clone(m.Queue), slices.Clone(m.Cars), slices.Clone(m.Landed)
+	m.Queue, m.Cars, m.Landed, m.Losses = slices.Clone(m.Queue), slices.Clone(m.Cars), slices.Clone(m.Landed), slices.Clone(m.Losses)
 	for i := range m.Cars {
 		m.Cars[i].Members = slices.Clone(m.Cars[i].Members)
 	}

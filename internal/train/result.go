@@ -1,6 +1,7 @@
 package train
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -104,6 +105,23 @@ func (r PushRefused) learn(f *fold) {
 	}
 }
 
+func (r Barred) learn(f *fold) {
+	c := f.car(r.Car)
+	if c == nil || c.Pushed != 0 {
+		return
+	}
+	outcome := Failed
+	if c.Try {
+		outcome = Refuted
+	}
+	for _, n := range r.Numbers {
+		if i := f.request(n); i >= 0 && c.has(n) {
+			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
+		}
+	}
+	f.dropNumber(r.Car)
+}
+
 func (r Lost) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
 		f.dropNumber(r.Car)
@@ -115,6 +133,10 @@ func (r Foreign) learn(f *fold) {
 	if c == nil || c.Tip != r.Tip {
 		return
 	}
+	f.Losses = append(f.Losses, Loss{
+		Record: r.Tip, Car: r.Car, Tell: numbers(c.Members),
+		Why: fmt.Sprintf("as car %d it names commit %s, which the approved pull requests do not make", r.Car, r.Tip[:min(len(r.Tip), 12)]),
+	})
 	for _, m := range c.Members {
 		if i := f.request(m.Number); i >= 0 {
 			f.Queue[i].Made = slices.DeleteFunc(slices.Clone(f.Queue[i].Made), func(sha string) bool { return sha == m.Tip })

@@ -30,7 +30,7 @@ func effects(f *fold) []Effect {
 			out = append(out, Done{Request: r, Outcome: e.Outcome, SHA: e.SHA, Why: e.Why, Checks: e.Checks})
 		}
 	}
-	return slices.Concat(out, strays(f), tells(f))
+	return slices.Concat(out, losses(f), strays(f), tells(f))
 }
 
 // rank is the order in which effects of cars are carried out.

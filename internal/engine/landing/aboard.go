@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -349,6 +351,15 @@ func (a *Aboard) Tell(ctx context.Context, detail, text string) error {
 	a.g.tried = false
 	_, err := a.g.wait(ctx, model.CodeTrain, detail, text)
 	return told(err)
+}
+
+// Say posts a comment in the conversation of the request, unless one with this token is there.
+func (a *Aboard) Say(ctx context.Context, token, text string) error {
+	if a.g.State.Tokens[token] != 0 {
+		return nil
+	}
+	_, err := a.g.Thread.Comment(ctx, token, journal.Body{Text: text}, effect.Mark{})
+	return err
 }
 
 // Body is the text of the pull request.

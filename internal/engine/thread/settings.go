@@ -63,16 +63,9 @@ func (t *Thread) Configure() error {
 	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
-	source := SettingsSource(t)
-	if !t.Snap.SettingsFound {
-		return config.Missing(source)
-	}
-	s, err := config.Parse(t.Snap.Settings, source)
+	s, err := readSettings(t)
 	if err != nil {
 		return err
-	}
-	if err := CheckAgent(t.World, s); err != nil {
-		return fmt.Errorf("%s: %w", source, err)
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
 	if t.Snap.IsPull && branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
@@ -84,6 +77,25 @@ func (t *Thread) Configure() error {
 		t.Fold() // more comments count as ours than were known when the state was folded first
 	}
 	return nil
+}
+
+// readSettings reads them, and checks the agent that they name.
+func readSettings(t *Thread) (config.Settings, error) {
+	source := SettingsSource(t)
+	switch {
+	case !t.Snap.SettingsFound && t.Orphaned != nil:
+		return *t.Orphaned, nil
+	case !t.Snap.SettingsFound:
+		return config.Settings{}, config.Missing(source)
+	}
+	s, err := config.Parse(t.Snap.Settings, source)
+	if err != nil {
+		return s, err
+	}
+	if err := CheckAgent(t.World, s); err != nil {
+		return s, fmt.Errorf("%s: %w", source, err)
+	}
+	return s, nil
 }
 
 // SettingsBranch is the branch whose settings count.

@@ -19,6 +19,8 @@ import (
 type Order struct {
 	Repo model.Repo
 	Base string // branch
+	// Perhaps says that nobody knows whether the base has a train: without a record there is nothing to do.
+	Perhaps bool
 	// Self is the thread of the pull request that the run is about; nil: it is about none.
 	Self *thread.Thread
 	// Of gives the requests to merge the pull request of a thread.
@@ -141,7 +143,7 @@ func batch(effects []train.Effect) []train.Effect {
 // said says that an effect only writes a comment.
 func said(e train.Effect) bool {
 	switch e.(type) {
-	case train.Tell, train.Fail, train.Done:
+	case train.Tell, train.TellLoss, train.Fail, train.Done:
 		return true
 	}
 	return false
@@ -153,23 +155,33 @@ const (
 	clocksApart = 5 * time.Minute
 )
 
-// claim makes the landing of a car this run's, unless another run that lives is at it.
-func (l *line) claim(ctx context.Context, m *train.Manifest) error {
-	moving := slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving })
-	switch c := m.Claim; {
-	case !moving:
+// claim makes the landing of a car this run's, and the word about what was lost, unless another run that lives is at it.
+func (l *line) claim(ctx context.Context, m *train.Manifest) (err error) {
+	if !slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving }) {
 		m.Claim = nil
-		return nil
-	case c != nil && c.Holder == l.holder:
-		return nil
-	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
-		gone, err := thread.HolderGone(ctx, l.home, c.Holder)
-		if err != nil || !gone {
+	} else if m.Claim, err = take(ctx, l, m.Claim); err != nil {
+		return err
+	}
+	for i := range m.Losses {
+		if m.Losses[i].By, err = take(ctx, l, m.Losses[i].By); err != nil {
 			return err
 		}
 	}
-	m.Claim = &train.Claim{Holder: l.holder, Until: l.time().Add(claimFor).Unix()}
 	return nil
+}
+
+// take is a claim of this run, or the one that there is, if it is of this run or of another one that lives.
+func take(ctx context.Context, l *line, c *train.Claim) (*train.Claim, error) {
+	switch {
+	case c != nil && c.Holder == l.holder:
+		return c, nil
+	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
+		gone, err := thread.HolderGone(ctx, l.home, c.Holder)
+		if err != nil || !gone {
+			return c, err
+		}
+	}
+	return &train.Claim{Holder: l.holder, Until: l.time().Add(claimFor).Unix()}, nil
 }
 
 // time is now by the clock of the run.

@@ -34,6 +34,7 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 	if raw, err = m.Encode(); err != nil {
 		return false, err
 	}
+	raw = l.home.Codec.Seal(journal.KindTrain, raw)
 	ref := transport.TrainRef(l.Base)
 	done, err := l.home.Apply(ctx, effect.Swap{PrivateRef: transport.PrivateRef{Ref: ref, Content: raw}, Was: l.at})
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
@@ -140,6 +141,8 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 		return l.done(ctx, e)
 	case train.Tell:
 		return l.tell(ctx, e)
+	case train.TellLoss:
+		return tellLoss(ctx, l, e)
 	}
 	return fmt.Errorf("the train planned %T, which is not implemented", e)
 }
@@ -172,7 +175,7 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
 		}
 	case errors.As(err, &rejected):
-		l.learn(train.PushRefused{Car: e.Car, Why: "the branch of the train could not be pushed: " + rejected.Message})
+		return refused(ctx, l, e, rejected)
 	default:
 		return err
 	}

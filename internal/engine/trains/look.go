@@ -32,11 +32,14 @@ func (l *line) look(ctx context.Context) error {
 			l.at = r.SHA
 		}
 	}
+	if l.at == "" && l.Perhaps {
+		return thread.End(model.ResultNothing, "branch %s has no merge train", l.Base)
+	}
 	l.view, err = l.home.GitHub.Threads.Train(ctx, github.TrainQuery{Repo: l.Repo, Base: l.Base, Branches: train.Root + l.Base + "/", Manifest: l.at})
 	if err != nil {
 		return err
 	}
-	if err := l.configure(); err != nil {
+	if err := l.configure(ctx); err != nil {
 		return err
 	}
 	m, err := l.recorded()
@@ -51,7 +54,7 @@ func (l *line) look(ctx context.Context) error {
 	}
 	if err != nil {
 		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
-		l.manifest = train.Rebuild(l.Base, asked, l.next())
+		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(lost(l), strings.TrimPrefix(err.Error(), "the train's manifest: "))
 	}
 	if l.stored, err = l.manifest.Encode(); err != nil {
 		return err
@@ -70,15 +73,21 @@ func (l *line) look(ctx context.Context) error {
 	return nil
 }
 
-// configure takes over the settings of the base branch.
-func (l *line) configure() error {
+// configure takes over the settings of the base branch, or those of the default branch to end what was asked for a base that is gone.
+func (l *line) configure(ctx context.Context) (err error) {
 	l.settings = config.Defaults()
-	if l.view.SettingsFound {
-		s, err := config.ParseWithoutAgent(l.view.Settings, l.Base+":"+thread.SettingsPath)
-		if err != nil {
+	text, source, found := string(l.view.Settings), l.Base, l.view.SettingsFound
+	if l.view.BaseSHA == "" && l.at != "" {
+		var file model.RepositoryFile
+		if file, found, err = l.home.GitHub.Repositories.File(ctx, l.Repo, thread.SettingsPath); err != nil {
 			return err
 		}
-		l.settings = s
+		text, source = file.Text, "the default branch"
+	}
+	if found {
+		if l.settings, err = config.ParseWithoutAgent(text, source+":"+thread.SettingsPath); err != nil {
+			return err
+		}
 	}
 	m := l.settings.Merge
 	l.limits = train.Defaults()
@@ -86,16 +95,6 @@ func (l *line) configure() error {
 	l.home.Settings = l.settings
 	l.home.Snap.Viewer = l.view.Viewer
 	return nil
-}
-
-// recorded is the manifest as it is recorded. The error says why it cannot be read.
-func (l *line) recorded() (train.Manifest, error) {
-	if l.at == "" {
-		return train.New(l.Base), nil
-	}
-	m, err := train.Decode(l.view.Manifest, l.Base)
-	m.Writer = ""
-	return m, err
 }
 
 // next is a number that no car has whose branch there is.
@@ -179,6 +178,9 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	t := l.Self
 	if t == nil || t.Event.Number != number {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
+		if l.view.BaseSHA == "" {
+			t.Orphaned = &l.settings
+		}
 		switch err := t.Begin(ctx); {
 		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
 			l.opened[number] = nil

@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+)
+
+const (
+	ownCI = ".github/workflows/ci.yml"
+	// quietCI does not run on the branches of the merge train.
+	quietCI = "name: CI\non:\n  push:\n    branches: [main] # and nothing else\n  pull_request:\njobs:\n  test: {runs-on: ubuntu-latest, steps: [{run: make}]}\n"
+	heardCI = "name: CI\non:\n  push:\n    branches: [main, \"mergexo/train/**\"] # and nothing else\n  pull_request:\njobs:\n  test: {runs-on: ubuntu-latest, steps: [{run: make}]}\n"
+)
+
+func TestInitHasCIRunOnTheTrain(t *testing.T) {
+	for name, c := range map[string]struct {
+		typed   string
+		flags   []string
+		changed bool
+	}{
+		"by --yes": {"", []string{"--yes"}, true}, "by force": {"", []string{"--force"}, true}, "yes": {"y\n", nil, true}, "the default": {"\n", nil, true},
+		"no": {"n\n", nil, false}, "nobody answers": {"", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newRepository(t)
+			put(t, dir, ownCI, quietCI)
+			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...)
+			require.Equal(t, 0, got.exit, got.errout)
+			text := filesIn(t, dir)[ownCI]
+			if !c.changed {
+				assert.Equal(t, quietCI, text)
+				assert.NotContains(t, got.out, ownCI)
+				assert.Contains(t, got.errout, "  +    branches: [main, \"mergexo/train/**\"] # and nothing else\n[Y/n] ", "it says what it would add")
+				return
+			}
+			assert.Equal(t, heardCI, text)
+			shows(t, "init/train.txt", "", got.out)
+			got = programIn(t, dir, "", nil, "init")
+			assert.Equal(t, 0, got.exit)
+			assert.Empty(t, got.errout, "it is not asked again")
+			assert.NotContains(t, got.out, ownCI)
+		})
+	}
+}
+
+// What a program should not edit is left to a person, with the lines and the file. Without a train nobody is asked for it.
+func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
+	const settings = "[merge]\nverify = \"ci\"\n"
+	for name, c := range map[string]struct {
+		settings string
+		files    map[string]string
+		out      string // golden; "": nothing of the train
+		changed  []string
+	}{
+		"it publishes": {settings, map[string]string{ownCI: quietCI + "  publish: {if: github.event_name == 'push', runs-on: ubuntu-latest}\n"}, "train_event", nil},
+		"two of them":  {settings, map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": strings.ReplaceAll(quietCI, "test", "lint")}, "train_two", nil},
+		"two of them, of which one is required": {
+			settings + "required_checks = [\"test\"]\n", map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": strings.ReplaceAll(quietCI, "test", "lint")}, "train_required", []string{ownCI},
+		},
+		"no push":                   {settings, map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "train_no_push", []string{ownCI}},
+		"no push, and no train":     {"", map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "", nil},
+		"two of them, and no train": {"", map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": quietCI}, "", nil},
+		"only on pushes, and required": {
+			settings + "required_checks = [\"test@github-actions\"]\n", map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "train_required", []string{ownCI},
+		},
+		"only a deployment": {settings, map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newRepository(t)
+			if c.settings != "" {
+				put(t, dir, thread.SettingsPath, c.settings)
+				put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+			}
+			for path, text := range c.files {
+				put(t, dir, path, text)
+			}
+			got := programIn(t, dir, "", nil, "init", "--yes")
+			require.Equal(t, 0, got.exit, got.errout)
+			var changed []string
+			for path, text := range filesIn(t, dir) {
+				if was, there := c.files[path]; there && was != text {
+					changed = append(changed, path)
+				}
+			}
+			assert.Equal(t, c.changed, changed)
+			if c.out == "" {
+				assert.NotContains(t, got.out, "mergexo/train")
+				return
+			}
+			shows(t, "init/"+c.out+".txt", "", got.out)
+		})
+	}
+}
+
+// Settings that want a train, or an App, make pushes events.
+func TestInitMakesPushesEventsForATrain(t *testing.T) {
+	dir := newRepository(t)
+	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"both\"\n")
+	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+	put(t, dir, ".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n") // as a clone has it
+	got := programIn(t, dir, "n\ny\n", nil, "init")
+	require.Equal(t, 0, got.exit, got.errout)
+	text := filesIn(t, dir)[doctor.WorkflowPath]
+	assert.Contains(t, text, "  push:\n    branches: [trunk, \"mergexo/train/**\"]\n  delete:\n")
+	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
+	got = programIn(t, dir, "n\n", nil, "init")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is the same already\n")
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// usualBase is the default branch where nobody says another.
+const usualBase = "main"
+
+// train chooses whether pushes are events, which a merge train needs: it takes an App, or settings that want it.
+func (ch *chooser) train(out *doctor.Choice, hub *hubSetup) {
+	verify := ch.before.Merge.Verify
+	if out.Bases = ch.was.Bases; len(out.Bases) > 0 {
+		return
+	}
+	if out.App || verify == config.VerifyCI || verify == config.VerifyBoth {
+		out.Bases = []string{ch.defaultBranch(hub)}
+	}
+}
+
+// defaultBranch is that of the repository, as GitHub or the clone tells.
+func (ch *chooser) defaultBranch(hub *hubSetup) string {
+	if hub != nil && hub.facts.DefaultBranch != "" {
+		return hub.facts.DefaultBranch
+	}
+	head := doctor.File{Path: ".git/refs/remotes/origin/HEAD"}
+	if readLocal(ch.root, &head) {
+		if branch, is := strings.CutPrefix(strings.TrimSpace(head.Text), "ref: refs/remotes/origin/"); is {
+			return branch
+		}
+	}
+	return usualBase
+}
+
+// trainEdits are the workflows that have to run on the branches of the merge train and do not: those that init can change, and
+// those that a person has to.
+func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand []doctor.TrainEdit) {
+	wanted := len(out.Bases) > 0
+	if !wanted && ch.there {
+		return nil, nil // it was asked once
+	}
+	files := localWorkflows(ch.root)
+	required := ch.requiredChecks(hub)
+	if !slices.ContainsFunc(files, func(f doctor.File) bool { return doctor.ReportsAny(f, required) }) {
+		required = nil // others report them, or nobody knows which of these does
+	}
+	for _, o := range ch.others {
+		i := slices.IndexFunc(files, func(f doctor.File) bool { return f.Path == o.Path })
+		if i < 0 || required == nil && !o.OnCommits || required != nil && !doctor.ReportsAny(files[i], required) {
+			continue
+		}
+		if e, needed := doctor.HearTrain(files[i]); needed {
+			edits = append(edits, e)
+		}
+	}
+	if len(edits) > 1 && len(required) == 0 {
+		for i := range edits {
+			edits[i].Text, edits[i].Why = "", "if it has a check that must pass before a merge"
+		}
+	}
+	for _, e := range edits {
+		if wanted && e.Text == "" {
+			byHand = append(byHand, e)
+		}
+	}
+	edits = slices.DeleteFunc(edits, func(e doctor.TrainEdit) bool { return e.Text == "" || e.Trigger && !wanted })
+	return edits, byHand
+}
+
+// requiredChecks are the names of those that are known to be required.
+func (ch *chooser) requiredChecks(hub *hubSetup) []string {
+	var names []string
+	for _, name := range ch.before.Merge.RequiredChecks {
+		if bare, app, found := strings.Cut(name, "@"); !found || app == "github-actions" {
+			names = append(names, bare)
+		}
+	}
+	if hub != nil {
+		for _, d := range hub.facts.Demands.List {
+			if d.Kind == model.DemandChecks {
+				names = append(names, d.Names...)
+			}
+		}
+	}
+	return names
+}
+
+// askTrain asks about every workflow that init would change, and gives those that it may. Without an answer nothing is changed.
+func (s setup) askTrain(q *questioner, edits []doctor.TrainEdit) (granted, refused []doctor.TrainEdit) {
+	for _, e := range edits {
+		if s.yes || s.force {
+			granted = append(granted, e)
+			continue
+		}
+		answer, given := q.ask("A merge train, which needs the token of a GitHub App, has %s test what lands. Let it run there? It gets:\n%s\n[Y/n] ", oneLine(e.Path), added(e))
+		if answer = strings.ToLower(answer); given && (answer == "" || answer == "y" || answer == "yes") {
+			granted = append(granted, e)
+		} else {
+			refused = append(refused, e)
+		}
+	}
+	return granted, refused
+}
+
+// added are the new lines of a workflow as people read them.
+func added(e doctor.TrainEdit) string {
+	var lines []string
+	for _, line := range e.New {
+		lines = append(lines, "  +"+oneLine(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// writeTrain writes the workflows, and shows what is new in them.
+func (s setup) writeTrain(edits []doctor.TrainEdit) error {
+	for _, e := range edits {
+		if err := replace(s.root, e.Path, e.Text); err != nil {
+			return usagef("write %s: %s", e.Path, reason(err))
+		}
+		if _, err := fmt.Fprintf(s.Out, "wrote %s, which runs on the branches of the merge train now:\n%s\n", oneLine(e.Path), added(e)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftForTrain adds what a person has to write for the train.
+func leftForTrain(l *left, c doctor.Choice, byHand []doctor.TrainEdit) {
+	for _, e := range byHand {
+		why := ""
+		if e.Why != "" {
+			why = " (" + e.Why + ")"
+		}
+		what := fmt.Sprintf("Let %s run on the branches of the merge train%s:", e.Path, why)
+		if !c.App {
+			what = fmt.Sprintf("Let %s run on the branches of the merge train, which needs the token of a GitHub App%s:", e.Path, why)
+		}
+		l.add(what, e.Lines...)
+	}
+}

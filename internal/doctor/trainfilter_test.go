@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Where the filter for the train belongs, in all the ways that people write a list. ++ stands where it comes in; without one, a
+// person has to write it.
+func TestHowAWorkflowComesToHearTheTrain(t *testing.T) {
+	const jobs = "\njobs: {test: {}}\n"
+	for name, c := range map[string]struct{ text, more, why string }{
+		"brackets":             {"on:\n  push:\n    branches: [main++] # the default\n  pull_request:\n" + jobs, `, "mergexo/train/**"`, ""},
+		"brackets in quotes":   {"on:\n  push:\n    branches: ['main', 'release/**'++ ]" + jobs, `, 'mergexo/train/**'`, ""},
+		"brackets and lines":   {"on:\n  push:\n    branches: [\n      main,\n      \"v*\"++\n    ]" + jobs, `, "mergexo/train/**"`, ""},
+		"all in one line":      {"on: {push: {branches: [main++]}, pull_request: }" + jobs, `, "mergexo/train/**"`, ""},
+		"a list":               {"on:\n  push:\n    branches:\n      - main\n      # two\n      - 'v2' # old++\n    paths: [x]\n  pull_request:\n" + jobs, "\n      - 'mergexo/train/**'", ""},
+		"a list, not indented": {"on:\n  push:\n    branches:\n    -   main++\n\n  pull_request:\n" + jobs, "\n    -   \"mergexo/train/**\"", ""},
+		"a list at the end":    {"jobs: {test: {}}\non:\n  push:\n    branches:\n      - main++", "\n      - \"mergexo/train/**\"", ""},
+		"other line ends":      {"on:\r\n  push:\r\n    branches:\r\n      - main++\r\njobs: {}\r\n", "\r\n      - \"mergexo/train/**\"", ""},
+		"one branch":           {"on:\n  push:\n    branches: ++main++ # only\n" + jobs, "", ""}, // see below
+		"quoted on":            {"\"on\":\n  push:\n    branches: [main++]" + jobs, `, "mergexo/train/**"`, ""},
+		"other letters":        {"name: Prüfung\non:\n  push: {x: ü, branches: [main++]}" + jobs, `, "mergexo/train/**"`, ""},
+		"taken back before":    {"on:\n  push:\n    branches: ['**', '!mergexo/**'++]" + jobs, `, 'mergexo/train/**'`, ""},
+		"no push":              {"on: # when\n++  pull_request:\n    types: [opened]" + jobs, "  push:\n    branches: [\"mergexo/train/**\"]\n", ""},
+		"a comma at the end":   {"on:\n  push:\n    branches: [main, ]" + jobs, "", "not written in a way"},
+		"a comment in it":      {"on:\n  push:\n    branches: [main # x\n      ]" + jobs, "", "not written in a way"},
+		"nothing in it":        {"on:\n  push:\n    branches: []\n  pull_request:" + jobs, "", "not written in a way"},
+		"only tags":            {"on:\n  push:\n    tags: [v1]\n  pull_request:" + jobs, "", "not written in a way"},
+		"branches-ignore":      {"on:\n  push:\n    branches-ignore: ['mergexo/**']" + jobs, "", "branches-ignore"},
+		"a word":               {"on: pull_request" + jobs, "", "not written in a way"},
+		"words":                {"on: [pull_request, issues]" + jobs, "", "not written in a way"},
+		"shared":               {"on:\n  push:\n    branches: &b [main]\n  pull_request:\n    branches: *b" + jobs, "", "not written in a way"},
+		"borrowed":             {"on:\n  pull_request:\n    branches: &b [main]\n  push:\n    branches: *b" + jobs, "", "not written in a way"},
+		"more than one line":   {"on:\n  push:\n    branches:\n      - >-\n        main" + jobs, "", "not written in a way"},
+		"it asks for a push":   {"on:\n  push:\n    branches: [main]\njobs: {a: {if: \"github.event_name == 'push'\"}}\n", "", "github.event_name"},
+		"it deploys":           {"on:\n  push:\n    branches: [main]\njobs: {a: {environment: production}}\n", "", "an environment"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was, now := strings.ReplaceAll(c.text, "++", ""), strings.Replace(c.text, "++", c.more, 1)
+			if name == "one branch" {
+				now = strings.Replace(strings.Replace(c.text, "++", "[", 1), "++", `, "mergexo/train/**"]`, 1)
+			}
+			e, needed := HearTrain(File{Path: "ci.yml", Text: was})
+			require.True(t, needed)
+			if c.why != "" {
+				assert.Empty(t, e.Text)
+				assert.Contains(t, e.Why, c.why)
+				assert.NotEmpty(t, e.Lines)
+				return
+			}
+			require.Equal(t, now, e.Text, e.Why)
+			assert.NotEmpty(t, e.New)
+			for _, line := range e.New {
+				assert.Contains(t, now, line)
+			}
+			_, needed = HearTrain(File{Path: "ci.yml", Text: e.Text})
+			assert.False(t, needed, "it hears the train now")
+		})
+	}
+	for name, text := range map[string]string{
+		"all pushes":     "on: push\njobs: {}\n",
+		"all branches":   "on: {push: {branches: ['**']}}\njobs: {}\n",
+		"others ignored": "on: {push: {branches-ignore: [docs]}}\njobs: {}\n",
+		"no workflow":    "- x\n",
+		"no YAML":        "\tx: [",
+	} {
+		_, needed := HearTrain(File{Path: "ci.yml", Text: text})
+		assert.False(t, needed, name)
+	}
+}
+
+// What a person has to write is there in full.
+func TestTheLinesThatAPersonWrites(t *testing.T) {
+	for text, want := range map[string]string{
+		"on: pull_request\njobs: {}\n":                                             "on:\n  push:\n    branches: [\"mergexo/train/**\"]",
+		"on:\n  push:\n    branches: [main, 'v*', ]\njobs: {}\n":                   "on:\n  push:\n    branches: [main, \"v*\", \"mergexo/train/**\"]",
+		"on:\n  push:\n    branches-ignore: ['mergexo/**', docs]\njobs: {a: {}}\n": "on:\n  push:\n    branches-ignore: [docs]",
+	} {
+		e, needed := HearTrain(File{Path: "ci.yml", Text: text})
+		require.True(t, needed)
+		assert.Equal(t, want, strings.Join(e.Lines, "\n"))
+	}
+}

@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor/expression"
+)
+
+// A workflow for a merge train has one job run for what people do to the base and to the train's branches, and none for what bots
+// do, which is mostly MergeXO's own.
+func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
+	pushed := func(login, kind string) expression.Object {
+		return event("", login, kind, expression.Object{"ref": "refs/heads/main", "pusher": expression.Object{"name": login}})
+	}
+	deleted := func(ref, login, kind string) expression.Object {
+		return event("", login, kind, expression.Object{"ref": ref, "ref_type": "branch"})
+	}
+	for name, c := range map[string]Choice{
+		"one job": {App: true, Install: []string{"npm install -g x", "true"}, Bases: []string{"main", "release/**"}}, "split": {App: true, Split: true, Bot: "my-app[bot]", Bases: []string{"main", "release/**"}},
+		"server": {App: true, Server: true, Bases: []string{"main", "release/**"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := File{Path: WorkflowPath, Text: c.Workflow()}
+			w, err := readWorkflow(file)
+			require.NoError(t, err)
+			for branch, hears := range map[string]bool{"main": true, "release/2": true, trainBranch: true, "agent/small/1-x": false} {
+				assert.Equal(t, hears, w.hearsPush(branch), branch)
+			}
+			for _, o := range []struct {
+				what, event string
+				own         expression.Object
+				jobs        int
+			}{
+				{"a person pushes", "push", pushed(person, "User"), 1},
+				{"a bot pushes", "push", pushed(app, "Bot"), 0},
+				{"a person deletes a branch of the train", "delete", deleted(trainBranch, person, "User"), 1},
+				{"a person deletes another branch", "delete", deleted("main", person, "User"), 0},
+				{"we delete a branch of the train", "delete", deleted(trainBranch, app, "Bot"), 0},
+			} {
+				ran := 0
+				for _, u := range usesOf(w) {
+					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
+					require.NoError(t, err)
+					assert.True(t, known, "%s: %s", o.what, u.j.id)
+					if met {
+						ran++
+						assert.NotEqual(t, agentPhase, u.phase, o.what)
+					}
+				}
+				assert.Equal(t, o.jobs, ran, o.what)
+			}
+			skipped := "\n        if: github.event_name != 'push' && github.event_name != 'delete'\n"
+			assert.Equal(t, len(c.Install), strings.Count(file.Text, skipped), "nothing is installed for an agent that does not work")
+			again, there := Chosen(file, File{Path: SettingsPath})
+			require.True(t, there)
+			assert.Equal(t, c.Bases, again.Bases, "init writes the same again")
+
+			f := healthy()
+			f.Workflows, f.Settings.Train = []File{file}, true
+			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
+			e := newExam(f)
+			assert.Equal(t, []Finding{ok("CI tests the branches of the merge train")}, train(e))
+			for _, f := range condition(e) {
+				assert.Equal(t, OK, f.Level, f.Text)
+			}
+			for _, f := range concurrent(e) {
+				assert.Equal(t, OK, f.Level, f.Text)
+			}
+		})
+	}
+	assert.NotContains(t, Choice{}.Workflow(), "  push:")
+}

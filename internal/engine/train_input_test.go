@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A check that never reports keeps nobody for longer than the settings allow: the request fails with its name.
+func TestACheckThatNeverReportsEndsTheRequest(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, `ci_timeout = "90m"`)
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	tip := w.trains()["mergexo/train/main/1"]
+	w.put("/_sandbox/runs/4002", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "lint"}}})
+	w.later(89 * time.Minute)
+	w.sweep()
+	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	w.later(2 * time.Minute)
+	w.sweep()
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
+	assert.Contains(t, w.request(), "required check ci did not report within 1h30m.")
+	assert.Empty(t, w.trains())
+}
+
+// A base that is deleted ends the requests for it, at once or with the next sweep, and with that reason.
+func TestTheBaseOfATrainIsDeleted(t *testing.T) {
+	t.Parallel()
+	for name, hear := range map[string]func(w *world){
+		"and the train hears of it": func(w *world) { w.handle(w.delivery("delete")) },
+		"and only the sweep sees":   func(w *world) { w.sweep() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+			var numbers []int
+			for i := range 2 {
+				w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
+				w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
+				w.approve("alice")
+				w.passed("ci")
+				numbers = append(numbers, w.number)
+			}
+			w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
+			w.aboard(numbers, "")
+			require.Len(t, w.trains(), 2, "%s", w.logged.String())
+			w.api("octo", "DELETE", w.path("/git/refs/heads/release"), nil)
+			hear(w)
+			w.sweep()
+			for _, n := range numbers {
+				w.number = n
+				assert.Equal(t, []string{"merge_failed BASE_MISSING"}, w.merges(), w.logged.String())
+				assert.Contains(t, w.request(), "**Not merged: there is no branch `release`**")
+				assert.Len(t, w.comments(), 2, "the command and its answer")
+			}
+			assert.Empty(t, w.trains())
+		})
+	}
+}
+
+// An App without the permission for workflow files cannot push a car that changes one: that request fails and names the permission,
+// and the others land.
+func TestAnAppThatMayNotPushWorkflows(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `verify = "ci"`, `required_checks = ["ci"]`, "speculate = 1")
+	w.write("octo", "main", "ci.sh", "true\n")
+	r := newRobot(w, repo.String())
+	ask := func(number int) {
+		w.number = number
+		w.talk("carol", "/mergexo merge")
+		r.handle(w.delivery("issue_comment"))
+	}
+	first := w.ready("first", "zero\n")[0]
+	numbers := w.ready("car", "one\n", "two\n", "three\n")
+	w.number = numbers[1]
+	w.head = "agent/car1"
+	w.write("octo", "agent/car1", ".github/workflows/new.yml", "on: push\njobs: {x: {runs-on: x}}\n")
+	w.approve("alice")
+	w.passed("ci")
+	ask(first)
+	require.Len(t, w.trains(), 1, "%s", w.logged.String())
+	for _, n := range numbers { // they board together
+		ask(n)
+	}
+	w.tested = map[string]bool{}
+	for range 4 {
+		for branch, sha := range w.trains() {
+			if !w.tested[sha] {
+				w.tested[sha] = true
+				r.handle(w.tests(branch, sha))
+			}
+		}
+	}
+	assert.Equal(t, "merged open merged", w.badges(numbers...), "%s", w.logged.String())
+	w.number = numbers[1]
+	assert.Equal(t, []string{"merge_failed FORBIDDEN"}, w.merges())
+	assert.Contains(t, w.request(), "**Not merged: MergeXO's token lacks a permission**")
+	assert.Contains(t, w.request(), "workflows` permission")
+	assert.Empty(t, w.trains())
+}

@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// losses are the comments on a pull request that tell of a lost record.
+func (w *world) losses(number int) []string {
+	w.t.Helper()
+	w.number = number
+	var out []string
+	for _, c := range w.comments() {
+		if first, _, _ := strings.Cut(c["body"].(string), "\n"); strings.Contains(first, "record of the merge train of `main`**") {
+			out = append(out, c["body"].(string))
+		}
+	}
+	return out
+}
+
+// A record that is no record, or none of this train, is made again from the requests, and each of them hears once of it, with what
+// was kept and what was lost.
+func TestALostRecordIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key   string
+		spoil func(w *world)
+		says  string
+	}{
+		"another commit":   {"", func(w *world) { w.moveRef(trainRecord, w.at("main")) }, "(empty)"},
+		"no JSON":          {"", func(w *world) { w.rewriteRecord(`"next":`, `next:`) }, "not JSON"},
+		"an unknown state": {"", func(w *world) { w.rewriteRecord(`"state":"testing"`, `"state":"tested"`) }, "unknown state"},
+		"it is deleted":    {"", func(w *world) { w.api("bob", "DELETE", w.path("/git/"+trainRecord), nil) }, "it was deleted"},
+		"a signed record is edited": {"a signing key", func(w *world) { w.rewriteRecord(`"by":"carol"`, `"by":"mallory"`) },
+			"its signature does not hold"},
+		"the signature is taken off": {"a signing key", func(w *world) {
+			sig := w.bare("show", trainRecord+":content")
+			w.rewriteRecord(sig[strings.Index(sig, `,"sig"`):], "}")
+		}, "it is not signed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			w.key = c.key
+			numbers := w.ready("car", "one\n", "two\n")
+			w.aboard(numbers[:1], "")
+			w.aboard(numbers[1:], "priority=high")
+			require.Len(t, w.trains(), 2, w.logged.String())
+			c.spoil(w)
+			w.sweep()
+			for _, n := range numbers {
+				said := w.losses(n)
+				require.Len(t, said, 1, "%s", w.logged.String())
+				for _, part := range []string{c.says, "- Kept: ", "- Lost: the cars and their test results", trainRecord} {
+					assert.Contains(t, said[0], part)
+				}
+			}
+			assert.Contains(t, w.bare("show", trainRecord+":content"), `"priority":10`)
+			assert.NotContains(t, w.bare("show", trainRecord+":content"), `"losses"`)
+			w.later(time.Hour)
+			w.sweep()
+			w.tested = map[string]bool{}
+			w.wholeTrain()
+			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+			for _, n := range numbers {
+				assert.Len(t, w.losses(n), 1, "nobody hears of it twice")
+			}
+		})
+	}
+}
+
+// A run that dies while it tells who was in a lost record leaves the rest to the next one, and nobody hears of it twice.
+func TestARunDiesWhileItTellsOfALostRecord(t *testing.T) {
+	t.Parallel()
+	diesTelling(t, 2)
+}
+
+// diesTelling has a run die after so many writes that makes a lost record again.
+func diesTelling(t *testing.T, writes int) {
+	t.Helper()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	w.rewriteRecord(`"next":`, `next:`)
+	w.gate.revive()
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == writes {
+			return diesAfter
+		}
+		return passes
+	}
+	w.sweepOrDie()
+	w.gate.revive()
+	w.gate.at = nil
+	w.later(time.Hour)
+	w.sweep()
+	for _, n := range numbers {
+		assert.Len(t, w.losses(n), 1, "after write %d: %s", writes, w.logged.String())
+	}
+}

@@ -1,0 +1,62 @@
+package trains
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// recorded is the manifest as it is recorded. The error says why it cannot be read.
+func (l *line) recorded() (train.Manifest, error) {
+	if l.at == "" {
+		if len(l.view.Branches) > 0 { // a branch is pushed after the record names it
+			return train.New(l.Base), errors.New("it was deleted")
+		}
+		return train.New(l.Base), nil
+	}
+	raw, err := l.home.Codec.Open(journal.KindTrain, l.view.Manifest)
+	if err != nil {
+		return train.Manifest{}, err
+	}
+	m, err := train.Decode(raw, l.Base)
+	m.Writer = ""
+	return m, err
+}
+
+// lost names the record that is not obeyed: its commit, or for one that was deleted the branches that it left.
+func lost(l *line) string {
+	if l.at != "" {
+		return l.at
+	}
+	parts := []string{"deleted"}
+	for _, b := range l.view.Branches {
+		parts = append(parts, b.SHA)
+	}
+	return journal.Token(parts...)
+}
+
+// tellLoss says in the conversation of a request what the record of the train has lost, once.
+func tellLoss(ctx context.Context, l *line, e train.TellLoss) error {
+	mine := slices.ContainsFunc(l.now.Losses, func(k train.Loss) bool { return k.Record == e.Loss.Record && k.By != nil && k.By.Holder == l.holder })
+	if !mine {
+		l.home.Log.Info("train_loss_told_elsewhere", "base", l.Base, "pr_number", e.Request.Number)
+		return nil
+	}
+	a, err := l.open(ctx, e.Request.Number)
+	if err != nil {
+		return err
+	}
+	if a != nil && a.Marker().Command == e.Request.Token {
+		text := merge.TrainLostText(a.Pull(), a.Marker(), merge.TrainLoss{Ref: transport.TrainRef(l.Base), Why: e.Loss.Why, Car: e.Loss.Car})
+		if err := a.Say(ctx, journal.Token("train-loss", l.Base, e.Loss.Record), text); err != nil {
+			return err
+		}
+	}
+	l.learn(train.LossTold{Number: e.Request.Number, Record: e.Loss.Record})
+	return nil
+}
