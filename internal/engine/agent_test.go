@@ -43,7 +43,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		o.GeneralComment = "This is call " + nth()
 		for _, f := range r.Feedback {
 			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth()})
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth(), Done: true})
 			}
 		}
 	},
@@ -96,6 +96,15 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			if f.Kind == model.KindReview {
 				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "No change is needed."})
 			}
+		}
+	},
+	// picky does what it likes to, and turns down what would have it delete something.
+	"picky": func(r model.Request, o *model.Outcome) {
+		appendLine("greeting.txt", "picked")
+		o.CommitMessage = "Do what is good"
+		for _, f := range r.Feedback {
+			done := !strings.Contains(f.Body, "Delete")
+			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: fmt.Sprintf("Done: %t.", done), Done: done})
 		}
 	},
 	// echo says back what it was told.
@@ -315,7 +324,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		o.CommitMessage = "Work"
 		for _, f := range r.Feedback {
 			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done."})
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done.", Done: true})
 			}
 		}
 	},
