@@ -93,33 +93,3 @@ func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "the threads could not be resolved: ")
 }
-
-func TestADeathAtAnyWriteOfATurnThatResolvesIsMadeGood(t *testing.T) {
-	t.Parallel()
-	begun := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t, "", resolving)
-		w.review("alice", "Greet people.")
-		return w, w.delivery("pull_request_review_comment")
-	}
-	w, ev := begun(t)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	writes := w.gate.writes
-	for n := writes - 2; n <= writes; n++ { // what comes before is told by the turns that resolve nothing
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
-			w.handle(ev)
-			assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
-			w.settled(1, 1, 1)
-		})
-	}
-}

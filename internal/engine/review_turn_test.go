@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -40,32 +39,6 @@ func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
 	w.settled(1, 1, 2)
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	assert.Equal(t, 1, w.reviews())
-}
-
-func TestADeathAtAnyWriteOfAReviewedTurnIsMadeGood(t *testing.T) {
-	t.Parallel()
-	rest := []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")}
-	w, ev := newTurn(t, "works+reviews", rest)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	want, writes := w.reviewed(), w.gate.writes
-	for n := writes - 3; n <= writes; n++ { // the push, the reply, the review, the receipt
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := newTurn(t, "works+reviews", rest)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
-			w.handle(ev)
-			assert.Equal(t, want, w.reviewed())
-			w.settled(1, 1, 1)
-		})
-	}
 }
 
 // Nobody pays for another look at what is the same.
