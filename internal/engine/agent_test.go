@@ -315,6 +315,23 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			run("git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "Meddle")
 		}
 	},
+	// pushes tries to push while it should only look.
+	"pushes": func(r model.Request, _ *model.Outcome) {
+		if r.Kind == model.AskReview {
+			_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
+		}
+	},
+	// dear costs much as a reviewer, strives as the author that works on a review.
+	"dear": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskReview {
+			o.Usage.CostUSD = 0.75
+		}
+	},
+	"strives": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskRepair {
+			o.Usage.CostUSD = 0.75
+		}
+	},
 	// works answers feedback with a commit, and has nothing to add when a reviewer asks for more.
 	"works": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskFeedback {
