@@ -48,7 +48,7 @@ func TestThreadsThatATurnAnswersAreResolvedOnceItsCommitIsPushed(t *testing.T) {
 
 func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"talk", resolving}, "no setting": {"answer", ""}} {
+	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"claims", resolving}, "no setting": {"answer", ""}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "", c.settings)
