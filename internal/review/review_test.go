@@ -148,6 +148,7 @@ func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
 		{"resolved by the author of the fork", fork, resolved("Mallory"), false, []string{"mallory"}},
 		{"resolved by the author of a branch of the repository", own, resolved("mallory"), true, nil},
 		{"resolved by a bot", own, resolved(""), false, nil},
+		{"resolved by a bot on a fork", fork, resolved(""), false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := review.Raised(c.comments, func(body string) string { return body }, c.by)
