@@ -66,7 +66,7 @@ func TestARealProgramReviewsWorkBeforeItsPullRequestIsOpened(t *testing.T) {
 		rep := w.handle(w.label("alice", smallJob))
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 		assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
-		require.Len(t, w.pulls(), 2)
+		require.Len(t, w.pulls(), 1)
 		assert.Equal(t, "hello\nbonjour\npeople\n", w.fileOf("agent/small/2-greet-in-french", "greeting.txt"))
 		assert.NotContains(t, w.branches(), "moon")
 		for _, says := range []string{"before its pull request is opened", "People in France read this.", "+bonjour"} {
