@@ -76,6 +76,17 @@ func TestAThreadThatTheAgentTurnsDownStaysOpen(t *testing.T) {
 	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 }
 
+func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", resolving)
+	w.agent = "picky"
+	w.review("alice", "Delete all of it.")
+	w.review("bob", "Greet people.")
+	rep := w.inTwo(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
+}
+
 func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", resolving)
