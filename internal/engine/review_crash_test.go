@@ -56,7 +56,7 @@ var reviewedStories = []reviewedStory{
 
 	{"of a turn, before its push", func(t *testing.T) (*world, model.Event) {
 		return newTurn(t, "works+reviews", []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")})
-	}, []string{"first marker", "claim", "stage", "plan", "push", "reply", "review", "receipt"}, func(w *world) string { return w.shows() + w.reviewed() }, 4},
+	}, []string{"first marker", "claim", "stage", "plan", "push", "reply", "review too early", "review", "receipt"}, func(w *world) string { return w.shows() + w.reviewed() }, 4},
 
 	{"that resolves threads", func(t *testing.T) (*world, model.Event) {
 		w := newWorld(t, "", resolving)
