@@ -19,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
-const greeted = `{"review_replies": [{"review_comment_id": 12, "body": "Done in greet.txt."}], "general_comment": "Louder.", "commit_message": "Greet louder", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`
+const greeted = `{"review_replies": [{"review_comment_id": 12, "body": "Done in greet.txt.", "done": true}], "general_comment": "Louder.", "commit_message": "Greet louder", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`
 
 func TestAProgramEditsAndAnswers(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
@@ -35,7 +35,7 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 		assert.Equal(t, "HELLO\n", string(text))
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.FileExists(t, filepath.Join(opt.Temp, "agent-home", "kept"), "HOME is one of its own, and can be written to")
-		assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "Done in greet.txt."}}, out.ReviewReplies)
+		assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "Done in greet.txt.", Done: true}}, out.ReviewReplies)
 		assert.Equal(t, "Greet louder", out.CommitMessage)
 		assert.Equal(t, "Louder.", out.GeneralComment)
 		assert.Equal(t, int64(len(script)*modelstub.InputTokens), out.Usage.InputTokens)

@@ -15,6 +15,7 @@ var meanings = map[string]string{
 	"review_replies":                     "answers to the review comments that are listed in the request, at most one for each; empty for none",
 	"review_replies[].review_comment_id": "the id of the review comment, as listed",
 	"review_replies[].body":              "what was changed and where, or why nothing was; Markdown",
+	"review_replies[].done":              "true if the work does all that the comment asks for; false if you turn it down, ask back or leave part of it",
 	"general_comment":                    "what to say about the work as a whole, and in answer to what was said in the conversation; Markdown; empty for nothing",
 	"commit_message":                     "message for a commit of everything that was changed, only when it is ready to be pushed; empty when nothing was changed",
 	"git_ops":                            "operations with git that need credentials, to be carried out for you; empty for none",
@@ -115,6 +116,8 @@ func describeType(t reflect.Type, path string) *schema {
 		out.Type, out.Items = "array", describeType(t.Elem(), path+"[]")
 	case reflect.String:
 		out.Type = "string"
+	case reflect.Bool:
+		out.Type = "boolean"
 	case reflect.Int64:
 		out.Type = "integer"
 	case reflect.Float64:

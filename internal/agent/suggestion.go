@@ -60,7 +60,7 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 		return model.Outcome{}, &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	for _, p := range found {
-		outcome.ReviewReplies = append(outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: p.feedback.ID, Body: p.answer()})
+		outcome.ReviewReplies = append(outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: p.feedback.ID, Body: p.answer(), Done: p.refused == "" && p.further == 0})
 	}
 	outcome.CommitMessage = commitMessage(found)
 	outcome.GeneralComment = summary(found, talk)

@@ -97,6 +97,7 @@ func TestSuggestionsAreAppliedExactlyAtTheirLines(t *testing.T) {
 			assert.Equal(t, "Applied 1 suggestion.", out.GeneralComment)
 			require.Len(t, out.ReviewReplies, 1)
 			assert.Regexp(t, "^(Applied to|Removed) lines? .* of `a.txt`\\.$", out.ReviewReplies[0].Body)
+			assert.True(t, out.ReviewReplies[0].Done)
 		})
 	}
 }
@@ -142,6 +143,7 @@ func TestSuggestionsThatCannotBeAppliedAreAnswered(t *testing.T) {
 		assert.Equal(t, "a\n", got, why)
 		assert.Empty(t, out.CommitMessage, why)
 		assert.Equal(t, map[int64]string{1: "Not applied: " + strings.TrimSpace(why) + "."}, replies(out))
+		assert.False(t, out.ReviewReplies[0].Done, why)
 		assert.Equal(t, "1 could not be applied; the replies say why.", out.GeneralComment)
 	}
 }

@@ -100,7 +100,7 @@ var feedbackKeys = []key[Feedback]{
 	set("on_missing_session", oneOf("rehydrate", "block"), func(f *Feedback) *string { return &f.OnMissingSession },
 		"What happens when the agent's session is gone: start a new one from what GitHub holds, or block."),
 	set("resolve", boolean, func(f *Feedback) *bool { return &f.Resolve },
-		"Whether review threads that the agent has answered are resolved once its commits are pushed."),
+		"Whether review threads are resolved once the commits are pushed, if the agent says that it has done all that they ask for."),
 	set("forbid_paths", globs, func(f *Feedback) *[]string { return &f.ForbidPaths },
 		"Globs of files that an agent must not change, ignoring case. `CODEOWNERS` stands for all three places of that file."),
 	set("allow_secrets", globs, func(f *Feedback) *[]string { return &f.AllowSecrets },

@@ -43,7 +43,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		o.GeneralComment = "This is call " + nth()
 		for _, f := range r.Feedback {
 			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth()})
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth(), Done: true})
 			}
 		}
 	},
@@ -96,6 +96,21 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			if f.Kind == model.KindReview {
 				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "No change is needed."})
 			}
+		}
+	},
+	// claims says that all is done, and does nothing.
+	"claims": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.Feedback {
+			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "It is so already.", Done: true})
+		}
+	},
+	// picky does what it likes to, and turns down what would have it delete something.
+	"picky": func(r model.Request, o *model.Outcome) {
+		appendLine("greeting.txt", "picked")
+		o.CommitMessage = "Do what is good"
+		for _, f := range r.Feedback {
+			done := !strings.Contains(f.Body, "Delete")
+			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: fmt.Sprintf("Done: %t.", done), Done: done})
 		}
 	},
 	// echo says back what it was told.
@@ -306,6 +321,23 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			run("git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "Meddle")
 		}
 	},
+	// pushes tries to push while it should only look.
+	"pushes": func(r model.Request, _ *model.Outcome) {
+		if r.Kind == model.AskReview {
+			_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
+		}
+	},
+	// dear costs much as a reviewer, strives as the author that works on a review.
+	"dear": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskReview {
+			o.Usage.CostUSD = 0.75
+		}
+	},
+	"strives": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskRepair {
+			o.Usage.CostUSD = 0.75
+		}
+	},
 	// works answers feedback with a commit, and has nothing to add when a reviewer asks for more.
 	"works": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskFeedback {
@@ -315,7 +347,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		o.CommitMessage = "Work"
 		for _, f := range r.Feedback {
 			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done."})
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done.", Done: true})
 			}
 		}
 	},

@@ -64,7 +64,7 @@ func programs(t *testing.T, story func(t *testing.T, r modelstub.Rig)) {
 
 // answering is a script in which the program edits the greeting with its own tools and answers a review comment.
 func (w *world) answering(r modelstub.Rig, comment int64, from, to string) []modelstub.Answer {
-	outcome := fmt.Sprintf(`{"review_replies": [{"review_comment_id": %d, "body": "It says %s now."}], "general_comment": "", "commit_message": "Say %s", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`, comment, to, to)
+	outcome := fmt.Sprintf(`{"review_replies": [{"review_comment_id": %d, "body": "It says %s now.", "done": true}], "general_comment": "", "commit_message": "Say %s", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`, comment, to, to)
 	return append(r.Edit(filepath.Join(w.workdir, "greeting.txt"), from, to), r.Done(outcome))
 }
 

@@ -48,7 +48,7 @@ func TestThreadsThatATurnAnswersAreResolvedOnceItsCommitIsPushed(t *testing.T) {
 
 func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"talk", resolving}, "no setting": {"answer", ""}} {
+	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"claims", resolving}, "no setting": {"answer", ""}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "", c.settings)
@@ -59,6 +59,32 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 			assert.Empty(t, w.resolvedThreads())
 		})
 	}
+}
+
+// Whoever is told no decides what follows.
+func TestAThreadThatTheAgentTurnsDownStaysOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", resolving)
+	w.agent = "picky"
+	w.review("alice", "Delete all of it.")
+	w.review("bob", "Greet people.")
+	mixed := w.review("alice", "Say more.")
+	w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", mixed)), object{"body": "No: Delete it."})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.replies(), 5, "bob's, and an answer to each")
+	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
+}
+
+func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", resolving)
+	w.agent = "picky"
+	w.review("alice", "Delete all of it.")
+	w.review("bob", "Greet people.")
+	rep := w.inTwo(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 }
 
 func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
@@ -77,34 +103,4 @@ func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "the threads could not be resolved: ")
-}
-
-func TestADeathAtAnyWriteOfATurnThatResolvesIsMadeGood(t *testing.T) {
-	t.Parallel()
-	begun := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t, "", resolving)
-		w.review("alice", "Greet people.")
-		return w, w.delivery("pull_request_review_comment")
-	}
-	w, ev := begun(t)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	writes := w.gate.writes
-	for n := writes - 2; n <= writes; n++ { // what comes before is told by the turns that resolve nothing
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
-			w.handle(ev)
-			assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
-			w.settled(1, 1, 1)
-		})
-	}
 }

@@ -4,6 +4,7 @@ package engine_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,5 +41,53 @@ func TestARealProgramThatWouldPushWhileItReviewsChangesNothing(t *testing.T) {
 		assert.Contains(t, w.reviewed(), "nothing new was found")
 		status, _ := w.send("octo", http.MethodGet, w.path("/git/ref/heads/moon"), nil)
 		assert.Equal(t, http.StatusNotFound, status)
+	})
+}
+
+func TestARealProgramReviewsWorkBeforeItsPullRequestIsOpened(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "[review]\non = [\"small_job\"]\n")
+		w.open("alice", "Greet in French", "People in France read this.")
+		work := func(say string) []modelstub.Answer {
+			return []modelstub.Answer{
+				r.Run("echo " + say + " >> greeting.txt"),
+				r.Done(`{"pr_title": "Greet in French", "pr_summary": "It greets.", "commit_message": "Say ` + say + `", "git_ops": [], "blocked_reason": ""}`),
+			}
+		}
+		s.Play(slices.Concat(
+			work("bonjour"),
+			[]modelstub.Answer{r.Done(`{"findings": [{"path": "greeting.txt", "line": 2, "severity": "must", "text": "Say it to whom.", "suggestion": ""}]}`)},
+			work("people"),
+			[]modelstub.Answer{
+				r.Run("echo moon > greeting.txt; git commit -qam Moon; git push origin HEAD:refs/heads/moon"),
+				r.Done(`{"findings": [{"path": "greeting.txt", "line": 3, "severity": "should", "text": "Say it louder.", "suggestion": ""}]}`),
+			},
+		)...)
+		rep := w.handle(w.label("alice", smallJob))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
+		require.Len(t, w.pulls(), 1)
+		assert.Equal(t, "hello\nbonjour\npeople\n", w.fileOf("agent/small/2-greet-in-french", "greeting.txt"))
+		assert.NotContains(t, w.branches(), "moon")
+		for _, says := range []string{"before its pull request is opened", "People in France read this.", "+bonjour"} {
+			assert.Contains(t, s.Asked(2), says)
+		}
+		assert.Contains(t, s.Asked(3), "Say it to whom.", "the author")
+		assert.Contains(t, s.Asked(5), "Found in an earlier round")
+		w.number = 3
+		assert.Contains(t, w.reviewed(), "-- greeting.txt line 3\n**should:** Say it louder.")
+	})
+}
+
+func TestARealProgramReviewsATurnBeforeItsPush(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "[review]\non = [\"feedback\"]\n")
+		s.Play(append(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon"),
+			r.Done(`{"findings": [{"path": "greeting.txt", "line": 2, "severity": "should", "text": "Which moon?", "suggestion": "the moon"}]}`))...)
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Contains(t, s.Asked(s.Asks()-1), "Greet the moon.", "what people asked for")
+		assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**should:** Which moon?")
 	})
 }

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -61,41 +60,6 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 			assert.Contains(t, w.said(), "already. A new commit can be reviewed again.")
 			assert.Empty(t, w.labelled(), "it is answered and taken off")
 			assert.Equal(t, 1, w.calls())
-		})
-	}
-}
-
-func TestADeathAtAnyWriteOfAReviewByLabelIsMadeGood(t *testing.T) {
-	t.Parallel()
-	begun := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t, "", "[review]\nauto = \"label\"")
-		w.handle(w.delivery("pull_request")) // it is followed
-		w.finds(threeFindings())
-		w.labels("carol", "agent:review")
-		w.gate.writes = 0
-		return w, w.delivery("pull_request")
-	}
-	w, ev := begun(t)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	want := w.said() + w.reviewed()
-	writes := w.gate.writes
-	require.Equal(t, 4, writes, "the claim, the review, the end, the label")
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
-			w.handle(ev)
-			w.gate.revive()
-			w.handle(ev)
-			assert.Equal(t, want, w.said()+w.reviewed())
-			assert.Empty(t, w.labelled())
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"testing"
@@ -54,39 +53,6 @@ func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
 	w.number = 3
 	golden.File(t, "review/with_pull_request.md", w.reviewed())
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-}
-
-func TestADeathAtAnyWriteOfAReviewedJobIsMadeGood(t *testing.T) {
-	t.Parallel()
-	begun := func(t *testing.T) (*world, model.Event) {
-		return newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-	}
-	w, ev := begun(t)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	writes := w.gate.writes
-	w.number = 3
-	want := w.reviewed()
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
-			w.handle(ev)
-			w.gate.revive()
-			w.handle(ev)
-			require.Len(t, w.pulls(), 1)
-			require.Len(t, w.marked("issue", "done"), 1)
-			w.number = 3
-			if n > 2 { // else the agents were asked again, and found other things
-				assert.Equal(t, want, w.reviewed())
-			}
-		})
-	}
 }
 
 func TestAReviewerThatFailsHoldsNoWorkUp(t *testing.T) {

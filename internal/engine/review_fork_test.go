@@ -141,6 +141,7 @@ func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
 				require.True(t, w.gate.died())
 				w.gate.revive()
 				w.read(ev)
+				assert.Equal(t, 1, w.reviews(), w.reviewed())
 				assert.Equal(t, 1, strings.Count(w.reviewed(), "Write it out."))
 				assert.Contains(t, w.said(), "see [the review](")
 			})

@@ -20,6 +20,9 @@ type Query struct {
 	Author, Sender string
 	// Branch is the name of a branch, without refs/heads/, to read into Snapshot.Branch in the same request; "" for none.
 	Branch string
+	// Source is the number of the issue that a pull request is for, to read into Snapshot.Pull.Issue in the same request where GitHub
+	// knows of none; 0 for none.
+	Source int
 	// Node is the GraphQL id of the comment or review that the trigger carries: it is read even when it is old.
 	Node string
 	// Settled is asked after each page with all that was read so far, oldest first, and with the snapshot but for its
@@ -72,6 +75,7 @@ type repositoryNode struct {
 	DefaultBranchRef   *branchNode
 	Collaborators      *rightsNode
 	Sender             *rightsNode
+	Source             *issueNode
 	Branch             *struct{ Target struct{ OID string } }
 	BranchPulls        connection[branchPullNode]
 	IssueOrPullRequest *pullNode
@@ -79,7 +83,7 @@ type repositoryNode struct {
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", headRepository}
+var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", headRepository}
 
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
@@ -93,6 +97,7 @@ func (c Threads) begin(ctx context.Context, op string, q Query, step int) (*read
 		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
 		"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
 		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
+		"source": q.Source, "askSource": q.Source != 0,
 	}, &data, tolerated...)
 	if err != nil {
 		return nil, named(err, q)
@@ -140,6 +145,10 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
 	if snap.IsPull {
 		snap.Pull = n.pull()
+		if source := d.Repository.Source; source != nil && snap.Pull.Issue == nil {
+			issue := source.issue()
+			snap.Pull.Issue = &issue
+		}
 		snap.Pull.Opinions = opinions(n.Reviews.Nodes)
 		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName

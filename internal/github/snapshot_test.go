@@ -198,6 +198,20 @@ func TestPullsOfAnIssue(t *testing.T) {
 	assert.Equal(t, []int{3}, snap.Thread.Pulls)
 }
 
+// A design closes no issue, so GitHub does not tell which one it is for.
+func TestTheIssueThatAPullRequestIsForIsReadAlong(t *testing.T) {
+	w := newWorld(t)
+	n, c := w.pull(), w.client("octo")
+	issue := int(w.as("octo", "POST", "issues", map[string]any{"title": "Say a", "body": "Loudly."})["number"].(float64))
+	assert.Nil(t, w.snapshot(c, Query{Number: n}).Pull.Issue)
+	snap := w.snapshot(c, Query{Number: n, Source: issue})
+	require.NotNil(t, snap.Pull.Issue)
+	assert.Equal(t, []any{issue, "Say a", "Loudly."}, []any{snap.Pull.Issue.Number, snap.Pull.Issue.Title, snap.Pull.Issue.Body})
+	assert.Nil(t, w.snapshot(c, Query{Number: n, Source: 4242}).Pull.Issue, "one that is gone hides nothing else")
+	assert.Nil(t, w.snapshot(c, Query{Number: n, Source: n}).Pull.Issue, "a pull request is no issue")
+	assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
+}
+
 func TestSettingsOfAnIssueThatAreNoText(t *testing.T) {
 	l := dial(t, Options{}, reply{200, `{"data": {"viewer": {"login": "x"}, "repository": {"defaultBranchRef": {"name": "trunk", "target": {"oid": "a", "file": {"object": {"text": null}}}},
 		"issueOrPullRequest": {"__typename": "Issue", "number": 7}}}}`, nil})

@@ -121,6 +121,7 @@ type Outcome struct {
 type ReviewReply struct {
 	ReviewCommentID int64  `json:"review_comment_id"`
 	Body            string `json:"body"`
+	Done            bool   `json:"done,omitempty"` // what the comment asks for; else its thread stays open
 }
 
 // GitOp is a git operation that the agent requests, since it has no credentials.

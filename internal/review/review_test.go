@@ -148,6 +148,7 @@ func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
 		{"resolved by the author of the fork", fork, resolved("Mallory"), false, []string{"mallory"}},
 		{"resolved by the author of a branch of the repository", own, resolved("mallory"), true, nil},
 		{"resolved by a bot", own, resolved(""), false, nil},
+		{"resolved by a bot on a fork", fork, resolved(""), false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := review.Raised(c.comments, func(body string) string { return body }, c.by)
@@ -300,4 +301,13 @@ func TestTheAuthorIsToldWhatToFix(t *testing.T) {
 	f.Suggestion = "return err"
 	assert.Equal(t, "a.go, line 7: Return the error.\nSuggested in place of that line:\nreturn err", review.Report([]model.Finding{f}))
 	assert.Equal(t, []model.Finding{f}, review.Must([]model.Finding{finding("b", 1, model.Nit, "x"), f}))
+	var many []model.Finding
+	for i := range review.MaxFindings {
+		many = append(many, finding("a.go", int64(i+1), model.Must, strings.Repeat("long ", 200)))
+	}
+	many[0].Suggestion = strings.Repeat("x", 100_000)
+	told := review.Report(many)
+	assert.Less(t, len(told), 19_000, "the prompt shows the end of what is longer")
+	assert.True(t, strings.HasPrefix(told, "a.go, line 1: long"))
+	assert.Regexp(t, `\n483 more findings had no room here\.$`, told)
 }

@@ -34,7 +34,7 @@ type About struct {
 	Pull    model.Pull
 	Head    string
 	By      string // the reviewer's adapter
-	Opening bool   // it is posted along with the pull request, by its author's side
+	Opening bool   // it is of what was proposed, and posted along with it
 	Earlier int    // findings that were left out since they stand there already
 	Dropped int    // findings that were left out since there was no room for them
 }
@@ -103,7 +103,7 @@ func footer(r Review) string {
 func heading(a About, findings []model.Finding) string {
 	text := fmt.Sprintf("**Review of %s** by `%s`: %s", markdown.Commit(a.Pull.URL, a.Head), markdown.Code(a.By), counted(findings))
 	if a.Opening {
-		text += ", left after the author agent has worked on the review"
+		text += ", left when this was proposed"
 	}
 	if a.Earlier > 0 {
 		text += fmt.Sprintf("; not repeated: %d", a.Earlier)
@@ -181,15 +181,22 @@ func short(text string) string {
 	return text
 }
 
-// Report is what the author agent is told of the findings that it has to fix.
+// maxReport is how many bytes the author agent is told of findings at once: a prompt holds a little more.
+const maxReport = 18_000
+
+// Report is what the author agent is told of the findings that it has to fix. What has no room is found again in the next round.
 func Report(findings []model.Finding) string {
 	var b strings.Builder
-	for _, f := range findings {
-		fmt.Fprintf(&b, "%s, line %d: %s\n", f.Path, f.Line, short(f.Text))
-		if f.Suggestion != "" {
-			fmt.Fprintf(&b, "Suggested in place of that line:\n%s\n", f.Suggestion)
+	for i, f := range findings {
+		row := fmt.Sprintf("%s, line %d: %s\n", f.Path, f.Line, short(f.Text))
+		if f.Suggestion != "" && len(f.Suggestion) <= maxText {
+			row += fmt.Sprintf("Suggested in place of that line:\n%s\n", f.Suggestion)
 		}
-		b.WriteString("\n")
+		if b.Len()+len(row) > maxReport {
+			fmt.Fprintf(&b, "%s had no room here.\n", markdown.Count(len(findings)-i, "more finding"))
+			break
+		}
+		b.WriteString(row + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -111,10 +111,10 @@ func placeComment(q *request, in *reviewCommentInput, commit string) (*ReviewCom
 	if commit == "" {
 		commit = q.s.pulls.headSHA(q.issue)
 	}
-	base := q.s.pulls.baseSHA(q.issue)
-	if !q.s.git.isAncestor(q.repo, commit, q.s.pulls.headSHA(q.issue)) {
-		return nil, misplaced("commit_id", "custom", "commit_id is not part of the pull request", "Commit is not part of the pull request")
+	if err := partOfPull(q, commit); err != nil {
+		return nil, err
 	}
+	base := q.s.pulls.baseSHA(q.issue)
 	files, err := q.s.git.threeDot(q.repo, base, commit)
 	if err != nil {
 		return nil, err
@@ -135,6 +135,14 @@ func placeComment(q *request, in *reviewCommentInput, commit string) (*ReviewCom
 		return c, nil
 	}
 	return c, placeLine(c, f, in)
+}
+
+// partOfPull refuses a commit that the pull request does not show, or not yet.
+func partOfPull(q *request, commit string) error {
+	if !q.s.git.isAncestor(q.repo, commit, q.s.pulls.headSHA(q.issue)) {
+		return misplaced("commit_id", "custom", "commit_id is not part of the pull request", "Commit is not part of the pull request")
+	}
+	return nil
 }
 
 // placeLine checks the lines of a comment against the hunks of its file.

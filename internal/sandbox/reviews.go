@@ -87,6 +87,11 @@ func createReview(q *request) (any, error) {
 	if in.Event == "" && slices.ContainsFunc(q.issue.Pull.Reviews, func(v *Review) bool { return v.State == "PENDING" && v.Author == q.user.Login }) {
 		return nil, plain("User can only have one pending review per pull request")
 	}
+	if in.CommitID != "" { // whether GitHub checks this without comments on lines is not known: the stricter answer is the safe one
+		if err := partOfPull(q, in.CommitID); err != nil {
+			return nil, reviewSentences(err)
+		}
+	}
 	var spots []*ReviewComment
 	for n := range in.Comments {
 		c, err := placeComment(q, &in.Comments[n], in.CommitID)

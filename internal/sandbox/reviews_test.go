@@ -60,6 +60,8 @@ func TestReviewCommentsStandInTheDiff(t *testing.T) {
 	} {
 		require.Contains(t, string(w.remark("rita", pull, in).want(422).body), field)
 	}
+	gone := obj{"event": "COMMENT", "body": "No line, either.", "commit_id": strings.Repeat("1", 40)}
+	require.Contains(t, string(w.as("rita", "POST", pull+"/reviews", gone).want(422).body), "Commit is not part of the pull request")
 	require.Len(t, w.as("", "GET", pull+"/reviews", nil).list(), 5, "each single comment has a review of its own")
 }
 

@@ -73,21 +73,35 @@ func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []mo
 	return out
 }
 
-// Resolves are the threads of the review comments that an outcome answers, by the comments.
+// Resolves are the threads with which an outcome is done, by the review comments that it answers there. A thread stays open if any
+// answer in it is a no, a question or half of what was asked for, and if what was said in it last has no answer.
 func Resolves(o model.Outcome, feedback []model.Comment) map[int64]string {
-	var out map[int64]string
-	for _, r := range o.ReviewReplies {
-		for _, c := range feedback {
-			if c.Kind != model.KindReview || c.ID != r.ReviewCommentID || c.ThreadNode == "" {
-				continue
-			}
-			if out == nil {
-				out = map[int64]string{}
-			}
-			out[c.ID] = c.ThreadNode
+	last, open := map[string]int64{}, map[string]bool{}
+	for _, c := range feedback {
+		if c.Kind != model.KindReview || c.ThreadNode == "" {
+			continue
+		}
+		last[c.ThreadNode] = max(last[c.ThreadNode], c.ID)
+		if at := replyTo(o, c.ID); at >= 0 && !o.ReviewReplies[at].Done {
+			open[c.ThreadNode] = true
 		}
 	}
+	var out map[int64]string
+	for node, id := range last {
+		if open[node] || replyTo(o, id) < 0 {
+			continue
+		}
+		if out == nil {
+			out = map[int64]string{}
+		}
+		out[id] = node
+	}
 	return out
+}
+
+// replyTo is the index of the reply to a review comment; -1 for none.
+func replyTo(o model.Outcome, id int64) int {
+	return slices.IndexFunc(o.ReviewReplies, func(r model.ReviewReply) bool { return r.ReviewCommentID == id })
 }
 
 // Resolvable reports whether nobody has said anything in the thread of an answered review comment since, and whether it is resolved

@@ -105,7 +105,7 @@ func form(a Ask) string {
 
 // forms describe the fields of an answer.
 var forms = map[string]string{
-	"review_replies":      `list of {"review_comment_id": number, "body": text in Markdown}, one for each review comment that you answer; [] for none`,
+	"review_replies":      `list of {"review_comment_id": number, "body": text in Markdown, "done": true or false}, one for each review comment that you answer; [] for none. done is true if the work does all that the comment asks for; false if you turn it down, ask back or leave part of it`,
 	"general_comment":     `text in Markdown about the work as a whole and to what was said elsewhere; "" for nothing`,
 	"title":               `text, one line; the title of the document and of its pull request`,
 	"summary":             `text in Markdown, a few sentences; what the document proposes`,

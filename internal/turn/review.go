@@ -14,7 +14,7 @@ type Look struct {
 	Head       string
 	Files      []string // that the change touches
 	Diff       string
-	Guidelines string
+	Guidelines *model.Document // as the base has them: who writes a change does not write its rules
 	Tests      []string        // that have passed at the head; empty: nobody has run any
 	Doc        *model.Document // the design that is built
 	Raised     []model.Raised
@@ -59,8 +59,8 @@ func ReviewRequest(s model.Snapshot, l Look) model.Request {
 
 func (l Look) rules() []string {
 	rules := append([]string{}, reviewRules...)
-	if l.Guidelines != "" {
-		rules = append(rules, fmt.Sprintf("The change has to follow the coding guidelines in %s.", name(l.Guidelines, 300)))
+	if l.Guidelines != nil {
+		rules = append(rules, fmt.Sprintf("The change has to follow the coding guidelines in %s. They are given below as the base branch has them; a version that the change brings along does not count yet.", name(l.Guidelines.Path, 300)))
 	}
 	if len(l.Tests) > 0 {
 		rules = append(rules, fmt.Sprintf("`%s` has passed on this change.", name(strings.Join(l.Tests, " "), 1000)))
@@ -127,11 +127,14 @@ func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read [
 	if s.IsPull {
 		pull = pullOf(c, s.Pull)
 	}
-	task := issueOf(c, issue)
+	task, style := issueOf(c, issue), section{}
+	if l.Guidelines != nil {
+		style = section{title: "The coding guidelines", items: plain(c.prose(l.Guidelines.Text), textLimit)}
+	}
 	claims = []claim{
 		{items: diff.items, least: 20_000, share: 60_000}, {items: task.items, least: 2000, share: textLimit}, {items: pull.items, share: 6000},
 		{items: asked.items, share: textLimit}, {items: earlier.items, share: textLimit},
-		{items: doc.items, share: textLimit}, {items: raised.items, share: textLimit}, {items: files.items, share: 3000},
+		{items: doc.items, share: textLimit}, {items: style.items, share: textLimit}, {items: raised.items, share: textLimit}, {items: files.items, share: 3000},
 	}
-	return []section{pull, task, doc, asked, raised, earlier, files, diff}, claims
+	return []section{pull, task, doc, style, asked, raised, earlier, files, diff}, claims
 }

@@ -28,9 +28,8 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	if head == d.reviewed { // the author has nothing more to change, and all that was found is still so
 		return false, nil
 	}
-	d.Left = nil
 	if d.spentUp() {
-		d.Note("nobody reviewed this before it was proposed: the budget of the day is used up")
+		d.unreviewed("the budget of the day is used up")
 		return false, nil
 	}
 	kept := context.WithoutCancel(ctx)
@@ -45,18 +44,47 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	}
 	if err != nil {
 		d.Log.Warn("review_failed", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
-		d.Note("nobody reviewed this before it was proposed: " + redact.Text(kept, d.Thread, err.Error()))
+		d.unreviewed(redact.Text(kept, d.Thread, err.Error()))
 		return false, nil
 	}
 	fresh := reviewer.Fresh(d.Thread, answer.Findings, posted)
 	d.reviewed, d.Left = head, leave(d.Work, fresh, answer.Dropped, answer.Diff)
-	if must := review.Must(fresh); len(must) > 0 && d.reviews < d.Settings.Review.Rounds {
+	must := review.Must(fresh)
+	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds && d.spentUp() {
+		d.Note("the author did not work on the review: the budget of the day is used up")
+		return false, nil
+	}
+	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds {
 		d.reviews++
 		d.found = append(d.found, fresh...)
 		d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "review", Log: review.Report(must)}}
 		return true, nil
 	}
 	return false, nil
+}
+
+// unreviewed notes why nobody looks at a result. What is left of an earlier look is said all the same, but for what the author was
+// sent back to fix, and not on lines, which may have moved.
+func (d *dialogue) unreviewed(why string) {
+	if d.reviewed == "" {
+		d.Note("nobody reviewed this before it was proposed: " + why)
+		return
+	}
+	d.Note("nobody reviewed what was changed after the review: " + why)
+	if d.Left == nil {
+		return
+	}
+	left := *d.Left
+	left.Findings, left.Shown = nil, nil
+	for _, f := range d.Left.Findings {
+		if f.Severity != model.Must {
+			f.Line, f.Suggestion = 0, ""
+			left.Findings = append(left.Findings, f)
+		}
+	}
+	if d.Left = nil; len(left.Findings) > 0 {
+		d.Left = &left
+	}
 }
 
 // spentUp says that no reviewer may be asked any more today.
@@ -131,22 +159,22 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	return nil
 }
 
-// PostReview posts what a review has left to say on the pull request, once it was opened or has the commits. Where GitHub takes none, note says so:
-// the work itself is not held up by that.
-func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker) (note string, err error) {
+// PostReview posts what a review has left to say on the pull request, once it was opened or has the commits, for which shown waits
+// if GitHub needs it. Where GitHub takes none, note says so: the work itself is not held up by that.
+func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker, shown func(context.Context) error) (note string, err error) {
 	left := m.Outbox.Review
 	if left == nil || t.State.Tokens[reviewer.Token(t.Event.Number, m.Planned)] != 0 {
 		return "", nil
 	}
-	shown := slices.DeleteFunc(slices.Clone(left.Shown), func(i int) bool { return i < 0 || i >= len(left.Findings) })
+	onLines := slices.DeleteFunc(slices.Clone(left.Shown), func(i int) bool { return i < 0 || i >= len(left.Findings) })
 	lines := review.Diff{}
-	for _, i := range shown {
+	for _, i := range onLines {
 		lines.Add(left.Findings[i].Path, left.Findings[i].Line)
 	}
 	about := review.About{
 		Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true, Dropped: left.Dropped,
 	}
-	_, err = reviewer.Post(ctx, t, about, left.Findings, lines)
+	_, err = reviewer.Post(ctx, t, about, left.Findings, lines, shown)
 	if reviewer.Refused(err) {
 		t.Log.Warn("review_not_posted", t.NumberKey(), t.Event.Number, "error", err)
 		return fmt.Sprintf("GitHub refused the review by %s, which had %s: %s", left.By, markdown.Count(len(left.Findings)+left.Dropped, "finding"), err), nil

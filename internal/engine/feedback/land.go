@@ -208,14 +208,14 @@ func answer(ctx context.Context, p *Pull) error {
 			tokens = append(tokens, attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID))
 		}
 	}
-	note, err := postReview(ctx, p)
+	o.Notes = append(slices.Clone(o.Notes), resolve(ctx, p, answers)...)
+	note, err := postReview(ctx, p) // as late as can be: GitHub has shown the commits by then
 	if err != nil {
 		return err
 	}
 	if note != "" {
-		o.Notes = append(slices.Clone(o.Notes), note)
+		o.Notes = append(o.Notes, note)
 	}
-	o.Notes = append(slices.Clone(o.Notes), resolve(ctx, p, answers)...)
 	before, _ := attempt.SealedIn(p.Attempt)
 	planned := p.Marker
 	if o.Flaky != nil {

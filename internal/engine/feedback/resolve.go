@@ -17,17 +17,19 @@ import (
 const headLimit = 10 * time.Second
 
 // postReview posts what the reviewer of the turn has left to say. GitHub takes no comment on a commit before it shows that commit as
-// the head; where that takes long, all of it stands in the text.
+// the head. As a rule it does by now, and nothing is asked; where that takes long, all of it stands in the text.
 func postReview(ctx context.Context, p *Pull) (note string, err error) {
 	if p.Marker.Outbox.Review == nil {
 		return "", nil
 	}
-	if p.Snap.Pull.HeadSHA != p.Marker.Planned {
-		if _, _, err := p.GitHub.Pulls.Await(ctx, p.Event.Repo, p.Event.Number, headLimit, func(now model.PullNow) bool { return now.HeadSHA == p.Marker.Planned }); err != nil {
-			return "", err
-		}
+	shown := func(ctx context.Context) error {
+		_, _, err := p.GitHub.Pulls.Await(ctx, p.Event.Repo, p.Event.Number, headLimit, func(now model.PullNow) bool { return now.HeadSHA == p.Marker.Planned })
+		return err
 	}
-	return attempt.PostReview(ctx, p.Thread, p.Marker)
+	if p.Snap.Pull.HeadSHA == p.Marker.Planned {
+		shown = nil
+	}
+	return attempt.PostReview(ctx, p.Thread, p.Marker, shown)
 }
 
 // resolve resolves the threads that the turn has answered, but for those in which somebody has gone on talking. It is a courtesy:

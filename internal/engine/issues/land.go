@@ -294,7 +294,7 @@ func openPull(ctx context.Context, p *Issue) error {
 	if err != nil {
 		return err
 	}
-	note, err := attempt.PostReview(ctx, other, p.Marker)
+	note, err := attempt.PostReview(ctx, other, p.Marker, nil)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,17 @@ func Raised(t *thread.Thread, posted thread.Posted) []model.Raised {
 }
 
 // Post posts findings as one review, and gives its address. GitHub refuses a whole review for one comment that it has no place
-// for, and one of a commit that is no part of the pull request any more: then all of them stand in the text.
-func Post(ctx context.Context, t *thread.Thread, about review.About, findings []model.Finding, diff review.Diff) (string, error) {
-	made, err := post(ctx, t, about, review.Compose(about, findings, diff), about.Head)
+// for, and one of a commit that is no part of the pull request any more: then all of them stand in the text. Where the commit was
+// pushed a moment ago, GitHub may not show it yet: shown waits for that, and is nil elsewhere.
+func Post(ctx context.Context, t *thread.Thread, about review.About, findings []model.Finding, diff review.Diff, shown func(context.Context) error) (string, error) {
+	whole := review.Compose(about, findings, diff)
+	made, err := post(ctx, t, about, whole, about.Head)
+	if github.KindOf(err) == github.Invalid && shown != nil {
+		if err := shown(ctx); err != nil {
+			return "", err
+		}
+		made, err = post(ctx, t, about, whole, about.Head)
+	}
 	for _, head := range []string{about.Head, ""} {
 		if github.KindOf(err) == github.Invalid {
 			t.Log.Warn("review_refused", t.NumberKey(), t.Event.Number, "error", err)

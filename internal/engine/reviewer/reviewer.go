@@ -3,9 +3,12 @@
 package reviewer
 
 import (
+	"cmp"
+
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
@@ -144,7 +148,7 @@ func request(ctx context.Context, w *work.Work, t Task) (req model.Request, diff
 	if l.Files, err = history.ChangedPaths(ctx, w.Checkout, t.Base, t.Head); err != nil {
 		return req, "", err
 	}
-	if l.Guidelines, err = guidelines(ctx, w, t.Head); err != nil {
+	if l.Guidelines, err = guidelines(ctx, w, t); err != nil {
 		return req, "", err
 	}
 	return turn.ReviewRequest(w.Snap, l), diff, nil
@@ -171,18 +175,18 @@ func Design(ctx context.Context, w *work.Work, base string) (*model.Document, er
 // mostDesigns bounds how many documents are read to find one.
 const mostDesigns = 50
 
-// guidelines is the path of the coding guidelines where the head has them.
-func guidelines(ctx context.Context, w *work.Work, head string) (string, error) {
+// guidelines are the coding guidelines as the base branch has them, or what the work began at if that is not here; nil for none. The
+// head's may be a stranger's.
+func guidelines(ctx context.Context, w *work.Work, t Task) (*model.Document, error) {
 	file := path.Clean(w.Settings.Repo.CodingGuidelines)
-	dir := path.Dir(file)
-	if dir == "." {
-		dir = ""
+	text, err := history.Blob(ctx, w.Checkout, cmp.Or(fetch.BaseTip(w.Checkout), t.Base), file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	names, err := history.Names(ctx, w.Checkout, head, dir)
-	if err != nil || !slices.Contains(names, path.Base(file)) {
-		return "", err
+	if err != nil {
+		return nil, err
 	}
-	return file, nil
+	return &model.Document{Path: file, Text: string(text)}, nil
 }
 
 func dispose(w *work.Work, remove func() error) {

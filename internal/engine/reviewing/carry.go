@@ -188,7 +188,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 	}
 	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
 	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
-	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff)
+	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff, nil)
 	if reviewer.Refused(err) {
 		return r.give(ctx, "GitHub refused the review: "+err.Error())
 	}

@@ -45,7 +45,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	case a.None() || agent.BuiltIn(a.Adapter):
 		return "No agent is set that could review. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
 	case !p.Phase.Whole():
-		return "This workflow runs agents in a job of their own, where reviews on demand cannot run.", nil
+		return "This workflow runs agents in a job of their own, where reviews on demand cannot run. What MergeXO itself proposes is reviewed there too: set `on` under `[review]`.", nil
 	}
 	if why := reviewer.Unsafe(p.Thread); why != "" {
 		return why, nil

@@ -90,9 +90,8 @@ func (t *Thread) Read(ctx context.Context) error {
 	if t.Event.Name == "issues" && !t.Event.Sender.Bot { // who put the label on
 		q.Sender = t.Event.Sender.Login
 	}
-	if q.Sender == "" {
-		q.Sender = settlerUnknown(t)
-	}
+	askAlong(t, &q)
+	q.Source = sourceOf(t)
 	known, since := t.Memory.Comments, t.Memory.ReadAt
 	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		switch {
@@ -112,6 +111,9 @@ func (t *Thread) Read(ctx context.Context) error {
 	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
 	t.Snap = t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number)
 	maps.Copy(t.Memory.Rights, snap.Permissions)
+	if q.Source != 0 && snap.Pull.Issue != nil {
+		t.Memory.Source = snap.Pull.Issue
+	}
 	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
 	if !t.Snap.IsPull {
 		t.Snap.Pull = Prospective(t)
@@ -142,13 +144,22 @@ func SettledIssue(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark
 	return model.Mark{At: since}, true
 }
 
-// ReadSource reads the issue that the pull request is for where GitHub does not know of it: a design closes none.
-func ReadSource(ctx context.Context, t *Thread) error {
-	number := flow.DesignOf(t.Snap.Pull.HeadRef)
-	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {
-		number = said.Marker.Issue
+// sourceOf is the number of the issue that the pull request is for, by what was read before, where GitHub does not know of it: a
+// design closes none. 0 for none.
+func sourceOf(t *Thread) int {
+	if !t.Snap.IsPull || t.Snap.Pull.Issue != nil || t.Memory.Source != nil || t.Snap.Pull.CrossRepo {
+		return 0
 	}
-	if t.Snap.Pull.Issue != nil || number == 0 || t.Snap.Pull.CrossRepo {
+	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {
+		return said.Marker.Issue
+	}
+	return flow.DesignOf(t.Snap.Pull.HeadRef)
+}
+
+// ReadSource reads that issue, unless a reading of the pull request has it already.
+func ReadSource(ctx context.Context, t *Thread) error {
+	number := sourceOf(t)
+	if number == 0 {
 		return nil
 	}
 	snap, err := t.GitHub.Threads.Snapshot(ctx, github.Query{Repo: t.Event.Repo, Number: number, Settled: func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {

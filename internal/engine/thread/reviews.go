@@ -78,17 +78,24 @@ func ReadyLately(p model.Pull, now time.Time) bool {
 	return p.State == model.PullOpen && !p.Draft && !p.Author.Bot && now.Sub(p.CreatedAt) < 24*time.Hour
 }
 
-// settlerUnknown is the first of them, by what was read before, so that a reading can ask along with everything else; "" for none.
-func settlerUnknown(t *Thread) string {
+// askAlong has a reading ask for the rights of those who say of findings that they are settled, as far as there is room: in place of
+// the author of the event, too, once that one's are known.
+func askAlong(t *Thread, q *github.Query) {
 	if !t.Snap.IsPull {
-		return ""
+		return
 	}
+	_, known := t.Memory.Rights[strings.ToLower(q.Author)]
 	for _, login := range Settler(t).Settlers(t.Snap.Comments) {
-		if _, known := t.Memory.Rights[login]; !known {
-			return login
+		if _, asked := t.Memory.Rights[login]; asked {
+			continue
+		}
+		switch {
+		case q.Sender == "":
+			q.Sender = login
+		case known:
+			q.Author, known = login, false
 		}
 	}
-	return ""
 }
 
 // ReviewURL is where a review of the pull request is.

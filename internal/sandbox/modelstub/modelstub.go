@@ -41,6 +41,7 @@ type Answer struct {
 	refuse bool
 	hang   bool
 	cut    bool
+	last   bool   // the program may end with it: the result of the call need not come back
 	first  func() // is called before the answer is given
 }
 
@@ -205,11 +206,11 @@ func (s *Stub) take(raw string, body map[string]any) (Answer, string) {
 	s.calls++
 	a, id := s.script[at], fmt.Sprintf("call_%d", s.calls)
 	s.open = ""
-	if a.tool != "" {
-		if !offered(body, a.tool) {
-			s.t.Errorf("no tool %s is offered: %s", a.tool, raw)
-			return Fail(http.StatusTeapot, nil), ""
-		}
+	if a.tool != "" && !offered(body, a.tool) {
+		s.t.Errorf("no tool %s is offered: %s", a.tool, raw)
+		return Fail(http.StatusTeapot, nil), ""
+	}
+	if a.tool != "" && !a.last {
 		s.open = id
 	}
 	return a, id

@@ -80,7 +80,11 @@ func (r Rig) Edit(file, from, to string) []Answer { return r.edit(file, from, to
 func (r Rig) Run(command string) Answer { return r.run(command) }
 
 // Done is the last word, as the program takes structured output; outcome is a JSON object.
-func (r Rig) Done(outcome string) Answer { return r.done(outcome) }
+func (r Rig) Done(outcome string) Answer {
+	a := r.done(outcome)
+	a.last = true
+	return a
+}
 
 // Fail is an error of the program's provider. kind is in both providers' errors, code only in OpenAI's.
 func (r Rig) Fail(status int, kind, code, message string) Answer {

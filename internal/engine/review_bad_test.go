@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Neither its own time nor that of the run takes anything of what the author has done.
+func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
+	t.Parallel()
+	for limit, setting := range map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
+			w.passing(2*time.Minute, atWork)
+			rep := w.handle(w.label("alice", smallJob))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			require.Len(t, w.pulls(), 1)
+			assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+func TestAReviewerBeforeTheOpeningCannotPush(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, nil)
+	w.agent = "job+meddles+pushes+reviews"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 1)
+	for _, branch := range []string{"moon", "agent/small/2-greet-in-french"} {
+		status, _ := w.send("octo", http.MethodGet, w.path("/contents/meddled.txt?ref="+branch), nil)
+		assert.Equal(t, http.StatusNotFound, status, branch)
+	}
+	assert.NotContains(t, w.branches(), "moon")
+}
+
+// It takes back in each round what it has asked for in the one before. That ends, the reviewer is told what it said, and only its
+// last word is posted.
+func TestAReviewerThatContradictsItselfComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, left("Say bonjour to people."), left("Do not say bonjour to people."), left("Say bonjour to people."))
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 6, w.calls(), "two rounds")
+	assert.Regexp(t, `(?s)Found in an earlier round.*Say bonjour to people\..*Do not say bonjour to people\.`, w.asked())
+	assert.Contains(t, w.asked(), "do not contradict what you asked for")
+	w.number = 3
+	assert.Equal(t, 1, w.reviews())
+	assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**must:** Say bonjour to people.")
+	assert.NotContains(t, w.reviewed(), "Do not say")
+}
+
+// Of one finding in two severities the graver one holds, and of two suggestions for one line there is one.
+func TestAReviewerThatContradictsItselfInOneAnswerIsHeardOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	nit, must, other := found("greeting.txt", 2, model.Nit, "Greet people."), found("greeting.txt", 2, model.Must, "Greet people."), found("greeting.txt", 2, model.Should, "Greet nobody.")
+	must.Suggestion, other.Suggestion = "people", "nobody"
+	w.finds([]model.Finding{nit, other, must})
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 1, strings.Count(w.reviewed(), "Greet people."))
+	assert.Contains(t, w.reviewed(), "**must:** Greet people.\n\nSuggestion:\n\n```suggestion\npeople\n```")
+	assert.Equal(t, 1, strings.Count(w.reviewed(), "```suggestion"))
+}
+
+func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, agent string
+		rounds      [][]model.Finding
+		calls       int
+		note        string
+		reviewed    []string
+	}{
+		{"the author has used it up", "job+costs+reviews", [][]model.Finding{left("Say it to whom.")}, 1, "nobody reviewed this before it was proposed: the budget of the day is used up", nil},
+		{
+			"the reviewer does", "job+heeds+dear+reviews", [][]model.Finding{left("Say it to whom.")}, 2, "the author did not work on the review: the budget of the day is used up",
+			[]string{"**must:** Say it to whom.", "No capital."},
+		},
+		{
+			"the author does while it works on the review", "job+heeds+strives+reviews", [][]model.Finding{left("Say it to whom.")}, 3,
+			"nobody reviewed what was changed after the review: the budget of the day is used up", []string{"- **nit** `greeting.txt`: No capital."},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5")
+			w.agent = c.agent
+			w.finds(c.rounds...)
+			rep := w.handle(w.label("alice", smallJob))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, c.calls, w.calls())
+			assert.Contains(t, w.pulls()[0]["body"], c.note)
+			w.number = 3
+			assert.Equal(t, min(len(c.reviewed), 1), w.reviews())
+			for _, says := range c.reviewed {
+				assert.Contains(t, w.reviewed(), says)
+			}
+			if len(c.reviewed) == 1 {
+				assert.NotContains(t, w.reviewed(), "**must**", "nobody knows whether it is fixed")
+			}
+		})
+	}
+}
+
+func TestAReviewerThatFailsInItsSecondRoundLosesNoFinding(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, left("Say it to whom."), []model.Finding{found("../x", 1, model.Must, "x")})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed what was changed after the review: ")
+	w.number = 3
+	assert.Contains(t, w.reviewed(), "- **nit** `greeting.txt`: No capital.")
+	assert.NotContains(t, w.reviewed(), "Say it to whom.")
+}
+
+func TestOfTooManyFindingsBeforeTheOpeningTheGravestAreSaid(t *testing.T) {
+	t.Parallel()
+	many := []model.Finding{found("elsewhere.txt", 7, model.Must, "No line of the diff is that.")}
+	for i := range 600 {
+		many = append(many, found("greeting.txt", 2, model.Should, fmt.Sprintf("Number %d is wrong.", i)))
+	}
+	w, ev := newReviewed(t, many)
+	w.agent = "job+reviews"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
+	w.number = 3
+	assert.Equal(t, 1, w.reviews())
+	assert.Len(t, w.lineComments(), 50)
+	assert.Contains(t, w.reviewed(), "Outside of the lines that the diff shows:\n\n- **must** `elsewhere.txt` line 7: No line of the diff is that.")
+	assert.Regexp(t, `\d+ more findings had no room here\.`, w.reviewed())
+}

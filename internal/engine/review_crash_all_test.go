@@ -1,0 +1,28 @@
+//go:build all
+
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The event that a run died of may not come again.
+func TestADeathAtAnyWriteOfWhatIsReviewedIsMadeGoodByTheSweep(t *testing.T) {
+	t.Parallel()
+	for _, s := range reviewedStories {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.die(t, 1, func(w *world, _ model.Event) {
+				_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+				require.NoError(t, err)
+				w.over(w.runs)
+			})
+		})
+	}
+}
