@@ -122,6 +122,8 @@ func why(f Fact) string {
 		return "its issue is no longer in this repository"
 	case f.Closed:
 		return "its issue was closed as not planned"
+	case f.Held:
+		return "somebody who may not start an agent changed its issue"
 	}
 	return fmt.Sprintf("#%d was closed without a merge", f.Pull)
 }
@@ -147,6 +149,8 @@ func Question(s Step, r Row) string {
 		b.WriteString("- Remove the item from the file, and from what others need, by a pull request.\n- Or give it another key there: it gets a new issue.")
 	case r.Fact.Closed:
 		b.WriteString("- Reopen the issue to let it continue.\n- Close it as completed if the work is done.\n- Or remove the item from the file, and from what others need, by a pull request.")
+	case r.Fact.Held:
+		b.WriteString("- Check the title and the text of the issue. Then add the label of its flow yourself.\n- Or remove the item from the file, and from what others need, by a pull request.")
 	default:
 		fmt.Fprintf(&b, "- Reopen #%d, or comment `/mergexo retry` on the issue for another attempt.\n- Close the issue as completed if the work is done otherwise.\n"+
 			"- Or remove the item from the file, and from what others need, by a pull request.", r.Fact.Pull)

@@ -143,9 +143,8 @@ func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
 
 // drop closes the issue of an item that the plan does not have any more, with a word on why.
 func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
-	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: r.Fact.Issue}, thread.NewMemory(p.Memory.Rights))
-	other.Settings, other.Policy = p.Settings, p.Policy
-	if err := other.Read(ctx); err != nil {
+	other, err := p.item(ctx, r.Fact.Issue)
+	if err != nil {
 		return err
 	}
 	token := p.token("drop", r.Key)
