@@ -16,6 +16,7 @@ import (
 func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
 	t.Parallel()
 	w, ev := agreed(t, "hundred", "", "[roadmap]\nmax_active = 1")
+	w.passes = true
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	require.Len(t, w.items(), 100)
 	w.sweep()

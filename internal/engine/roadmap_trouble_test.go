@@ -184,26 +184,6 @@ func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%.0f ", copied["number"]))
 }
 
-func TestTheLimitsOnContentAreKeptAndARunGoesOn(t *testing.T) {
-	t.Parallel()
-	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
-	w.fail(object{"match": object{"method": "POST", "path": w.path("/issues")}, "status": 403, "skip": 70, "times": 1, "headers": object{"Retry-After": "3600"},
-		"body": object{"message": "You have exceeded a secondary rate limit."}})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Less(t, len(w.items()), 50)
-	assert.GreaterOrEqual(t, w.slept.Load(), int64(30*time.Second), "the second minute was waited for")
-	w.fail()
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	all := w.items()
-	assert.Len(t, all, 50)
-	for key, same := range all {
-		assert.Len(t, same, 1, key)
-	}
-	assert.Len(t, w.running(), 1)
-}
-
 func TestAPlanThatMergeXOMergesBeginsInTheSameRun(t *testing.T) {
 	t.Parallel()
 	w := newRoadmap(t, "pair", "", "[merge]\napprovals = 0\ntests = \"none\"")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 const roadmapLabel = "agent:roadmap"
@@ -117,6 +118,15 @@ func (w *world) changePlan(edit func(string) string) model.Event {
 	w.write("alice", branch, file, after)
 	pull := w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
 	return w.merged(int(pull["number"].(float64)))
+}
+
+// planOf is a file of so many items, each for itself.
+func planOf(issue, n int) string {
+	p := roadmap.Plan{Issue: issue, Title: "Greet everywhere"}
+	for i := range n {
+		p.Items = append(p.Items, roadmap.Item{RoadmapItem: step(fmt.Sprint("item-", i))})
+	}
+	return string(roadmap.Render(p, ""))
 }
 
 // setIssue has octo change an issue, and gives the event of it.
