@@ -50,9 +50,9 @@ type itemNode struct {
 	ViewerDidAuthor                 bool
 	LastEditedAt                    *time.Time
 	firstText
-	Author                          *actorNode
-	Labels                          labelNodes
-	Repository                      struct{ NameWithOwner string }
+	Author     *actorNode
+	Labels     labelNodes
+	Repository struct{ NameWithOwner string }
 }
 
 func (n *itemNode) item() ItemIssue {

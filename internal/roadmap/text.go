@@ -18,7 +18,12 @@ type File struct {
 }
 
 func (f File) link() string {
-	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(f.Path))
+	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, escaped(f.Path))
+}
+
+// escaped is a path in a link.
+func escaped(path string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(path)
 }
 
 // maxList is how many bytes of the list a comment shows.
@@ -179,4 +184,30 @@ func DropText(p Plan, f File) string {
 // ProblemText says why a file cannot be used.
 func ProblemText(f File, wrong Problems) string {
 	return fmt.Sprintf("%s cannot be used as it is:\n\n%s", f.link(), markdown.Quote(wrong.Error()))
+}
+
+// Checked is the file of a roadmap in a pull request, and what does not hold in it.
+type Checked struct {
+	Path     string
+	Problems Problems
+}
+
+// Second is the problem of a file that is not the first one for its roadmap.
+func Second(first string, issue int) Problem {
+	return Problem{1, fmt.Sprintf("%s is the roadmap of #%d already; a roadmap has one file", first, issue)}
+}
+
+// CheckedText says what does not hold in the roadmaps of a pull request, each with a link to its line. GitHub shows the lines of a
+// Markdown file only where it is told not to render it.
+func CheckedText(page, head string, files []Checked) string {
+	var b strings.Builder
+	b.WriteString("**This roadmap cannot be used as it is**\n")
+	for _, f := range files {
+		fmt.Fprintf(&b, "\n`%s`:\n\n", markdown.Code(f.Path))
+		for _, p := range f.Problems {
+			fmt.Fprintf(&b, "- [line %d](%s/blob/%s/%s?plain=1#L%d): %s\n", p.Line, markdown.Repository(page), head, escaped(f.Path), p.Line, markdown.Inline(p.Text))
+		}
+	}
+	b.WriteString("\nNothing new begins by such a file. Push a commit that fixes it.")
+	return b.String()
 }

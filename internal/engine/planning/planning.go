@@ -28,7 +28,7 @@ type Issue struct {
 	Followed func(cause string) bool
 
 	lock    *transport.Lock
-	noSubs  bool      // the server has no sub-issues
+	noSubs  bool        // the server has no sub-issues
 	writes  []time.Time // that create content, by this look
 	stopped bool        // at the limit of an hour
 	summons []int       // items that were labelled and that no agent has begun
