@@ -54,6 +54,7 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 	golden.Text(t, "roadmap/failed.md", w.showsRoadmap())
 	w.handle(closed)
 	w.sweep()
+	w.tellsOfTheRoadmap(left)
 	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"), "a person is asked once")
 	for len(w.openPulls()) > 0 { // the other side goes on
 		w.handle(w.merged(w.openPulls()[0]))

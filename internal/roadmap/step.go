@@ -239,7 +239,7 @@ func (s Step) sorted() []*Row {
 func (s Step) Entries() []model.RoadmapEntry {
 	out := make([]model.RoadmapEntry, 0, len(s.Rows))
 	for _, r := range s.Rows {
-		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull})
+		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull, Dropped: r.Dropped})
 	}
 	return out
 }
