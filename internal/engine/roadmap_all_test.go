@@ -22,6 +22,12 @@ func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
 	w.sweep()
 	w.sweep()
 	w.quiet()
+	calls, _ := w.gate.counted()
+	plain := newWorld(t)
+	plain.sweep()
+	plain.quiet()
+	without, _ := plain.gate.counted()
+	assert.Equal(t, without, calls, "no call beyond the survey's")
 }
 
 func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {

@@ -117,6 +117,38 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 	}
 }
 
+func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
+	w.handle(ev)
+	relabel := func(key, off, on string) {
+		w.later(time.Minute)
+		labels := w.path(fmt.Sprintf("/issues/%d/labels", w.item(key)))
+		if off != "" {
+			status, _ := w.send("alice", "DELETE", labels+"/"+off, nil)
+			require.Equal(t, 200, status)
+		}
+		status, _ := w.send("alice", "POST", labels, object{"labels": []string{on}})
+		require.Equal(t, 200, status)
+		w.handle(w.delivery("issues"))
+	}
+	relabel("docs", "", bugfix) // before what it needs is done
+	require.Len(t, w.openPulls(), 2)
+	w.handle(w.merged(w.openPulls()[0]))
+	assert.Equal(t, []string{"docs", "left"}, w.running(), "it is one of the two that run at the same time")
+	relabel("left", smallJob, bugfix)
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	for _, key := range []string{"docs", "left"} {
+		assert.Len(t, w.items()[key][0]["labels"], 1, "no label is added to the person's")
+	}
+	for len(w.openPulls()) > 0 {
+		w.handle(w.merged(w.openPulls()[0]))
+	}
+	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
+}
+
 func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 	t.Parallel()
 	w, ev := agreed(t, "plan")
