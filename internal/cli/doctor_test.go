@@ -78,7 +78,7 @@ func newClinic(t *testing.T) (*hub, []string) {
 	h := newHub(t, "")
 	h.write("main", thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
 	h.write("main", doctor.WorkflowPath, doctor.Workflow())
-	for _, name := range []string{"agent:small-job", "agent:bugfix", "agent:design"} {
+	for _, name := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap"} {
 		h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": name, "color": "ededed"})
 	}
 	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",

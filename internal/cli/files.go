@@ -56,7 +56,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	if program, install, keys := agent.SetUp(a.Adapter); program != "" {
 		out.Model = &doctor.Model{Program: program, Install: install, Keys: keys}
 	}
-	out.Flows = []string{parsed.Labels.SmallJob, parsed.Labels.Bugfix, parsed.Labels.Design}
+	out.Flows = []string{parsed.Labels.SmallJob, parsed.Labels.Bugfix, parsed.Labels.Design, parsed.Labels.Roadmap}
 	out.PassEnv, out.Timeout, out.RunTime, out.CI = a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
 	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,29 +28,36 @@ type madeEvent struct {
 	path        string                // below the repository's address in the API
 	fields      func(text string) any // what is sent there
 	text        string                // where no other is given
+	event       string                // of the payload; "" for the name
 }
 
 // madeEvents are all of them.
 var madeEvents = []madeEvent{
 	{
 		"issue_comment", "octo comments on pull request 7, which alice has approved", "octo", "issues/7/comments",
-		func(text string) any { return map[string]any{"body": text} }, "/mergexo merge",
+		func(text string) any { return map[string]any{"body": text} }, "/mergexo merge", "",
 	},
 	{
 		"issues", "octo opens an issue with the label agent:small-job", "octo", "issues",
 		func(text string) any {
 			return map[string]any{"title": "Greet the moon", "body": text, "labels": []string{"agent:small-job"}}
-		}, "It is greeted by nobody.\n\n```diff\n--- a/greeting.txt\n+++ b/greeting.txt\n@@ -1 +1,2 @@\n hello\n+hello, moon\n```\n",
+		}, "It is greeted by nobody.\n\n```diff\n--- a/greeting.txt\n+++ b/greeting.txt\n@@ -1 +1,2 @@\n hello\n+hello, moon\n```\n", "",
 	},
 	{
 		"pull_request_review", "alice reviews pull request 7", "alice", "pulls/7/reviews",
-		func(text string) any { return map[string]any{"event": "COMMENT", "body": text} }, "Please greet the moon as well.",
+		func(text string) any { return map[string]any{"event": "COMMENT", "body": text} }, "Please greet the moon as well.", "",
 	},
 	{
 		"pull_request_review_comment", "alice comments on a line of pull request 7", "alice", "pulls/7/comments",
 		func(text string) any {
 			return map[string]any{"body": text, "path": "world.txt", "line": 1, "side": "RIGHT"}
-		}, "A capital letter?\n\n```suggestion\nhello, World\n```\n",
+		}, "A capital letter?\n\n```suggestion\nhello, World\n```\n", "",
+	},
+	{
+		"roadmap", "octo opens an issue with the label agent:roadmap", "octo", "issues",
+		func(text string) any {
+			return map[string]any{"title": "Greet the sky", "body": text, "labels": []string{"agent:roadmap"}}
+		}, "Everything above us is greeted.\n\n- Greet the moon\n- Greet the sun\n", "issues",
 	},
 }
 
@@ -136,9 +144,10 @@ func (m madeEvent) make(ctx context.Context, s *sandbox.Server, urls sandbox.URL
 	if err := json.Unmarshal(raw, &deliveries); err != nil {
 		return model.Event{}, fmt.Errorf("read the sandbox's deliveries: %w", err)
 	}
+	event := cmp.Or(m.event, m.name)
 	for _, d := range slices.Backward(deliveries) {
-		if d.Event == m.name {
-			return github.ParseEvent(m.name, d.Payload)
+		if d.Event == event {
+			return github.ParseEvent(event, d.Payload)
 		}
 	}
 	return model.Event{}, fmt.Errorf("make %s: the sandbox delivered none", m.name)

@@ -33,6 +33,7 @@ func examples() []example {
 		{readme, "    go run ./cmd/mergexo replay --event scripts/events/pull_request_review_comment.json", replayed("--event", pull7)},
 		{readme, "    go run ./cmd/mergexo sandbox --demo", recorded("demo.txt")},
 		{pages + "issues.md", "    mergexo replay --make issues", madeUp("issues")},
+		{pages + "roadmaps.md", "    mergexo replay --make roadmap", madeUp("roadmap")},
 		{pages + "issues.md", "The comment on the issue says where the work is, and what you can do:", anAgentThatIsStuck},
 		{pages + "reviewing.md", `    mergexo replay --make pull_request_review_comment`, madeUp("pull_request_review_comment")},
 		{pages + "reviewing.md", "    mergexo replay --event scripts/events/issue_comment.json", replayed("--event", "../../scripts/events/issue_comment.json")},

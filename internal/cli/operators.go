@@ -95,7 +95,11 @@ func (p *program) whyCommand() *cli.Command {
 
 // asJSON is an issue's machine-readable form.
 func asJSON(i model.BoardIssue) map[string]any {
-	return map[string]any{"number": i.Number, "title": i.Title, "url": i.URL, "flow": i.Flow, "status": i.Status, "pull_request": i.Pull, "need": i.Need}
+	out := map[string]any{"number": i.Number, "title": i.Title, "url": i.URL, "flow": i.Flow, "status": i.Status, "pull_request": i.Pull, "need": i.Need}
+	if i.RoadmapURL != "" {
+		out["roadmap"] = map[string]any{"url": i.RoadmapURL, "items": i.Roadmap}
+	}
+	return out
 }
 
 func (p *program) blockedCommand() *cli.Command {

@@ -107,6 +107,9 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 		if s.Pull != 0 {
 			r.About = strings.TrimPrefix(fmt.Sprintf("%s · pull request #%d", r.About, s.Pull), " · ")
 		}
+		if s.RoadmapURL != "" {
+			r.About = strings.TrimPrefix(fmt.Sprintf("%s · %s", r.About, clean(model.TallyOf(s.Roadmap).String())), " · ")
+		}
 		if s.Need != nil {
 			r.Notes = append(r.Notes, note{
 				Text: "Waits since", At: d.stamp(s.Need.Since), Rest: ": " + clean(s.Need.Headline), URL: d.link(s.Need.URL), About: "the stop",

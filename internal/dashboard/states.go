@@ -112,6 +112,12 @@ func (r *row) standIssue(s model.BoardIssue) {
 	if look, known := issueStates[s.Status]; known {
 		r.State, r.group = look.badge, look.group
 	}
+	if t := model.TallyOf(s.Roadmap); s.RoadmapURL != "" && t.Done < t.Total {
+		r.State, r.group = badge{"roadmap, at work", "run", "blue"}, groupWork
+		if len(t.Running) == 0 {
+			r.State, r.group = badge{"roadmap, waits", "wait", "blue"}, groupNext
+		}
+	}
 	r.await()
 }
 

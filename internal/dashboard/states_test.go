@@ -229,3 +229,26 @@ func TestFailedAndPendingChecksAreNamed(t *testing.T) {
 	assert.Contains(t, text, "Pending: lint")
 	assert.Contains(t, text, "There are more checks than this page reads.")
 }
+
+func TestARoadmapSaysWhatRunsAndWhatIsBlocked(t *testing.T) {
+	t.Parallel()
+	items := []model.RoadmapEntry{{Key: "a", Issue: 4, State: model.ItemDone, Pull: 9}, {Key: "b", Issue: 5, State: model.ItemRunning}, {Key: "c", Issue: 6, State: model.ItemWaiting}, {Key: "d", Issue: 7, State: model.ItemFailed, Dropped: true}}
+	said := func(change func([]model.RoadmapEntry)) string {
+		now := append([]model.RoadmapEntry{}, items...)
+		change(now)
+		issue := model.BoardIssue{Number: 2, Title: "Greet everywhere", URL: repoURL + "/issues/2", Flow: model.FlowRoadmap, Status: model.PhaseDone, Roadmap: now, RoadmapURL: repoURL + "/issues/2#issuecomment-1"}
+		issue.Need = needs.OfRoadmap(issue.Title, model.Posted[model.RoadmapMarker]{Marker: model.RoadmapMarker{Number: 2, Items: now}, URL: issue.RoadmapURL})
+		_, out, _ := strings.Cut(written(t, model.Board{URL: repoURL, Issues: []model.BoardIssue{issue}}), "<main>")
+		return out
+	}
+	out := said(func([]model.RoadmapEntry) {})
+	assert.Contains(t, out, "roadmap · 1 of 3 items done; 1 running: #5; 1 waiting for others")
+	assert.Contains(t, out, "roadmap, at work")
+	out = said(func(i []model.RoadmapEntry) { i[1].State, i[2].State = model.ItemFailed, model.ItemBlocked })
+	assert.Contains(t, out, "1 of 3 items done; 1 stopped: #5; 1 blocked because of #5")
+	assert.Contains(t, out, "decide how the roadmap continues without #5")
+	assert.Contains(t, out, "waits for an answer")
+	out = said(func(i []model.RoadmapEntry) { i[1].State, i[2].State = model.ItemDone, model.ItemDone })
+	assert.Contains(t, out, "3 of 3 items done")
+	assert.NotContains(t, out, "roadmap, ")
+}

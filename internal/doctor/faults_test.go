@@ -54,7 +54,7 @@ const (
 	matrix   = "      matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}\n"
 	share    = "command: sweep --only ${{ matrix.only }}"
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
-	ifMerged = "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"
+	ifMerged = "(github.event.action != 'closed' || github.event.issue.user.type == 'Bot' || startsWith(github.event.pull_request.head.ref, 'agent/'))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
 	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and merge\n      pull-requests: write # open pull requests, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # see whether another run is still alive; rerun failed jobs\n      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
@@ -167,8 +167,8 @@ var faults = map[string]map[string]fault{
 		"no dismissals":     edit("types: [submitted, edited, dismissed]", "types: [submitted, edited]"),
 		"no labels off":     edit("labeled, unlabeled, ready_for_review, synchronize", "labeled, synchronize"),
 		"default types":     edit("    types: [opened, reopened, labeled, unlabeled, ready_for_review, synchronize, dequeued, closed]\n", ""),
-		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened]", "  x-issues: #"),
-		"labels on only":    edit("[labeled, unlabeled, reopened]", "[labeled]"),
+		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened, closed] # closed: a roadmap continues without an item", "  x-issues: #"),
+		"labels on only":    edit("[labeled, unlabeled, reopened, closed]", "[labeled]"),
 		"no merges":         edit(", synchronize, dequeued, closed]", ", synchronize]"),
 		"no schedule":       edit(cron, ""),
 		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI] # the names of your CI workflows: their failures go to the agent, and merges wait for them\n    types: [completed]\n", "")),
@@ -192,6 +192,7 @@ var faults = map[string]map[string]fault{
 		"split no schedule":           inSplit(edit("(github.event_name == 'schedule' || (", "((")),
 		"pull requests only":          edit(noBots, "(github.event.comment == null || github.event.issue.pull_request || github.event.pull_request) && "+noBots),
 		"merges dropped":              edit(ifMerged, "github.event.action != 'closed'"),
+		"only designs":                edit(ifMerged, "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"),
 		"labels dropped":              edit(noBots, "github.event_name != 'issues' && "+noBots),
 		"split only after a command":  inSplit(edit("      !cancelled()\n      && ", "      ")),
 		"split bots heard":            inSplit(edit(noSweep+"\n      && "+noBots, noSweep)),

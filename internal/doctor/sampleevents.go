@@ -27,6 +27,8 @@ var sampleEvents = []sampleEvent{
 	{"a person's review", "pull_request_review", true, Problem, "MergeXO never sees it", fixHeard, func() expression.Object { return review(7, here, person) }},
 	{"a person's comment on an issue", "issue_comment", true, Problem, "MergeXO never sees an answer to the agent's question", fixHeard, onIssue},
 	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
+	{"the end of a pull request for a roadmap's item", "pull_request", true, Warning, "the roadmap continues only with the sweep", fixMerge, endedItem},
+	{"an item of a roadmap that somebody closes", "issues", true, Warning, "the roadmap learns of it only from the sweep", fixItem, closedItem},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
 	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and in the split workflow no sweep starts the agent", fixNumber, dispatched},
 	{"the schedule", "schedule", true, Warning, "nothing sweeps", fixSchedule, scheduled},
@@ -38,7 +40,8 @@ var sampleEvents = []sampleEvent{
 
 const (
 	fixHeard    = "check in if: who sent the event, not what it says, as in the workflow that mergexo init writes"
-	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as in the workflow that mergexo init writes"
+	fixMerge    = "let `github.event.action == 'closed'` through for branches that begin with agent/, as in the workflow that mergexo init writes"
+	fixItem     = "let `github.event.action == 'closed'` through if `github.event.issue.user.type == 'Bot'`, as in the workflow that mergexo init writes"
 	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
 	fixSchedule = "let `github.event_name == 'schedule'` through, as in a job of the workflow that mergexo init writes"
 	fixNumber   = "let `github.event.inputs.number` through, as in the workflow that mergexo init writes"
@@ -96,14 +99,29 @@ func atPull(o expression.Object, number float64) expression.Object {
 }
 
 // mergedDesign is the merge of a branch that the design flow named.
-func mergedDesign() expression.Object {
+func mergedDesign() expression.Object { return ended("agent/design/9-greet", true) }
+
+// endedItem is a pull request for an item of a roadmap that was closed without a merge.
+func endedItem() expression.Object { return ended("agent/small/9-greet", false) }
+
+// ended is the end of a pull request from a branch.
+func ended(branch string, merged bool) expression.Object {
 	p := pull(7, here)
-	p["state"], p["merged"] = "closed", true
+	p["state"], p["merged"] = "closed", merged
 	if head, ok := p["head"].(expression.Object); ok {
-		head["ref"] = "agent/design/9-greet"
+		head["ref"] = branch
 	}
 	o := atPull(event("closed", person, "User", expression.Object{"pull_request": p}), 7)
-	o["head_ref"] = "agent/design/9-greet"
+	o["head_ref"] = branch
+	return o
+}
+
+// closedItem is the issue of an item, which a workflow's token has opened.
+func closedItem() expression.Object {
+	i := issue()
+	i["user"], i["state"] = user("github-actions[bot]", "Bot"), "closed"
+	o := event("closed", person, "User", expression.Object{"issue": i})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
 	return o
 }
 

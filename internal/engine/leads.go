@@ -116,7 +116,9 @@ func (p *topics) itemOf(ctx context.Context) (int, error) {
 		if err := thread.ReadSource(ctx, p.Thread); err != nil {
 			return 0, err
 		}
-		thread.MarkItem(p.Thread, p.Snap.Pull.Issue)
+		if i := p.Snap.Pull.Issue; i != nil {
+			thread.MarkItem(p.Thread, i, i.Body)
+		}
 	}
 	if i := p.Snap.Pull.Issue; i != nil && i.Number == t.Marker.Issue && i.Item != "" {
 		return i.Roadmap, nil

@@ -16,11 +16,18 @@ import (
 func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
 	t.Parallel()
 	w, ev := agreed(t, "hundred", "", "[roadmap]\nmax_active = 1")
+	w.passes = true
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	require.Len(t, w.items(), 100)
 	w.sweep()
 	w.sweep()
 	w.quiet()
+	calls, _ := w.gate.counted()
+	plain := newWorld(t)
+	plain.sweep()
+	plain.quiet()
+	without, _ := plain.gate.counted()
+	assert.Equal(t, without, calls, "no call beyond the survey's")
 }
 
 func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {

@@ -54,6 +54,7 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 	golden.Text(t, "roadmap/failed.md", w.showsRoadmap())
 	w.handle(closed)
 	w.sweep()
+	w.tellsOfTheRoadmap(left)
 	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"), "a person is asked once")
 	for len(w.openPulls()) > 0 { // the other side goes on
 		w.handle(w.merged(w.openPulls()[0]))
@@ -114,6 +115,38 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 	for _, key := range []string{"right", "far-left"} {
 		assert.Empty(t, w.items()[key], "it is not opened again")
 	}
+}
+
+func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
+	w.handle(ev)
+	relabel := func(key, off, on string) {
+		w.later(time.Minute)
+		labels := w.path(fmt.Sprintf("/issues/%d/labels", w.item(key)))
+		if off != "" {
+			status, _ := w.send("alice", "DELETE", labels+"/"+off, nil)
+			require.Equal(t, 200, status)
+		}
+		status, _ := w.send("alice", "POST", labels, object{"labels": []string{on}})
+		require.Equal(t, 200, status)
+		w.handle(w.delivery("issues"))
+	}
+	relabel("docs", "", bugfix) // before what it needs is done
+	require.Len(t, w.openPulls(), 2)
+	w.handle(w.merged(w.openPulls()[0]))
+	assert.Equal(t, []string{"docs", "left"}, w.running(), "it is one of the two that run at the same time")
+	relabel("left", smallJob, bugfix)
+	w.sweep()
+	w.sweep()
+	w.quiet()
+	for _, key := range []string{"docs", "left"} {
+		assert.Len(t, w.items()[key][0]["labels"], 1, "no label is added to the person's")
+	}
+	for len(w.openPulls()) > 0 {
+		w.handle(w.merged(w.openPulls()[0]))
+	}
+	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
 }
 
 func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
@@ -182,26 +215,6 @@ func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
 	rep := w.handle(w.merged(w.openPulls()[0]))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%.0f ", copied["number"]))
-}
-
-func TestTheLimitsOnContentAreKeptAndARunGoesOn(t *testing.T) {
-	t.Parallel()
-	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
-	w.fail(object{"match": object{"method": "POST", "path": w.path("/issues")}, "status": 403, "skip": 70, "times": 1, "headers": object{"Retry-After": "3600"},
-		"body": object{"message": "You have exceeded a secondary rate limit."}})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Less(t, len(w.items()), 50)
-	assert.GreaterOrEqual(t, w.slept.Load(), int64(30*time.Second), "the second minute was waited for")
-	w.fail()
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	all := w.items()
-	assert.Len(t, all, 50)
-	for key, same := range all {
-		assert.Len(t, same, 1, key)
-	}
-	assert.Len(t, w.running(), 1)
 }
 
 func TestAPlanThatMergeXOMergesBeginsInTheSameRun(t *testing.T) {

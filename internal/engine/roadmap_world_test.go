@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 const roadmapLabel = "agent:roadmap"
@@ -119,6 +121,15 @@ func (w *world) changePlan(edit func(string) string) model.Event {
 	return w.merged(int(pull["number"].(float64)))
 }
 
+// planOf is a file of so many items, each for itself.
+func planOf(issue, n int) string {
+	p := roadmap.Plan{Issue: issue, Title: "Greet everywhere"}
+	for i := range n {
+		p.Items = append(p.Items, roadmap.Item{RoadmapItem: step(fmt.Sprint("item-", i))})
+	}
+	return string(roadmap.Render(p, ""))
+}
+
 // setIssue has octo change an issue, and gives the event of it.
 func (w *world) setIssue(number int, change object) model.Event {
 	w.t.Helper()
@@ -202,4 +213,28 @@ func (w *world) parent(number int) int {
 	o := object{}
 	mustParse(w.t, out, &o)
 	return int(o["number"].(float64))
+}
+
+// tellsOfTheRoadmap says that the board and why know what stopped, what runs and what is blocked.
+func (w *world) tellsOfTheRoadmap(left int) {
+	w.t.Helper()
+	b, err := w.engine().Board(w.t.Context(), repo)
+	require.NoError(w.t, err)
+	at := slices.IndexFunc(b.Issues, func(i model.BoardIssue) bool { return i.Number == w.number })
+	require.GreaterOrEqual(w.t, at, 0)
+	row := b.Issues[at]
+	want := fmt.Sprintf("1 of 7 items done; 1 running: #%d; 1 stopped: #%d; 3 blocked because of #%d; 1 waiting for others", w.item("right"), w.item("left"), w.item("left"))
+	require.Equal(w.t, want, model.TallyOf(row.Roadmap).String())
+	need := slices.IndexFunc(b.Needs(), func(n model.Need) bool { return n.Number == w.number })
+	require.GreaterOrEqual(w.t, need, 0, "somebody has to decide")
+	require.Equal(w.t, fmt.Sprintf("decide how the roadmap continues without #%d", w.item("left")), b.Needs()[need].Headline)
+	why, err := w.engine().Why(w.t.Context(), repo, w.number)
+	require.NoError(w.t, err)
+	require.Equal(w.t, row.Roadmap, why.Issue.Roadmap)
+	var out strings.Builder
+	require.NoError(w.t, report.Issue(&out, *why.Issue, why.Step))
+	require.Contains(w.t, out.String(), "roadmap: "+want+"; see "+row.RoadmapURL+"\n")
+	one, err := w.engine().Why(w.t.Context(), repo, w.item("join"))
+	require.NoError(w.t, err)
+	require.Contains(w.t, one.Step, fmt.Sprintf("issue %d is item join of the roadmap of issue %d,", w.item("join"), w.number))
 }

@@ -78,6 +78,9 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 		if turned, err = p.prepare(ctx); err != nil {
 			return false, err
 		}
+		if err := planning.Check(ctx, p.Thread); err != nil {
+			return false, err
+		}
 	}
 	reviewed, err := p.review.Continue(ctx)
 	if err != nil {

@@ -69,6 +69,7 @@ type world struct {
 	clock    *clockwork.FakeClock // what limits go by; only passing moves it
 	printed  clocktest.Words      // what agents and tests print
 	slept    atomic.Int64         // how long runs have waited for GitHub, in nanoseconds
+	passes   bool                 // time passes while they do
 }
 
 // record is a log that can be read while it is written.
@@ -333,7 +334,7 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 	log := slog.New(slog.NewTextHandler(&w.logged, nil))
 	gh, err := github.New(github.Options{
 		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Credential: source, Log: log, Now: w.time,
-		Sleep: func(ctx context.Context, d time.Duration) error { w.slept.Add(int64(d)); return ctx.Err() }, Clock: w.clock,
+		Sleep: w.sleep, Clock: w.clock,
 	})
 	require.NoError(w.t, err)
 	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}
@@ -355,6 +356,15 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 }
 
 func (w *world) time() time.Time { return w.now }
+
+// sleep is how runs wait for GitHub.
+func (w *world) sleep(ctx context.Context, d time.Duration) error {
+	w.slept.Add(int64(d))
+	if w.passes {
+		w.later(d)
+	}
+	return ctx.Err()
+}
 
 // passing lets as much time pass for what is limited as soon as the agent, or whatever else prints it, has said the word.
 func (w *world) passing(d time.Duration, word string) {

@@ -77,35 +77,74 @@ func Starters(i model.Issue, label string) []string {
 const (
 	WhyNobody  = "neither the author of the issue nor the person who added the label may start an agent"
 	WhyChanged = "changed after it was labelled: add the label again"
+	WhyEdited  = "somebody who may not start an agent changed its title or text: check them, then add the label yourself"
 )
 
-// MayStart reports whether work on the issue may start, and why not. The author's right is enough. If only the person who
+// MayStart reports whether work on the issue may start, and why not. The author's right is enough, unless we are the author. If only the person who
 // added the label has it, nobody without the right may have changed the issue since. GitHub's times are in whole seconds,
 // so a change in the same second counts as later. An item of a roadmap is ours, and starts if we added the label: somebody with
-// the right merged the plan that it is part of.
+// the right merged the plan that it is part of. Nobody looked at the issue before that label, so every change counts.
 func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool, why string) {
 	allowed := func(a model.Actor) bool {
 		login, ok := person(a)
 		return ok && may(login)
 	}
-	if allowed(i.Author) {
+	if i.Item == "" && allowed(i.Author) {
 		return true, ""
 	}
 	labelled, ok := Labelled(i, label)
-	ours := func(a model.Actor) bool { return i.Item != "" && strings.EqualFold(a.Login, i.Author.Login) }
-	if !ok || !allowed(labelled.By) && !ours(labelled.By) {
+	switch {
+	case ok && !allowed(labelled.By) && ours(i, labelled.By):
+		return Untouched(i, may)
+	case !ok || !allowed(labelled.By):
 		return false, WhyNobody
 	}
-	edits := i.TitleEdits
-	if i.BodyEdit != nil {
-		edits = append(slices.Clone(edits), *i.BodyEdit)
-	}
-	for _, e := range edits {
-		if !e.At.Before(labelled.At) && !allowed(e.By) && !ours(e.By) {
+	for _, e := range edits(i) {
+		if !e.At.Before(labelled.At) && !allowed(e.By) && !ours(i, e.By) {
 			return false, WhyChanged
 		}
 	}
 	return true, ""
+}
+
+// Untouched reports whether an item of a roadmap may start without a look of a person at its issue, and why not.
+func Untouched(i model.Issue, may func(login string) bool) (ok bool, why string) {
+	for _, e := range edits(i) {
+		if login, ok := person(e.By); !ours(i, e.By) && !(ok && may(login)) {
+			return false, WhyEdited
+		}
+	}
+	return true, ""
+}
+
+// Editors are the people, in lower case, whose right decides whether an item of a roadmap starts by itself.
+func Editors(i model.Issue) (logins []string) {
+	for _, e := range edits(i) {
+		if login, ok := person(e.By); ok && !ours(i, e.By) && !slices.Contains(logins, login) {
+			logins = append(logins, login)
+		}
+	}
+	return logins
+}
+
+// ByItself reports whether an issue is an item of a roadmap that has the label from us.
+func ByItself(i model.Issue, label string) bool {
+	labelled, ok := Labelled(i, label)
+	return ok && ours(i, labelled.By)
+}
+
+// ours reports whether an account is the one that opened the item of a roadmap that the issue is.
+func ours(i model.Issue, a model.Actor) bool {
+	return i.Item != "" && strings.EqualFold(a.Login, i.Author.Login)
+}
+
+// edits are the known changes of the title and the newest of the text.
+func edits(i model.Issue) []model.Edit {
+	all := slices.Clone(i.TitleEdits)
+	if i.BodyEdit != nil {
+		all = append(all, *i.BodyEdit)
+	}
+	return all
 }
 
 // person is the login of somebody who is not a bot, in lower case.

@@ -133,8 +133,11 @@ func TestAnItemOfARoadmapStartsByOurLabel(t *testing.T) {
 		"labelled again by one": {func(i *model.Issue) {
 			i.LabelChanges = append(i.LabelChanges, model.LabelChange{Label: labels.Bugfix, On: true, At: noon.Add(1), By: who("eve")})
 		}, false},
-		"edited by us":         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
-		"edited by a stranger": {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
+		"edited by us":                                 {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
+		"edited by a stranger":                         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
+		"edited by one before it was labelled":         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(-1)} }, false},
+		"renamed by one before it was labelled":        {func(i *model.Issue) { i.TitleEdits = []model.Edit{{By: who("eve"), At: noon.Add(-1)}} }, false},
+		"edited by somebody that GitHub does not name": {func(i *model.Issue) { i.BodyEdit = &model.Edit{At: noon.Add(-1)} }, false},
 	} {
 		ok, _ := flow.MayStart(made(c.change), labels.Bugfix, nobody)
 		assert.Equal(t, c.want, ok, name)

@@ -75,6 +75,8 @@ func (f Facts) next() Step {
 		return s.as(Finish, "the work is done and recorded")
 	case s.From != nil && s.From.Marker.Status == model.PhaseDone:
 		return f.opened(s, flow, labelled)
+	case !labelled && f.Issue.Item != "":
+		return s.as(Nothing, "issue %d is item %s of the roadmap of issue %d, which adds the label once all that it needs is done", f.Issue.Number, f.Issue.Item, f.Issue.Roadmap)
 	case !labelled:
 		return s.as(Nothing, "issue %d has no label that starts an agent", f.Issue.Number)
 	case s.From == nil:

@@ -134,7 +134,12 @@ func (c Repositories) unseen(op string, err error) string {
 // Files lists the files in a directory of the default branch, without their texts. A directory that is not there is empty.
 // https://docs.github.com/rest/repos/contents#get-repository-content
 func (c Repositories) Files(ctx context.Context, repo model.Repo, dir string) ([]model.RepositoryFile, error) {
-	_, entries, err := c.contents(ctx, repo, dir)
+	return c.FilesAt(ctx, repo, "", dir)
+}
+
+// FilesAt is Files for any commit or branch; "" is the default branch.
+func (c Repositories) FilesAt(ctx context.Context, repo model.Repo, ref, dir string) ([]model.RepositoryFile, error) {
+	_, entries, err := c.contents(ctx, repo, ref, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +154,12 @@ func (c Repositories) Files(ctx context.Context, repo model.Repo, dir string) ([
 
 // File reads a file of the default branch; ok is false where there is none. One above LargestFile has no text.
 func (c Repositories) File(ctx context.Context, repo model.Repo, path string) (f model.RepositoryFile, ok bool, err error) {
-	entry, _, err := c.contents(ctx, repo, path)
+	return c.FileAt(ctx, repo, "", path)
+}
+
+// FileAt is File for any commit or branch; "" is the default branch.
+func (c Repositories) FileAt(ctx context.Context, repo model.Repo, ref, path string) (f model.RepositoryFile, ok bool, err error) {
+	entry, _, err := c.contents(ctx, repo, ref, path)
 	if err != nil || entry == nil || entry.GetType() != "file" {
 		return model.RepositoryFile{}, false, err
 	}
@@ -174,12 +184,12 @@ func file(e *gogithub.RepositoryContent) model.RepositoryFile {
 }
 
 // contents gives a file or the entries of a directory, or neither where there is nothing.
-func (c Repositories) contents(ctx context.Context, repo model.Repo, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
+func (c Repositories) contents(ctx context.Context, repo model.Repo, ref, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
 	op := fmt.Sprintf("read %s of %s", oneLine(path), repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	entry, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, nil)
+	entry, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &gogithub.RepositoryContentGetOptions{Ref: ref})
 	if err != nil {
 		e := c.fail(op, err)
 		if e.Kind == NotFound && e.Status == http.StatusNotFound {

@@ -195,6 +195,24 @@ type threadFacts struct {
 		CreatedAt time.Time
 		Actor     *actorNode
 	}]
+	firstText
+}
+
+// firstText is the text that an issue was opened with, once it was edited: see saidNode.
+type firstText struct {
+	IncludesCreatedEdit bool
+	Opened              connection[struct{ Diff *string }]
+}
+
+// of is that text, or "" where GitHub does not say.
+func (f firstText) of(body string, edited bool) string {
+	switch {
+	case !edited:
+		return body
+	case !f.IncludesCreatedEdit || len(f.Opened.Nodes) == 0 || f.Opened.Nodes[0].Diff == nil:
+		return ""
+	}
+	return *f.Opened.Nodes[0].Diff
 }
 
 func (f threadFacts) tell(i *model.Issue) {
@@ -202,6 +220,7 @@ func (f threadFacts) tell(i *model.Issue) {
 	if f.LastEditedAt != nil {
 		i.BodyEdit = &model.Edit{By: f.Editor.actor(), At: f.LastEditedAt.UTC()}
 	}
+	i.Posted = f.of(i.Body, f.LastEditedAt != nil)
 	for _, n := range f.TitleEdits.Nodes {
 		i.TitleEdits = append(i.TitleEdits, model.Edit{By: n.Actor.actor(), At: n.CreatedAt.UTC()})
 	}

@@ -13,6 +13,7 @@ import (
 
 func TestRefs(t *testing.T) {
 	w := newWorld(t)
+	w.control("limits", map[string]any{"rest": 0, "content_minute": 0}) // no time passes here
 	c := w.client("actions")
 	sha := w.tip("main")
 	list := func(prefix string) []model.Ref {

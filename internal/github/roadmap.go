@@ -32,9 +32,11 @@ type RoadmapView struct {
 type ItemIssue struct {
 	Number        int
 	ID            int64
-	Title, Body   string
+	Title         string
+	Posted        string // the text that it was opened with; empty if GitHub does not say
 	State, Reason string // as GraphQL has them
 	Labels        []string
+	Edited        bool // the text was
 	Ours          bool
 	Author        model.Actor
 	CreatedAt     time.Time
@@ -46,14 +48,16 @@ type itemNode struct {
 	Title, Body, State, StateReason string
 	CreatedAt                       time.Time
 	ViewerDidAuthor                 bool
-	Author                          *actorNode
-	Labels                          labelNodes
-	Repository                      struct{ NameWithOwner string }
+	LastEditedAt                    *time.Time
+	firstText
+	Author     *actorNode
+	Labels     labelNodes
+	Repository struct{ NameWithOwner string }
 }
 
 func (n *itemNode) item() ItemIssue {
-	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Body: n.Body, State: n.State, Reason: n.StateReason, Labels: names(n.Labels),
-		Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
+	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, n.LastEditedAt != nil), State: n.State, Reason: n.StateReason, Labels: names(n.Labels),
+		Edited: n.LastEditedAt != nil, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
 }
 
 // items are those of this repository: a transferred issue stays a sub-issue.

@@ -157,7 +157,7 @@ func TestAnIssue(t *testing.T) {
 	assert.Contains(t, thread.URL, fmt.Sprintf("/octo/widgets/issues/%d", issue))
 	change.By = thread.Author
 	thread.URL, thread.Author.ID = "", 0
-	assert.Equal(t, model.Issue{Number: issue, Title: "Wanted: a", Body: "Please", Author: model.Actor{Login: "ada"},
+	assert.Equal(t, model.Issue{Number: issue, Title: "Wanted: a", Body: "Please", Posted: "Please", Author: model.Actor{Login: "ada"},
 		Labels: []string{"agent:bugfix"}, LabelChanges: []model.LabelChange{change}, Association: "COLLABORATOR", Pulls: []int{n}}, thread)
 	assert.Equal(t, []any{true, "[agent]\nadapter = \"suggestion\"\n"}, []any{snap.SettingsFound, snap.Settings})
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite}, snap.Permissions)
@@ -246,6 +246,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	assert.Equal(t, []any{true, true, "Wanted: c"}, []any{thread.Closed, thread.Locked, thread.Title})
 	assert.Equal(t, &model.Edit{By: octo, At: again}, thread.BodyEdit, "the newest")
+	assert.Equal(t, []string{"Please don't", "Please"}, []string{thread.Body, thread.Posted})
 	assert.Equal(t, []model.Edit{{By: ada, At: renamed}, {By: octo, At: again}}, thread.TitleEdits)
 	bot := w.snapshot(c, Query{Number: issue}).Viewer
 	assert.Equal(t, []model.LabelChange{{Label: "agent:bugfix", On: true, At: on, By: octo, LabelAt: on}, {Label: "agent:bugfix", At: on, By: bot}}, thread.LabelChanges)
@@ -268,6 +269,7 @@ func TestEditsByNobody(t *testing.T) {
 	assert.Equal(t, "ghost", snap.Thread.BodyEdit.By.Login)
 	assert.Equal(t, "ghost", snap.Thread.TitleEdits[0].By.Login)
 	assert.Empty(t, snap.Thread.LabelChanges[0].By.Login)
+	assert.Empty(t, snap.Thread.Posted, "GitHub does not say")
 }
 
 // GitHub shows a push on the pull request some time after the branch has it: what is read is the branch.

@@ -62,18 +62,13 @@ func (f *fold) roadmap(cm model.Comment, m *model.RoadmapMarker) {
 }
 
 func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
-	done, total := 0, len(m.Items)
+	t := model.TallyOf(m.Items)
 	e.Kind, e.State = KindRoadmap, "running"
-	for _, i := range m.Items {
-		switch i.State {
-		case model.ItemDone:
-			done++
-		case model.ItemFailed:
-			e.State = "stopped"
-		}
+	if len(t.Stopped) > 0 {
+		e.State = "stopped"
 	}
-	if done == total && total > 0 {
+	if t.Done == t.Total && t.Total > 0 {
 		e.State = "done"
 	}
-	e.What = fmt.Sprintf("works off the roadmap: %d of %s done", done, count(total, "item"))
+	e.What = fmt.Sprintf("works off the roadmap: %d of %s done", t.Done, count(t.Total, "item"))
 }

@@ -259,6 +259,7 @@ type Issue struct {
 	// The rest is only set for a snapshot's thread.
 
 	Association string // the author's, as in Comment
+	Posted      string // the text that it was opened with: Body if it was not edited, empty if GitHub does not say
 	Closed      bool
 	Locked      bool
 	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil for none.

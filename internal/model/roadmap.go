@@ -1,6 +1,11 @@
 package model
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // RoadmapItem is one item of a roadmap: a piece of work that becomes an issue.
 type RoadmapItem struct {
@@ -31,6 +36,73 @@ type RoadmapEntry struct {
 	Issue int       `json:"issue,omitempty"`
 	State ItemState `json:"state"`
 	Pull  int       `json:"pull,omitempty"` // the newest pull request for it
+	// Dropped says that the plan does not have it any more.
+	Dropped bool `json:"dropped,omitempty"`
+}
+
+// ReasonItem is why the issue of a roadmap waits for a person: an item was closed, or somebody changed it.
+const ReasonItem = "item_stopped"
+
+// Tally is how many items of a roadmap there are, and which are in a state that people ask about.
+type Tally struct {
+	Done, Total, Waiting, Blocked int
+	Running, Stopped              []RoadmapEntry
+}
+
+// TallyOf counts the items that the plan still has.
+func TallyOf(items []RoadmapEntry) (t Tally) {
+	for _, i := range items {
+		if i.Dropped {
+			continue
+		}
+		t.Total++
+		switch i.State {
+		case ItemDone:
+			t.Done++
+		case ItemRunning:
+			t.Running = append(t.Running, i)
+		case ItemFailed:
+			t.Stopped = append(t.Stopped, i)
+		case ItemBlocked:
+			t.Blocked++
+		default:
+			t.Waiting++
+		}
+	}
+	return t
+}
+
+// Ref names an item by its issue, or by its key before that is opened.
+func (e RoadmapEntry) Ref() string {
+	if e.Issue == 0 {
+		return e.Key
+	}
+	return "#" + strconv.Itoa(e.Issue)
+}
+
+// String is the tally in a line, with what is blocked and why.
+func (t Tally) String() string {
+	parts := []string{fmt.Sprintf("%d of %d items done", t.Done, t.Total)}
+	refs := func(items []RoadmapEntry) string {
+		out := make([]string, len(items))
+		for i, one := range items {
+			out[i] = one.Ref()
+		}
+		return strings.Join(out, ", ")
+	}
+	if len(t.Running) > 0 {
+		parts = append(parts, fmt.Sprintf("%d running: %s", len(t.Running), refs(t.Running)))
+	}
+	if len(t.Stopped) > 0 {
+		parts = append(parts, fmt.Sprintf("%d stopped: %s", len(t.Stopped), refs(t.Stopped)))
+	}
+	if t.Blocked > 0 {
+		parts = append(parts, fmt.Sprintf("%d blocked because of %s", t.Blocked, refs(t.Stopped)))
+	}
+	if t.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting for others", t.Waiting))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // RoadmapMarker is the sticky comment on the issue of a roadmap.

@@ -3,6 +3,8 @@
 package needs
 
 import (
+	"strings"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -163,4 +165,18 @@ func OfIssue(title string, m model.Posted[model.IssueMarker]) *model.Need {
 		Kind: model.NeedIssue, Number: m.Marker.Number, Issue: m.Marker.Number, Title: title, Reason: why, Observed: m.Marker.LastCheckpoint, Since: m.UpdatedAt, URL: m.URL,
 	}
 	return todo(n, t)
+}
+
+// OfRoadmap returns what a stopped item of a roadmap needs; nil where none has stopped.
+func OfRoadmap(title string, m model.Posted[model.RoadmapMarker]) *model.Need {
+	t := model.TallyOf(m.Marker.Items)
+	if len(t.Stopped) == 0 {
+		return nil
+	}
+	var refs []string
+	for _, one := range t.Stopped {
+		refs = append(refs, one.Ref())
+	}
+	n := model.Need{Kind: model.NeedIssue, Number: m.Marker.Number, Issue: m.Marker.Number, Title: title, Reason: model.ReasonItem, Since: m.UpdatedAt, URL: m.URL}
+	return todo(n, task{"decide how the roadmap continues without " + strings.Join(refs, ", "), writer, "reopen what was closed, or change the plan"})
 }

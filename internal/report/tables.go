@@ -83,7 +83,11 @@ func Issue(w io.Writer, i model.BoardIssue, step string) error {
 	if i.Status != "" {
 		state = strings.ReplaceAll(string(i.Status), "_", " ")
 	}
-	if err := text(w, fmt.Sprintf("issue #%d: %s; %s\n", i.Number, state, oneLine(step))); err != nil || i.Need == nil {
+	said := fmt.Sprintf("issue #%d: %s; %s\n", i.Number, state, oneLine(step))
+	if i.RoadmapURL != "" {
+		said += fmt.Sprintf("roadmap: %s; see %s\n", model.TallyOf(i.Roadmap), oneLine(i.RoadmapURL))
+	}
+	if err := text(w, said); err != nil || i.Need == nil {
 		return err
 	}
 	if err := text(w, "\n"); err != nil {

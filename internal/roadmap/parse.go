@@ -34,11 +34,23 @@ func Parse(file []byte) (Plan, Problems) {
 	return r.plan, slices.Compact(r.wrong)
 }
 
+// Check is what does not hold in a roadmap's file that somebody proposes, by its name and its text.
+func Check(name string, file []byte) Problems {
+	r := &reader{lines: map[string]int{}}
+	r.read(file)
+	if of, is := number(name); is && r.plan.Issue > 0 && r.plan.Issue != of {
+		r.add(r.issue, "issue: %d, but the file's name says %d; every roadmap has a file of its own", r.plan.Issue, of)
+	}
+	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
+	return slices.Compact(r.wrong)
+}
+
 // reader collects what a file says.
 type reader struct {
 	plan  Plan
 	wrong Problems
 	lines map[string]int // where each key is
+	issue int            // where the issue is named
 }
 
 func (r *reader) add(line int, text string, args ...any) {
@@ -159,7 +171,7 @@ func (r *reader) top(m *yaml.Node) {
 			if v.Kind != yaml.ScalarNode || err != nil || n < 1 {
 				r.add(v.Line+1, "issue: want the number of the roadmap's issue")
 			}
-			r.plan.Issue = n
+			r.plan.Issue, r.issue = n, v.Line+1
 		case "title":
 			r.plan.Title = r.heading("title", v)
 		case "goal":

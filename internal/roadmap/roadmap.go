@@ -110,10 +110,16 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // FileOf is the issue of the roadmap whose file a path is, by the name that MergeXO gives such files; 0 for another file.
 func FileOf(dir, name string) int {
-	digits, _, dash := strings.Cut(path.Base(name), "-")
-	n, err := strconv.Atoi(digits)
-	if !dash || err != nil || n < 1 || path.Ext(name) != ".md" || path.Dir(path.Clean(name)) != path.Clean(dir) {
+	n, is := number(name)
+	if !is || path.Dir(path.Clean(name)) != path.Clean(dir) {
 		return 0
 	}
 	return n
+}
+
+// number is the issue that the name of a roadmap's file begins with.
+func number(name string) (n int, is bool) {
+	digits, _, dash := strings.Cut(path.Base(name), "-")
+	n, err := strconv.Atoi(digits)
+	return n, dash && err == nil && n > 0 && path.Ext(name) == ".md"
 }

@@ -20,6 +20,7 @@ type Fact struct {
 	Closed    bool
 	Completed bool // closed as completed
 	Gone      bool // transferred, deleted or converted
+	Held      bool // its title or text was changed by somebody who may not start an agent
 	// Pull is the newest pull request for it, Merged and Rejected (closed without a merge) are how that stands. A design's is only
 	// the first half of the way.
 	Pull             int
@@ -151,7 +152,7 @@ func (k Fact) state() model.ItemState {
 	switch {
 	case k.Issue != 0 && k.Completed, k.Merged && !k.Design:
 		return model.ItemDone
-	case k.Gone, k.Closed, k.Rejected:
+	case k.Gone, k.Closed, k.Rejected, k.Held:
 		return model.ItemFailed
 	case k.Labelled:
 		return model.ItemRunning
@@ -238,7 +239,7 @@ func (s Step) sorted() []*Row {
 func (s Step) Entries() []model.RoadmapEntry {
 	out := make([]model.RoadmapEntry, 0, len(s.Rows))
 	for _, r := range s.Rows {
-		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull})
+		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull, Dropped: r.Dropped})
 	}
 	return out
 }

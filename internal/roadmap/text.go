@@ -18,7 +18,12 @@ type File struct {
 }
 
 func (f File) link() string {
-	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(f.Path))
+	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, escaped(f.Path))
+}
+
+// escaped is a path in a link.
+func escaped(path string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(path)
 }
 
 // maxList is how many bytes of the list a comment shows.
@@ -122,6 +127,8 @@ func why(f Fact) string {
 		return "its issue is no longer in this repository"
 	case f.Closed:
 		return "its issue was closed as not planned"
+	case f.Held:
+		return "somebody who may not start an agent changed its issue"
 	}
 	return fmt.Sprintf("#%d was closed without a merge", f.Pull)
 }
@@ -147,6 +154,8 @@ func Question(s Step, r Row) string {
 		b.WriteString("- Remove the item from the file, and from what others need, by a pull request.\n- Or give it another key there: it gets a new issue.")
 	case r.Fact.Closed:
 		b.WriteString("- Reopen the issue to let it continue.\n- Close it as completed if the work is done.\n- Or remove the item from the file, and from what others need, by a pull request.")
+	case r.Fact.Held:
+		b.WriteString("- Check the title and the text of the issue. Then add the label of its flow yourself.\n- Or remove the item from the file, and from what others need, by a pull request.")
 	default:
 		fmt.Fprintf(&b, "- Reopen #%d, or comment `/mergexo retry` on the issue for another attempt.\n- Close the issue as completed if the work is done otherwise.\n"+
 			"- Or remove the item from the file, and from what others need, by a pull request.", r.Fact.Pull)
@@ -175,4 +184,30 @@ func DropText(p Plan, f File) string {
 // ProblemText says why a file cannot be used.
 func ProblemText(f File, wrong Problems) string {
 	return fmt.Sprintf("%s cannot be used as it is:\n\n%s", f.link(), markdown.Quote(wrong.Error()))
+}
+
+// Checked is the file of a roadmap in a pull request, and what does not hold in it.
+type Checked struct {
+	Path     string
+	Problems Problems
+}
+
+// Second is the problem of a file that is not the first one for its roadmap.
+func Second(first string, issue int) Problem {
+	return Problem{1, fmt.Sprintf("%s is the roadmap of #%d already; a roadmap has one file", first, issue)}
+}
+
+// CheckedText says what does not hold in the roadmaps of a pull request, each with a link to its line. GitHub shows the lines of a
+// Markdown file only where it is told not to render it.
+func CheckedText(page, head string, files []Checked) string {
+	var b strings.Builder
+	b.WriteString("**This roadmap cannot be used as it is**\n")
+	for _, f := range files {
+		fmt.Fprintf(&b, "\n`%s`:\n\n", markdown.Code(f.Path))
+		for _, p := range f.Problems {
+			fmt.Fprintf(&b, "- [line %d](%s/blob/%s/%s?plain=1#L%d): %s\n", p.Line, markdown.Repository(page), head, escaped(f.Path), p.Line, markdown.Inline(p.Text))
+		}
+	}
+	b.WriteString("\nNothing new begins by such a file. Push a commit that fixes it.")
+	return b.String()
 }

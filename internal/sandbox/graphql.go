@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -79,7 +80,11 @@ func (s *Server) graphqlHandler() http.Handler {
 		}
 		answer, left, instead, err := s.answerQuery(r, viewer, ask)
 		left.headers(w.Header())
+		var much tooMuch
 		switch {
+		case errors.As(err, &much):
+			writeBlocked(w, much)
+			return
 		case err != nil:
 			graphqlRefusal(w, http.StatusInternalServerError, err.Error())
 			return
@@ -131,6 +136,11 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 	left, isPaid := s.tokens.spend(token, resourceGraphQL, asked.cost())
 	if !isPaid {
 		return nil, left, overLimit, nil
+	}
+	if asked.changes {
+		if wait := s.tokens.create(token); wait > 0 {
+			return nil, left, "", tooMuch(wait)
+		}
 	}
 	if viewer.Type != "Bot" {
 		if err := s.pulls.catchUp(); err != nil {

@@ -33,6 +33,7 @@ type survey struct {
 	errors   []graphqlError
 	vars     map[string]any
 	fields   []*ast.Field // that it selects, each once
+	changes  bool         // it is a mutation
 }
 
 // cost in points: one for each hundred requests, at least one.
@@ -64,7 +65,7 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 	if err != nil {
 		return nil, refusals(err), nil
 	}
-	v := &survey{places: map[string]gqlerrors.Location{}, nonNull: map[string]bool{}, vars: vars}
+	v := &survey{places: map[string]gqlerrors.Location{}, nonNull: map[string]bool{}, vars: vars, changes: op.Operation == ast.Mutation}
 	v.walk(op.SelectionSet, nil, 1)
 	if v.nodes > maxNodes {
 		v.errors = append(v.errors, graphqlError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(

@@ -14,10 +14,12 @@ import (
 type Limits struct {
 	REST    int // requests
 	GraphQL int // points
+	// Minute and Hour are how many requests may create content.
+	Minute, Hour int
 }
 
 // usualLimits are GitHub's.
-var usualLimits = Limits{REST: 1000, GraphQL: 1000}
+var usualLimits = Limits{REST: 1000, GraphQL: 1000, Minute: contentMinute, Hour: contentHour}
 
 // The resources that are counted apart.
 const (
@@ -111,21 +113,25 @@ func writeSpent(w http.ResponseWriter, resource string) {
 
 // setLimits sets how much the token of workflows may ask for in an hour, and begins a new one; without a body it is GitHub's.
 func setLimits(q *request) (any, error) {
-	var in struct{ REST, GraphQL *int }
+	var in struct {
+		REST, GraphQL *int
+		Minute        *int `json:"content_minute"`
+		Hour          *int `json:"content_hour"`
+	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
 	limits := usualLimits
-	for to, from := range map[*int]*int{&limits.REST: in.REST, &limits.GraphQL: in.GraphQL} {
+	for to, from := range map[*int]*int{&limits.REST: in.REST, &limits.GraphQL: in.GraphQL, &limits.Minute: in.Minute, &limits.Hour: in.Hour} {
 		if from == nil {
 			continue
 		}
 		if *from < 0 {
-			return nil, unprocessable("rest, graphql: want numbers, 0 for no limit")
+			return nil, unprocessable("rest, graphql, content_minute, content_hour: want numbers, 0 for no limit")
 		}
 		*to = *from
 	}
-	q.s.st.Limits, q.s.st.Spent = &limits, nil
+	q.s.st.Limits, q.s.st.Spent, q.s.st.Content = &limits, nil, nil
 	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }

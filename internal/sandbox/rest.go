@@ -114,9 +114,12 @@ func (s *Server) serveRoute(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	answer, err := s.answer(&request{s: s, r: r, body: body, head: w.Header()}, rt)
 	var f *failure
+	var much tooMuch
 	switch {
 	case err == nil:
 		writeAnswer(w, answer)
+	case errors.As(err, &much):
+		writeBlocked(w, much)
 	case errors.As(err, &f):
 		writeFailure(w, f)
 	default:
@@ -170,6 +173,9 @@ func (q *request) run(rt route) (any, error) {
 		}
 	}
 	if err := q.permitted(rt.pattern); err != nil {
+		return nil, err
+	}
+	if err := q.creates(); err != nil {
 		return nil, err
 	}
 	return rt.serve(q)

@@ -69,7 +69,7 @@ func (p *Pull) roadmaps(ctx context.Context, head string) error {
 		if err != nil {
 			return err
 		}
-		if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
+		if wrong := roadmap.Check(name, text); len(wrong) > 0 {
 			return &work.Repair{Name: "roadmap", Log: name + " is no longer valid:\n" + wrong.Error(), Reason: model.ReasonOutcome}
 		}
 	}

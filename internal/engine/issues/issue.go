@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -145,7 +144,11 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 	unasked := turn.Unasked(candidates, p.Memory.Rights, settled, p.Policy)
 	if len(p.Policy.AllowedUsers) == 0 {
 		_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
-		for _, login := range flow.Starters(*p.Snap.Thread, label) {
+		deciding := flow.Starters(*p.Snap.Thread, label)
+		if flow.ByItself(*p.Snap.Thread, label) {
+			deciding = append(deciding, flow.Editors(*p.Snap.Thread)...)
+		}
+		for _, login := range deciding {
 			if _, known := p.Memory.Rights[login]; !known && !slices.Contains(unasked, login) {
 				unasked = append(unasked, login)
 			}
@@ -171,12 +174,7 @@ func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
 }
 
 // may says that somebody has the right to set an agent to work.
-func (p *Issue) may(login string) bool {
-	if allowed := p.Policy.AllowedUsers; len(allowed) > 0 {
-		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
-	}
-	return p.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
-}
+func (p *Issue) may(login string) bool { return thread.MayStart(p.Thread, login) }
 
 // try claims the next attempt and brings it to its end.
 func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {

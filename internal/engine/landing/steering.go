@@ -60,7 +60,7 @@ func roadmaps(ctx context.Context, c *git.Checkout, dir, tip string, paths []str
 		if err != nil {
 			return err
 		}
-		if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
+		if wrong := roadmap.Check(name, text); len(wrong) > 0 {
 			return &Failure{Failure: merge.Failure{Code: model.CodeRoadmap, Detail: name + ":\n" + wrong.Error()}}
 		}
 	}

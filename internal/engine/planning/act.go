@@ -28,7 +28,7 @@ func (p *Issue) act(ctx context.Context, v *view) error {
 		if a.Kind == roadmap.Link && p.noSubs {
 			continue
 		}
-		if err := p.pace(ctx); err != nil {
+		if err := p.pace(ctx, costs(a)); err != nil {
 			return err
 		}
 		if p.stopped {
@@ -51,26 +51,31 @@ func (p *Issue) undo(v *view) {
 	}
 }
 
-// pace waits where a minute has had its share of writes, and stops for this run where an hour has.
-func (p *Issue) pace(ctx context.Context) error {
-	if p.writes >= perHour {
+// pace waits until the last minute has room for some more writes, and stops for this run where an hour has had its share.
+func (p *Issue) pace(ctx context.Context, more int) error {
+	if len(p.writes)+more > perHour {
 		p.stopped = true
 		return nil
 	}
-	switch now := p.Now(); {
-	case p.writes%perMinute != 0:
-	case p.writes == 0:
-		p.minute = now
-	default:
-		if rest := time.Minute - now.Sub(p.minute); rest > 0 {
-			if err := p.GitHub.Pause(ctx, rest); err != nil {
-				return err
+	for range more {
+		if n := len(p.writes); n >= perMinute {
+			if rest := time.Minute - p.Now().Sub(p.writes[n-perMinute]); rest > 0 {
+				if err := p.GitHub.Pause(ctx, rest); err != nil {
+					return err
+				}
 			}
 		}
-		p.minute = p.Now()
+		p.writes = append(p.writes, p.Now())
 	}
-	p.writes++
 	return nil
+}
+
+// costs is how many writes an act takes.
+func costs(a roadmap.Act) int {
+	if a.Kind == roadmap.Drop {
+		return 2 // a comment, and the end of the issue
+	}
+	return 1
 }
 
 func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
@@ -143,9 +148,8 @@ func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
 
 // drop closes the issue of an item that the plan does not have any more, with a word on why.
 func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
-	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: r.Fact.Issue}, thread.NewMemory(p.Memory.Rights))
-	other.Settings, other.Policy = p.Settings, p.Policy
-	if err := other.Read(ctx); err != nil {
+	other, err := p.item(ctx, r.Fact.Issue)
+	if err != nil {
 		return err
 	}
 	token := p.token("drop", r.Key)

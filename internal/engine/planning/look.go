@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
@@ -34,6 +32,8 @@ type view struct {
 	pulls    map[int]standing // the newest pull request of each item, by its issue
 	found    time.Time        // when everything was looked for
 	began    map[int]bool     // items on which an agent has worked, or works
+	edited   map[int]bool     // items whose text somebody changed
+	held     map[int]bool     // items that were looked at before they begin, and whether somebody changed them who may not start an agent
 }
 
 // standing is how the newest pull request for an item stands.
@@ -45,7 +45,7 @@ type standing struct {
 
 // look reads how the roadmap stands, and decides what is to be done.
 func (p *Issue) look(ctx context.Context) (*view, error) {
-	v := &view{ids: map[int]int64{}, labelled: map[int]bool{}, pulls: map[int]standing{}, began: map[int]bool{}, found: p.Snap.ReadAt.UTC().Truncate(time.Second)}
+	v := &view{ids: map[int]int64{}, labelled: map[int]bool{}, pulls: map[int]standing{}, began: map[int]bool{}, edited: map[int]bool{}, held: map[int]bool{}, found: p.Snap.ReadAt.UTC().Truncate(time.Second)}
 	file := ""
 	for _, f := range p.State.Flows {
 		if f.Marker.Flow == model.FlowRoadmap && f.Marker.Status == model.PhaseDone {
@@ -72,9 +72,14 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 	if err := p.readRunning(ctx, v); err != nil {
 		return nil, err
 	}
-	v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Asked: func(f roadmap.Fact) bool {
-		return p.State.Tokens[p.asks(f)] != 0
-	}})
+	for again := true; again; {
+		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Asked: func(f roadmap.Fact) bool {
+			return p.State.Tokens[p.asks(f)] != 0
+		}})
+		if again, err = p.hold(ctx, v); err != nil {
+			return nil, err
+		}
+	}
 	p.summons = nil
 	for _, r := range v.step.Rows {
 		if r.State == model.ItemRunning && v.labelled[r.Fact.Issue] && !r.Fact.Closed && !v.began[r.Fact.Issue] && !r.Dropped {
@@ -109,25 +114,23 @@ func (p *Issue) readPlan(v *view, text []byte) {
 // findItems finds the issues of the items: among the sub-issues, by the numbers in the comment, and where an item has none, among
 // all that were opened since the comment was written.
 func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue) error {
+	var entries []model.RoadmapEntry
+	if s := p.State.Roadmap; s != nil {
+		entries = s.Marker.Items
+	}
 	found := map[string]roadmap.Fact{}
 	take := func(i github.ItemIssue, linked bool) {
-		m, is := p.Codec.Item(i.Body, p.Event.Repo)
-		if !is || m.Number != p.Event.Number || !i.Ours && !thread.IsTrusted(p.Thread, i.Author) {
+		key, is := p.keyOf(i, entries)
+		if first, twice := found[key]; !is || twice && first.Issue <= i.Number {
 			return
 		}
-		if first, twice := found[m.Key]; twice && first.Issue <= i.Number {
-			return
-		}
-		found[m.Key] = roadmap.Fact{Key: m.Key, Issue: i.Number, Title: i.Title, Linked: linked || p.noSubs, Closed: i.State == "CLOSED", Completed: i.State == "CLOSED" && i.Reason == "COMPLETED", Labelled: p.asked(i.Labels)}
+		found[key] = roadmap.Fact{Key: key, Issue: i.Number, Title: i.Title, Linked: linked || p.noSubs, Closed: i.State == "CLOSED", Completed: i.State == "CLOSED" && i.Reason == "COMPLETED", Labelled: p.asked(i.Labels)}
+		v.edited[i.Number] = i.Edited
 		v.ids[i.Number], v.labelled[i.Number] = i.ID, p.asked(i.Labels)
 	}
 	for _, i := range subs {
 		v.subs = append(v.subs, roadmap.Sub{Number: i.Number, State: i.State, Reason: i.Reason})
 		take(i, true)
-	}
-	var entries []model.RoadmapEntry
-	if s := p.State.Roadmap; s != nil {
-		entries = s.Marker.Items
 	}
 	var unseen []int
 	for _, e := range entries {
@@ -159,6 +162,22 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 	}
 	slices.SortFunc(v.facts, func(a, b roadmap.Fact) int { return a.Issue - b.Issue })
 	return nil
+}
+
+// keyOf is the item that an issue of ours was opened for. The comment decides, as far as it tells; else the text that the issue was
+// opened with does. What its body says now does not count, since more people may edit that than may merge a plan.
+func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key string, is bool) {
+	if !i.Ours && !thread.IsTrusted(p.Thread, i.Author) {
+		return "", false
+	}
+	for _, e := range entries {
+		if e.Issue == i.Number {
+			return e.Key, true
+		}
+	}
+	m, is := p.Codec.Item(i.Posted, p.Event.Repo)
+	told := slices.ContainsFunc(entries, func(e model.RoadmapEntry) bool { return e.Key == m.Key && e.Issue != 0 })
+	return m.Key, is && m.Number == p.Event.Number && !told
 }
 
 // remember adds to what was found what the comment says about the items.
@@ -199,63 +218,6 @@ func (p *Issue) since() time.Time {
 		}
 	}
 	return at
-}
-
-// readRunning reads how far those items have come that run, or ran when the comment was written.
-func (p *Issue) readRunning(ctx context.Context, v *view) error {
-	ran := map[string]bool{}
-	if s := p.State.Roadmap; s != nil {
-		for _, e := range s.Marker.Items {
-			ran[e.Key] = e.State == model.ItemRunning
-		}
-	}
-	var numbers []int
-	for _, f := range v.facts {
-		if f.Gone || !f.Labelled || f.Closed && !ran[f.Key] {
-			continue
-		}
-		one := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: f.Issue}, thread.NewMemory(p.Memory.Rights))
-		one.Settings, one.Policy = p.Settings, p.Policy
-		if err := one.Read(ctx); err != nil {
-			return err
-		}
-		v.began[f.Issue] = len(one.State.Flows) > 0
-		if n := len(one.State.Flows); n > 0 && one.State.Flows[n-1].Marker.Status == model.PhaseDone {
-			m := one.State.Flows[n-1].Marker
-			v.pulls[f.Issue] = standing{number: m.Pull, design: m.Flow == model.FlowDesign}
-			numbers = append(numbers, m.Pull)
-		}
-	}
-	p.Report.IsIssue = true
-	if len(numbers) == 0 {
-		return nil
-	}
-	states, err := p.GitHub.Threads.States(ctx, p.Event.Repo, numbers)
-	if err != nil {
-		return err
-	}
-	for i := range v.facts {
-		f := &v.facts[i]
-		s, known := v.pulls[f.Issue]
-		if !known {
-			continue
-		}
-		s.state = states[s.number]
-		v.pulls[f.Issue] = s
-		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
-	}
-	return nil
-}
-
-// asks names the question about an item that failed as it did.
-func (p *Issue) asks(f roadmap.Fact) string {
-	how := "closed"
-	if f.Gone {
-		how = "gone"
-	} else if !f.Closed {
-		how = "pull " + strconv.Itoa(f.Pull)
-	}
-	return journal.Token("roadmap_ask", strconv.Itoa(p.Event.Number), f.Key, strconv.Itoa(f.Issue), how)
 }
 
 // looked stands for what a sweep will see once everything is done.

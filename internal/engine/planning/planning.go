@@ -28,11 +28,10 @@ type Issue struct {
 	Followed func(cause string) bool
 
 	lock    *transport.Lock
-	noSubs  bool      // the server has no sub-issues
-	writes  int       // that create content, by this look
-	minute  time.Time // when the writes began that count for the limit of a minute
-	stopped bool      // at the limit of an hour
-	summons []int     // items that were labelled and that no agent has begun
+	noSubs  bool        // the server has no sub-issues
+	writes  []time.Time // that create content, by this look
+	stopped bool        // at the limit of an hour
+	summons []int       // items that were labelled and that no agent has begun
 }
 
 // New is the roadmap that a thread is about.

@@ -88,6 +88,12 @@ func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 	if step.Act == flow.Wait {
 		row.Need = needs.OfIssue(t.Title, *step.From)
 	}
+	if said := p.State.Roadmap; said != nil {
+		row.Roadmap, row.RoadmapURL = said.Marker.Items, said.URL
+		if step.Act == flow.Run {
+			row.Need = needs.OfRoadmap(t.Title, *said)
+		}
+	}
 	return row, labelled || len(p.State.Flows) > 0
 }
 

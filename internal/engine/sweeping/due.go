@@ -31,6 +31,7 @@ type item struct {
 	commanders []string        // who gave commands that nobody has answered
 	delegates  []string        // of them, if they may read
 	starters   []string        // who would set a flow going
+	unlooked   *model.Issue    // an item of a roadmap that starts by itself, unless somebody else changed it; without its texts
 	hosts      []string        // who would let a fork's pull request in
 	readied    string          // whose pull request is reviewed by itself, if that is somebody who may write; "" for nobody's
 	foreign    []string        // who speaks as MergeXO under another account
@@ -319,81 +320,10 @@ func (p *reading) dueIssue() item {
 	for _, login := range flow.Starters(*p.Snap.Thread, label) {
 		g.starters = append(g.starters, strings.ToLower(login))
 	}
+	if i := *p.Snap.Thread; flow.ByItself(i, label) {
+		i.Body, i.Posted, i.LabelChanges = "", "", nil
+		g.unlooked = &i
+	}
 	g.candidates = stubs(candidates)
 	return g
-}
-
-// unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
-func (g item) unasked(known map[string]model.Permission) []string {
-	ask := turn.Unasked(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
-	more := func(logins []string, listed func(string) bool) {
-		for _, login := range logins {
-			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {
-				ask = append(ask, login)
-			}
-		}
-	}
-	more(g.foreign, func(string) bool { return false })
-	more(g.commanders, g.operators.Listed)
-	more(g.hosts, g.operators.Listed)
-	more([]string{g.readied}, func(string) bool { return false })
-	if len(g.policy.AllowedUsers) == 0 {
-		more(g.starters, func(string) bool { return false })
-	}
-	return ask
-}
-
-// reasons is why there is something to be done, now that everybody's rights are known.
-func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
-	allowed := turn.Allowed(g.candidates, rights, g.policy)
-	g.pending = len(allowed) + len(turn.Allowed(g.unanswered, rights, g.policy))
-	stands := func(login string) command.Role { return g.operators.Role(login, rights[login]) }
-	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
-		g.due(model.DueIdentity, time.Time{})
-	}
-	if g.readied != "" && rights[g.readied] >= model.PermissionWrite {
-		g.due(model.DueReview, time.Time{})
-	}
-	for _, login := range g.commanders {
-		if stands(login) != command.Stranger || rights[login] >= model.PermissionRead && slices.Contains(g.delegates, login) {
-			g.due(model.DueCommand, time.Time{})
-			break
-		}
-	}
-	if slices.ContainsFunc(g.hosts, func(login string) bool { return stands(login) == command.Operator }) {
-		g.due(model.DueExternal, g.since)
-	}
-	why, since := g.work(rights, allowed)
-	if g.left = why != "" && g.needs != nil && g.step.Act != flow.Redirect; why != "" && !g.left {
-		g.due(why, since)
-	}
-	return g.why
-}
-
-// work is what there is to be done by an agent, or to be said in its place; "" for nothing.
-func (g *item) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
-	switch {
-	case g.isIssue && slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act):
-		if g.mayGoOn(rights, len(allowed)) {
-			return model.DueFlow, g.since
-		}
-	case !g.isIssue && len(allowed) > 0 && g.failed:
-		return model.DueRetry, allowed[0].UpdatedAt
-	case !g.isIssue && len(allowed) > 0:
-		return model.DueFeedback, allowed[0].UpdatedAt
-	}
-	return "", since
-}
-
-// mayGoOn says that somebody who may has asked for the next step on an issue.
-func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
-	if g.step.Act == flow.Redirect {
-		return allowed > 0
-	}
-	return g.step.Act == flow.LookUp || slices.ContainsFunc(g.starters, func(login string) bool {
-		if len(g.policy.AllowedUsers) > 0 {
-			return slices.ContainsFunc(g.policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
-		}
-		return rights[login] >= model.PermissionWrite
-	})
 }

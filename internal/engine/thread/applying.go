@@ -179,7 +179,7 @@ func issueOf(ctx context.Context, t *Thread, e effect.OpenIssue) (int, bool, err
 func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Result, bool, error) {
 	all, err := t.GitHub.Issues.OpenedSince(ctx, t.Event.Repo, e.Since)
 	for _, i := range all {
-		if (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Body, e.Token) {
+		if (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Posted, e.Token) {
 			return effect.Result{Number: i.Number, ID: i.ID, Present: true}, true, err
 		}
 	}

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -16,14 +17,38 @@ func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) b
 	return flow.Facts{Issue: *t.Snap.Thread, State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls}
 }
 
-// MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of its body.
-func MarkItem(t *Thread, i *model.Issue) {
-	if i == nil || !i.Ours && !IsTrusted(t, i.Author) {
+// MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of a text. That of a thread is the one
+// that the issue was opened with: whoever may edit the body makes no item of it, and takes none away.
+func MarkItem(t *Thread, i *model.Issue, text string) {
+	if !i.Ours && !IsTrusted(t, i.Author) {
 		return
 	}
-	if m, ok := t.Codec.Item(i.Body, t.Event.Repo); ok {
+	if m, ok := t.Codec.Item(text, t.Event.Repo); ok {
 		i.Item, i.Roadmap = m.Key, m.Number
 	}
+}
+
+// MayStart says that somebody has the right to set an agent to work, as far as it was asked for.
+func MayStart(t *Thread, login string) bool {
+	if allowed := t.Policy.AllowedUsers; len(allowed) > 0 {
+		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
+	}
+	return t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
+}
+
+// Untouched says that an item of a roadmap is as it was opened, but for what people changed who may set an agent to work.
+func Untouched(ctx context.Context, t *Thread) (bool, error) {
+	var ask []string
+	for _, login := range flow.Editors(*t.Snap.Thread) {
+		if _, known := t.Memory.Rights[login]; !known && len(t.Policy.AllowedUsers) == 0 {
+			ask = append(ask, login)
+		}
+	}
+	if err := t.Ask(ctx, ask); err != nil {
+		return false, err
+	}
+	ok, _ := flow.Untouched(*t.Snap.Thread, func(login string) bool { return MayStart(t, login) })
+	return ok, nil
 }
 
 // IsTrusted says that the settings name an account as ours.

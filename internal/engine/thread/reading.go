@@ -255,8 +255,12 @@ func (t *Thread) Fold() {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
-	MarkItem(t, t.Snap.Thread)
-	MarkItem(t, t.Snap.Pull.Issue)
+	if i := t.Snap.Thread; i != nil {
+		MarkItem(t, i, i.Posted)
+	}
+	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
+		MarkItem(t, i, i.Body)
+	}
 	if t.Snap.IsPull {
 		FindLost(t)
 	}

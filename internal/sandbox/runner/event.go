@@ -26,7 +26,7 @@ func (e event) about() string { return fmt.Sprintf("%s by %s on %s\n\n", e.name,
 // heard are the events of .github/workflows/mergexo.yml that a sandbox has, with their actions.
 var heard = map[string][]string{
 	"issue_comment":               {"created", "edited"},
-	"issues":                      {"labeled", "unlabeled", "reopened"},
+	"issues":                      {"labeled", "unlabeled", "reopened", "closed"},
 	"workflow_run":                {"completed"},
 	"pull_request":                {"opened", "reopened", "labeled", "unlabeled", "ready_for_review", "synchronize", "dequeued", "closed"},
 	"pull_request_review":         {"submitted", "edited", "dismissed"},
@@ -43,7 +43,10 @@ func hear(d sandbox.Delivery) (event, bool) {
 	if err != nil {
 		return event{}, false
 	}
-	type numbered struct{ Number int }
+	type numbered struct {
+		Number int
+		User   struct{ Type string }
+	}
 	var p struct {
 		Action     string
 		Sender     struct{ Login, Type string }
@@ -80,10 +83,12 @@ func hear(d sandbox.Delivery) (event, bool) {
 		if p.Pull.Head.Repo == nil || p.Pull.Head.Repo.FullName != e.repo { // a fork's
 			return event{}, false
 		}
-		if p.Action == "closed" && !(p.Pull.Merged && strings.HasPrefix(p.Pull.Head.Ref, "agent/design/")) {
+		if p.Action == "closed" && !strings.HasPrefix(p.Pull.Head.Ref, "agent/") {
 			return event{}, false
 		}
 		e.group = fmt.Sprintf("%s#%d", e.repo, p.Pull.Number)
+	case p.Issue != nil && p.Action == "closed" && p.Issue.User.Type != "Bot":
+		return event{}, false
 	default:
 		e.group = fmt.Sprintf("%s#%d", e.repo, cmp.Or(p.Issue, &numbered{}).Number)
 	}

@@ -1,0 +1,74 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const planFile = "docs/roadmaps/2-greet-everywhere.md"
+
+// propose has alice open a pull request with a text for a file, and gives the event of it.
+func (w *world) propose(branch, file, text string) model.Event {
+	w.t.Helper()
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	w.later(time.Minute)
+	w.write("alice", branch, file, text)
+	w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
+	return w.delivery("pull_request")
+}
+
+func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	issue := w.number
+	good := w.fileOf("main", planFile)
+	bad := strings.Replace(strings.Replace(good, "needs: []", "needs: [two]\n    depends: [x]", 1), "flow: small_job", "flow: smalljob", 1)
+	ev = w.propose("plan", planFile, bad)
+	w.number = ev.Number
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.handle(ev)
+	golden.Text(t, "roadmap/checked.md", w.talkOn(ev.Number))
+	w.later(time.Minute)
+	w.write("alice", "plan", "notes.txt", "nothing of the plan")
+	w.handle(w.delivery("pull_request"))
+	assert.Len(t, w.comments(), 1, "another head with the same problems")
+	w.later(time.Minute)
+	w.write("alice", "plan", planFile, strings.Replace(bad, "depends: [x]", "depends: [y, z]\n    needs: [two]", 1))
+	w.handle(w.delivery("pull_request"))
+	assert.Len(t, w.comments(), 2)
+	w.later(time.Minute)
+	w.write("alice", "plan", planFile, strings.Replace(good, "Do two", "Do both", 1))
+	w.handle(w.delivery("pull_request"))
+	assert.Len(t, w.comments(), 2, "it holds")
+
+	ev = w.propose("second", fmt.Sprintf("docs/roadmaps/%d-again.md", issue), strings.Replace(good, fmt.Sprintf("issue: %d", issue), "issue: 9", 1))
+	w.number = ev.Number
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	golden.Text(t, "roadmap/second.md", w.talkOn(ev.Number))
+	ev = w.propose("other", "docs/readme.md", "Read me.")
+	w.number = ev.Number
+	w.handle(ev)
+	assert.Empty(t, w.comments())
+}
+
+func TestAForksRoadmapEndsNoRun(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	ev = w.propose("plan", planFile, strings.Replace(w.fileOf("main", planFile), "needs: []", "needs: [two]", 1))
+	w.put("/_sandbox/permissions", object{"repository": repo.String(), "permissions": object{"contents": "read", "issues": "read", "pull-requests": "read"}})
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.number = ev.Number
+	assert.Empty(t, w.comments())
+}
