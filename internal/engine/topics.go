@@ -151,6 +151,14 @@ func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found
 	return p.review.Find(ctx, c)
 }
 
-func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, error) { return p.merging.Gates(ctx) }
+func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
+	gates, err := p.merging.Gates(ctx)
+	open := p.State.Merge()
+	if err != nil || open == nil || !open.Marker.Open() || open.Marker.Reason != model.CodeTrain && open.Marker.Train == nil {
+		return gates, nil, err
+	}
+	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull)
+	return gates, standing, err
+}
 
 func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }
