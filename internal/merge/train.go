@@ -32,11 +32,7 @@ type Place struct {
 // TrainText tells where a request is in the merge train.
 func TrainText(p model.Pull, m model.MergeMarker, at Place) string {
 	var b strings.Builder
-	if at.Try {
-		fmt.Fprintf(&b, "**Being tried in the merge train** of `%s`: %s.", markdown.Code(m.Base), what(p, m))
-	} else {
-		fmt.Fprintf(&b, "**In the merge train** of `%s`: %s.", markdown.Code(m.Base), what(p, m))
-	}
+	fmt.Fprintf(&b, "**%s** of `%s`: %s.", either(at.Try, "Being tried in the merge train", "In the merge train"), markdown.Code(m.Base), what(p, m))
 	b.WriteString("\n\n" + at.sentence(p))
 	if len(at.Checks) > 0 {
 		b.WriteString("\n\n" + checkList(at.Checks))
@@ -59,7 +55,7 @@ const momentForm = "2 January at 15:04 UTC"
 
 // PlaceText tells the same where other things are said too, in one line.
 func PlaceText(p model.Pull, base string, at Place) string {
-	text := fmt.Sprintf("**In the merge train** of `%s`. %s", markdown.Code(base), at.sentence(p))
+	text := fmt.Sprintf("**%s** of `%s`. %s", either(at.Try, "Being tried in the merge train", "In the merge train"), markdown.Code(base), at.sentence(p))
 	if len(at.Checks) == 0 {
 		if names := at.required(p); names != "" {
 			text += " " + names

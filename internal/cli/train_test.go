@@ -1,0 +1,57 @@
+package cli_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+// aTrain is a train with all that the manual tells of: cars on one another, a batch, checks that run, who waits, and landings.
+func aTrain() model.Train {
+	const runs = "https://github.com/octo/widgets/actions/runs/"
+	at := func(minute int) time.Time { return time.Date(2026, 3, 20, 14, minute, 0, 0, time.UTC) }
+	car := func(n, behind int, lands int, state string, members ...int) model.TrainCar {
+		return model.TrainCar{Number: n, Behind: behind, State: state, Members: members, On: strings.Repeat("a", 40), Tip: strings.Repeat("b", 40), Branch: "mergexo/train/main/" + string(rune('0'+n)), Since: at(0), ETA: at(lands)}
+	}
+	one, two := car(7, 0, 12, "testing", 41), car(8, 7, 24, "testing", 43, 44)
+	one.Checks = []model.TrainCheck{{Name: "test", State: model.CheckPassed, URL: runs + "801"}, {Name: "lint", State: model.CheckPending, URL: runs + "802"}}
+	two.Checks = []model.TrainCheck{{Name: "test", State: model.CheckPending, URL: runs + "811"}, {Name: "lint", State: model.CheckExpected}}
+	return model.Train{
+		Base: "main", Cars: []model.TrainCar{one, two},
+		Queue: []model.TrainPlace{
+			{Position: 1, Number: 41, Car: 7, By: "olga", Asked: at(0), ETA: at(12)}, {Position: 2, Number: 43, Car: 8, Behind: []int{7}, ETA: at(24)}, {Position: 3, Number: 44, Car: 8, Behind: []int{7}, ETA: at(24)},
+			{Position: 4, Number: 46, Behind: []int{7, 8}, ETA: at(40)}, {Position: 5, Number: 39, Behind: []int{7, 8}, Why: "label mergexo:freeze is on it"},
+		},
+		Landed: []model.TrainLanding{{Number: 40, SHA: strings.Repeat("3f9d2c61ab", 4), Asked: at(0).Add(-42 * time.Minute), At: at(0)}, {Number: 38, SHA: strings.Repeat("c07e5b8812", 4), Asked: at(0).Add(-70 * time.Minute), At: at(0).Add(-35 * time.Minute)}},
+		Today:  model.TrainDay{Landed: 9, MedianSeconds: 39 * 60},
+	}
+}
+
+// aShownTrain is what mergexo train prints of it.
+func aShownTrain(t *testing.T) string {
+	var out bytes.Buffer
+	require.NoError(t, report.Trains(&out, []model.Train{aTrain()}))
+	return out.String()
+}
+
+func TestATrainHoldsItsSchema(t *testing.T) {
+	var out bytes.Buffer
+	all := aTrain()
+	all.Trouble, all.Today.More = "no check is required", true
+	all.Cars[1].Try, all.Cars[1].Why, all.Cars[1].Failed = true, "a check did not report", all.Cars[0].Checks
+	require.NoError(t, report.Object(&out, map[string]any{"trains": []model.Train{all}}))
+	require.NoError(t, against("train.json", out.String()))
+
+	out.Reset()
+	standing := model.Status{State: model.StatusIdle, Delegates: []string{}, Train: &model.TrainStanding{Base: "main", TrainPlace: all.Queue[1], State: "testing", With: []int{44}, Checks: all.Cars[1].Checks, Says: "hidden"}}
+	require.NoError(t, report.Object(&out, map[string]any{"pull_request": standing, "conditions": []model.Gate{}, "merge_conditions": nil}))
+	require.NoError(t, against("why.json", out.String()))
+	assert.NotContains(t, out.String(), "hidden")
+}
