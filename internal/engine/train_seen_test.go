@@ -62,7 +62,8 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	w.number = numbers[1]
 	w.command("carol", "/mergexo why")
 	all := w.comments()
-	fmt.Fprintf(&said, "== /mergexo why on #%d\n%s\n", w.number, shown(all[len(all)-1]["body"]))
+	answer, _, _ := strings.Cut(shown(all[len(all)-1]["body"]), "<details>")
+	fmt.Fprintf(&said, "== /mergexo why on #%d\n%s\n", w.number, answer)
 	golden.Text(t, "train/comments.md", said.String())
 
 	w.tested = map[string]bool{one: true}
@@ -75,4 +76,10 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	golden.Text(t, "train/summary.md", changing.ReplaceAllString("**Merge train"+drawn, "#"))
 	w.wholeTrain()
 	assert.Equal(t, "merged merged merged merged", w.badges(numbers...), w.logged.String())
+	said.Reset()
+	for _, n := range []int{numbers[0], numbers[2]} { // one alone, and one that was not the last of its car
+		w.number = n
+		fmt.Fprintf(&said, "== comment on #%d\n%s\n", n, shown(w.request()))
+	}
+	golden.Text(t, "train/landed.md", said.String())
 }

@@ -67,6 +67,30 @@ func PlaceText(p model.Pull, base string, at Place) string {
 	return text
 }
 
+// Car is what the train tested and landed.
+type Car struct {
+	Tip    string             // the commit that was tested; "": the run that knew it died
+	Checks []model.TrainCheck // that passed on it
+}
+
+// last says that the base is at what landed: it is the newest commit of its car, or came by none.
+func (c *Car) last(m model.MergeMarker) bool { return c == nil || c.Tip == "" || c.Tip == m.Landed }
+
+// tested says how what landed was tested.
+func (l Landing) tested(p model.Pull, m model.MergeMarker) string {
+	switch {
+	case l.Car == nil:
+		return TestsText(l.Tests)
+	case l.Car.Tip == "" || len(l.Car.Checks) == 0:
+		return "The merge train tested it: the base moves only to a commit on which all required checks have passed."
+	}
+	on := "exactly this commit"
+	if !l.Car.last(m) {
+		on = fmt.Sprintf("[`%s`](%s/commit/%s/checks), the newest commit of its car", markdown.Short(l.Car.Tip), markdown.Repository(p.URL), l.Car.Tip)
+	}
+	return fmt.Sprintf("%s passed on %s: %s.", either(len(l.Car.Checks) == 1, "The required check", "The required checks"), on, checkNames(l.Car.Checks))
+}
+
 // NoTrainText says why a wish for the merge train means nothing.
 func NoTrainText(p model.Pull) string {
 	return fmt.Sprintf("`priority`, `solo`, `now` and `/mergexo try` are for the merge train, but MergeXO itself tests merges into `%s`. "+
@@ -112,15 +136,20 @@ func (at Place) required(p model.Pull) string {
 	if len(at.Required) == 0 || at.Tip == "" {
 		return ""
 	}
+	return fmt.Sprintf("%s on [`%s`](%s/commit/%s/checks): %s.", either(len(at.Required) == 1, "Required check", "Required checks"),
+		markdown.Short(at.Tip), markdown.Repository(p.URL), at.Tip, checkNames(at.Required))
+}
+
+// checkNames names checks, each linked once it has begun.
+func checkNames(list []model.TrainCheck) string {
 	var names []string
-	for _, c := range at.Required[:min(len(at.Required), mostNamed)] {
+	for _, c := range list[:min(len(list), mostNamed)] {
 		names = append(names, markdown.Link("`"+markdown.Code(c.Name)+"`", c.URL))
 	}
-	if n := len(at.Required) - mostNamed; n > 0 {
+	if n := len(list) - mostNamed; n > 0 {
 		names = append(names, fmt.Sprintf("%d more", n))
 	}
-	return fmt.Sprintf("%s on [`%s`](%s/commit/%s/checks): %s.", either(len(at.Required) == 1, "Required check", "Required checks"),
-		markdown.Short(at.Tip), markdown.Repository(p.URL), at.Tip, strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // mostNamed is how many required checks of a car are named.

@@ -91,3 +91,14 @@ func TestTheChecksThatACarNeeds(t *testing.T) {
 		})
 	}
 }
+
+// What landed by the train says which checks passed, and on which commit.
+func TestALandingByTheTrainAsPeopleReadIt(t *testing.T) {
+	landed := with(func(m *model.MergeMarker) { m.State, m.Tip, m.Landed = model.MergeDone, c, c })
+	ci := model.TrainCheck{Name: "ci", State: model.CheckPassed, URL: "https://github.com/octo/widgets/actions/runs/1"}
+	var all []string
+	for _, car := range []merge.Car{{Tip: c, Checks: []model.TrainCheck{ci}}, {Tip: d, Checks: []model.TrainCheck{ci, {Name: "mergexo/tests"}}}, {}} {
+		all = append(all, merge.DoneText(pull(), landed, merge.Landing{Car: &car, Commits: moved}))
+	}
+	golden.Text(t, "train_landed.md", strings.Join(all, "\n\n")+"\n")
+}
