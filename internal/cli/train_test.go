@@ -2,6 +2,13 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
@@ -54,4 +63,77 @@ func TestATrainHoldsItsSchema(t *testing.T) {
 	require.NoError(t, report.Object(&out, map[string]any{"pull_request": standing, "conditions": []model.Gate{}, "merge_conditions": nil}))
 	require.NoError(t, against("why.json", out.String()))
 	assert.NotContains(t, out.String(), "hidden")
+}
+
+// dayRow is a row of the table of the simulated day, which a test of package trainsim holds.
+var dayRow = regexp.MustCompile(`(?m)^\| ([a-z][^|]*) \| ([0-9.]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9.]+) \|$`)
+
+// day is what the manual shows of a way to land the requests of a day.
+type day struct {
+	name                         string
+	landed, median, p95, minutes float64
+}
+
+func theDay(t *testing.T) (all []day) {
+	t.Helper()
+	for _, row := range dayRow.FindAllStringSubmatch(read(t, pages+"merging.md"), -1) {
+		d := day{name: row[1]}
+		for i, to := range []*float64{&d.landed, &d.median, &d.p95, &d.minutes} {
+			n, err := strconv.ParseFloat(row[2+i], 64)
+			require.NoError(t, err)
+			*to = n
+		}
+		all = append(all, d)
+	}
+	require.Len(t, all, 6)
+	return all
+}
+
+// theDayInBars draws what lands per hour.
+func theDayInBars(t *testing.T) string {
+	all := theDay(t)
+	most := slices.MaxFunc(all, func(a, b day) int { return cmp.Compare(a.landed, b.landed) }).landed
+	var out strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&out, "%-35s %5.1f %s\n", d.name, d.landed, strings.Repeat("#", int(math.Round(40*d.landed/most))))
+	}
+	return out.String()
+}
+
+// TestTheManualIsHonestAboutTheDay holds what the page says below the table.
+func TestTheManualIsHonestAboutTheDay(t *testing.T) {
+	page := read(t, pages+"merging.md")
+	by := map[string]day{}
+	for _, d := range theDay(t) {
+		by[d.name] = d
+	}
+	five, sixteen := by["merge queue of GitHub, 5 builds"], by["merge queue of GitHub, 16 builds"]
+	three, twelve := by["merge train, batch 4, speculate 3"], by["merge train, batch 4, speculate 12"]
+	ahead := func(a, b day) []bool {
+		return []bool{a.landed > b.landed, a.median < b.median, a.p95 < b.p95, a.minutes < b.minutes}
+	}
+	assert.Contains(t, page, "is ahead of GitHub's queue with 5 builds, its default.")
+	assert.Equal(t, []bool{true, true, true, true}, ahead(three, five))
+	assert.Contains(t, page, "It is behind GitHub's queue with 16\nbuilds in what lands per hour and in how long that takes, with less than a third of the CI time.")
+	assert.Equal(t, []bool{false, false, false, true}, ahead(three, sixteen))
+	assert.Less(t, three.minutes, sixteen.minutes/3)
+	assert.Contains(t, page, "the train is ahead of that queue in every column, with about half of its CI time.")
+	assert.Equal(t, []bool{true, true, true, true}, ahead(twelve, sixteen))
+	assert.InDelta(t, 0.5, twelve.minutes/sixteen.minutes, 0.05)
+	assert.Equal(t, config.Defaults().Merge.Speculate, 3)
+}
+
+// TestTheManualDrawsATrain compares the drawing with that of a job summary, or writes it there.
+func TestTheManualDrawsATrain(t *testing.T) {
+	page := read(t, pages+"merging.md")
+	before, rest, ok := strings.Cut(page, "\n```mermaid\n")
+	require.True(t, ok)
+	shown, after, ok := strings.Cut("\n"+rest, "\n```\n")
+	require.True(t, ok)
+	want := report.TrainPicture(aTrain())
+	if golden.Update() {
+		require.NoError(t, os.WriteFile("../../"+pages+"merging.md", []byte(before+"\n"+want+"\n"+after), 0o600))
+		return
+	}
+	assert.Equal(t, want, "```mermaid"+shown+"\n```")
 }

@@ -255,7 +255,7 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 		return err
 	}
 	if a != nil && a.Marker().Command == e.Request.Token && a.Held() == "" { // else it says so itself
-		at := l.place(e)
+		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
 		if err := a.Tell(ctx, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
 			return err
@@ -265,8 +265,8 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	return nil
 }
 
-// place is where a request is, as its comment says it.
-func (l *line) place(t train.Tell) merge.Place {
+// placeOf is where a request is, as its comment says it.
+func placeOf(l *line, t train.Tell) merge.Place {
 	at := merge.Place{
 		Position: t.Position, Car: t.Car, Tip: t.Tip, With: t.With, Ahead: t.Ahead, State: states[t.State], Why: t.Why, Required: t.Required, Checks: checks(t.Checks),
 		At: l.time(), Try: t.Request.Try,

@@ -66,7 +66,7 @@ func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pul
 	for _, t := range train.Positions(l.manifest, l.facts, l.limits, l.time()) {
 		if t.Request.Number == p.Number {
 			return &model.TrainStanding{
-				Base: l.Base, TrainPlace: t.Place(), State: string(t.State), With: t.With, Checks: t.Required, Says: merge.PlaceText(p, l.Base, l.place(t)),
+				Base: l.Base, TrainPlace: t.Place(), State: string(t.State), With: t.With, Checks: t.Required, Says: merge.PlaceText(p, l.Base, placeOf(l, t)),
 			}, nil
 		}
 	}
@@ -74,7 +74,7 @@ func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pul
 }
 
 // draw has the report of a run show the train as the run left it, if there is one.
-func (l *line) draw(rep *model.Report) {
+func draw(l *line, rep *model.Report) {
 	m := l.now
 	if len(m.Queue)+len(m.Cars)+len(m.Landed) == 0 {
 		return
