@@ -58,7 +58,7 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 			b.WriteString(picture + "\n\n")
 		}
 	}
-	for _, t := range r.Trains {
+	for _, t := range r.Trains[:min(len(r.Trains), pictures)] {
 		b.WriteString(TrainMarkdown(t, repoURL) + "\n\n")
 	}
 	effects(&b, r.Effects)
