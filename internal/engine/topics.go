@@ -154,10 +154,14 @@ func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found
 func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
 	gates, err := p.merging.Gates(ctx)
 	open := p.State.Merge()
-	if err != nil || open == nil || !open.Marker.Open() || open.Marker.Reason != model.CodeTrain && open.Marker.Train == nil {
+	if err != nil || open == nil || !open.Marker.Open() {
 		return gates, nil, err
 	}
-	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull)
+	joins := open.Marker.Reason == model.CodeTrain
+	if !joins && open.Marker.Train == nil {
+		return gates, nil, nil
+	}
+	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
 	return gates, standing, err
 }
 

@@ -83,3 +83,16 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	}
 	golden.Text(t, "train/landed.md", said.String())
 }
+
+// A request that the record does not have yet, or has lost, is in the train all the same: the next run takes it up.
+func TestWhyKnowsARequestThatJoinsTheTrain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.command("carol", "/mergexo merge")
+	assert.Contains(t, w.why(1), "In the merge train of `main`. Car 1 is being tested on `mergexo/train/main/1`.")
+	w.moveRef(trainRecord, w.at("main"))
+	said := w.why(1)
+	assert.Contains(t, said, "In the merge train of `main`. It waits for a place in a car.")
+	assert.NotContains(t, said, "It can be merged", "it is asked for already")
+}

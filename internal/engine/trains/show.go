@@ -55,9 +55,9 @@ func onlooker(w *thread.World, repo model.Repo, base string) *line {
 	return l
 }
 
-// Standing tells where the request to merge a pull request is in the train of its base, and changes nothing; nil: it is not
-// there.
-func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull) (*model.TrainStanding, error) {
+// Standing tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
+// next run takes it up if it is not there; else nil says that it is not.
+func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
 	l := onlooker(w, repo, p.BaseRef)
 	defer l.home.Close()
 	if err := l.look(ctx); err != nil {
@@ -70,7 +70,10 @@ func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pul
 			}, nil
 		}
 	}
-	return nil, nil
+	if !joins {
+		return nil, nil
+	}
+	return &model.TrainStanding{Base: l.Base, TrainPlace: model.TrainPlace{Number: p.Number}, Says: merge.PlaceText(p, l.Base, merge.Place{})}, nil
 }
 
 // draw has the report of a run show the train as the run left it, if there is one.
