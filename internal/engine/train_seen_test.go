@@ -96,3 +96,15 @@ func TestWhyKnowsARequestThatJoinsTheTrain(t *testing.T) {
 	assert.Contains(t, said, "In the merge train of `main`. It waits for a place in a car.")
 	assert.NotContains(t, said, "It can be merged", "it is asked for already")
 }
+
+// Who fails reads which check failed, with a link, and what to do.
+func TestAFailureInTheTrainAsPeopleReadIt(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "ci_retries = 0")
+	numbers := w.ready("car", "broken\n")
+	w.aboard(numbers, "")
+	w.wholeTrain()
+	w.number = numbers[0]
+	golden.Text(t, "train/failed.md", shown(w.request())+"\n")
+	assert.NotContains(t, w.why(numbers[0]), "In the merge train")
+}
