@@ -105,7 +105,7 @@ func positions(f *fold) []Tell {
 		at := expected(f, c, took)
 		lands, known = max(lands, at), known && at != 0
 		for _, m := range c.Members {
-			t := f.aboardTell(c, m)
+			t := aboardTell(f, c, m)
 			t.Ahead = slices.Clone(ahead)
 			if known {
 				t.ETA = lands
@@ -131,7 +131,7 @@ func positions(f *fold) []Tell {
 	}
 	for _, c := range f.Cars {
 		if c.Try {
-			out = append(out, f.aboardTell(c, c.Members[0]))
+			out = append(out, aboardTell(f, c, c.Members[0]))
 		}
 	}
 	for i := range out {
@@ -142,7 +142,7 @@ func positions(f *fold) []Tell {
 }
 
 // aboardTell tells how a member of a car stands, but for its place in the line.
-func (f *fold) aboardTell(c Car, m Member) Tell {
+func aboardTell(f *fold, c Car, m Member) Tell {
 	t := Tell{Request: f.rides(m.Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks, Tip: c.Tip}
 	if checks, read := f.facts.Checks[c.Tip]; read {
 		t.Required = checks.Required
