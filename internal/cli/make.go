@@ -59,6 +59,7 @@ var madeEvents = []madeEvent{
 			return map[string]any{"title": "Greet the sky", "body": text, "labels": []string{"agent:roadmap"}}
 		}, "Everything above us is greeted.\n\n- Greet the moon\n- Greet the sun\n", "issues",
 	},
+	{name: trainEvent, about: "CI passes on the first car of a merge train, with pull request 7 in it"},
 }
 
 // madeAssumed is what there is in the repository where they happen.
@@ -107,10 +108,13 @@ func making(c *cli.Context) (madeEvent, error) {
 		return madeEvent{}, usagef("--make: event %q is unknown%s", name, nearest.Hint(name, names))
 	}
 	m := madeEvents[i]
+	if m.fields == nil && strings.TrimSpace(c.String("body")) != "" {
+		return m, usagef("--body: the event %s has no text", name)
+	}
 	if c.IsSet("body") {
 		m.text = c.String("body")
 	}
-	if strings.TrimSpace(m.text) == "" {
+	if m.fields != nil && strings.TrimSpace(m.text) == "" {
 		return m, usagef("--body: want a text, got nothing")
 	}
 	return m, nil
@@ -120,7 +124,7 @@ func making(c *cli.Context) (madeEvent, error) {
 func (m madeEvent) make(ctx context.Context, s *sandbox.Server, urls sandbox.URLs) (model.Event, error) {
 	head := ""
 	err := s.Seed(func(d *sandbox.Seeder) (err error) {
-		head, err = madeScene(d)
+		head, err = madeScene(d, madeSettings)
 		return err
 	})
 	if err != nil {
@@ -133,7 +137,12 @@ func (m madeEvent) make(ctx context.Context, s *sandbox.Server, urls sandbox.URL
 	if _, err := asked(ctx, "sandbox-"+m.by, http.MethodPost, urls.API+"/repos/octo/widgets/"+m.path, fields); err != nil {
 		return model.Event{}, usagef("--make %s: %w", m.name, err)
 	}
-	raw, err := asked(ctx, "sandbox-"+m.by, http.MethodGet, urls.Server+"/_sandbox/deliveries", nil)
+	return delivered(ctx, urls, cmp.Or(m.event, m.name))
+}
+
+// delivered is the newest event of this name, as GitHub delivers it.
+func delivered(ctx context.Context, urls sandbox.URLs, name string) (model.Event, error) {
+	raw, err := asked(ctx, "sandbox-octo", http.MethodGet, urls.Server+"/_sandbox/deliveries", nil)
 	if err != nil {
 		return model.Event{}, err
 	}
@@ -144,23 +153,22 @@ func (m madeEvent) make(ctx context.Context, s *sandbox.Server, urls sandbox.URL
 	if err := json.Unmarshal(raw, &deliveries); err != nil {
 		return model.Event{}, fmt.Errorf("read the sandbox's deliveries: %w", err)
 	}
-	event := cmp.Or(m.event, m.name)
 	for _, d := range slices.Backward(deliveries) {
-		if d.Event == event {
-			return github.ParseEvent(event, d.Payload)
+		if d.Event == name {
+			return github.ParseEvent(name, d.Payload)
 		}
 	}
-	return model.Event{}, fmt.Errorf("make %s: the sandbox delivered none", m.name)
+	return model.Event{}, fmt.Errorf("make %s: the sandbox delivered none", name)
 }
 
-// madeScene seeds the repository, and returns the head of its pull request.
-func madeScene(d *sandbox.Seeder) (head string, err error) {
+// madeScene seeds the repository with these settings, and returns the head of its pull request.
+func madeScene(d *sandbox.Seeder, settings string) (head string, err error) {
 	const repo = "octo/widgets"
 	at := func(minute int) time.Time { return replayTime.Add(time.Duration(minute-60) * time.Minute) }
 	steps := []func() error{
 		func() error {
 			return d.Repository(sandbox.SeedRepository{FullName: repo, At: at(0), Files: map[string]string{
-				"README.md": "# widgets\n", "greeting.txt": "hello\n", ".github/mergexo.toml": madeSettings,
+				"README.md": "# widgets\n", "greeting.txt": "hello\n", ".github/mergexo.toml": settings,
 			}})
 		},
 		func() error { return d.Permission(repo, "octo", "admin") },

@@ -52,15 +52,19 @@ func replay(p *program, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	at := replayTime
 	if !c.Bool("live") {
-		w = place{temp: w.temp, actions: w.actions, debug: w.debug, now: func() time.Time { return replayTime }}
+		w = place{temp: w.temp, actions: w.actions, debug: w.debug, now: func() time.Time { return at }}
 	}
 	if c.IsSet("make") {
 		m, err := making(c)
 		if err != nil {
 			return err
 		}
-		return offline(p, c, w, func(s *sandbox.Server, urls sandbox.URLs) (model.Event, []string, error) {
+		return offline(p, c, w, func(w place, s *sandbox.Server, urls sandbox.URLs) (model.Event, []string, error) {
+			if m.name == trainEvent {
+				return trainLands(stage{p: p, c: c, place: w, sandbox: s, urls: urls, at: &at})
+			}
 			ev, err := m.make(c.Context, s, urls)
 			return ev, madeAssumed, err
 		})
@@ -75,7 +79,7 @@ func replay(p *program, c *cli.Context) error {
 	if c.Bool("live") {
 		return p.handle(c.Context, c, w, ev, !c.Bool("apply"))
 	}
-	return offline(p, c, w, func(s *sandbox.Server, _ sandbox.URLs) (model.Event, []string, error) {
+	return offline(p, c, w, func(_ place, s *sandbox.Server, _ sandbox.URLs) (model.Event, []string, error) {
 		assumed, err := seedEvent(p, c, s, ev)
 		return ev, assumed, err
 	})
@@ -137,7 +141,7 @@ func clone(ctx context.Context, dir, path string) (string, error) {
 var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 // offline sets the scene of an event in a sandbox of its own and handles it there.
-func offline(p *program, c *cli.Context, w place, set func(*sandbox.Server, sandbox.URLs) (model.Event, []string, error)) error {
+func offline(p *program, c *cli.Context, w place, set func(place, *sandbox.Server, sandbox.URLs) (model.Event, []string, error)) error {
 	dir, err := p.scratch.Make(w.temp, "replay", nil)
 	if err != nil {
 		return fmt.Errorf("make a place for the sandbox: %w", err)
@@ -152,15 +156,15 @@ func offline(p *program, c *cli.Context, w place, set func(*sandbox.Server, sand
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
-	ev, assumed, err := set(s, urls)
+	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, thread.Run{}
+	p.secrets = secrets{Token: "sandbox-actions"}
+	ev, assumed, err := set(w, s, urls)
 	if err != nil {
 		return err
 	}
 	if err := report.Assumed(p.Err, assumed); err != nil {
 		return err
 	}
-	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, thread.Run{}
-	p.secrets = secrets{Token: "sandbox-actions"}
 	return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 }
 

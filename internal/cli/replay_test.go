@@ -24,6 +24,7 @@ func TestReplayMakesEventsFromNothing(t *testing.T) {
 		"merge_dry.txt":      {"--make", "issue_comment", "--dry-run"},
 		"issues.txt":         {"--make", "issues"},
 		"roadmap.txt":        {"--make", "roadmap"},
+		"train.txt":          {"--make", "workflow_run"},
 		"review.txt":         {"--make", "pull_request_review"},
 		"review_comment.txt": {"--make", "pull_request_review_comment"},
 		"file_dry.txt":       {"--event", pull7, "--dry-run"},
@@ -61,19 +62,20 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		args []string
 		want string
 	}{
-		"nothing":                   {nil, "replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made"},
-		"an empty file":             {[]string{"--event", file("empty", "")}, "payload"},
-		"a directory":               {[]string{"--event", dir}, "is a directory"},
-		"a list":                    {[]string{"--event", file("list", "[1]")}, "payload"},
-		"half a payload":            {[]string{"--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
-		"a payload of another type": {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
-		"an event without a maker":  {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; there are issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap`},
-		"an empty text":             {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
-		"a text for a file":         {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
-		"both":                      {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},
-		"made and live":             {[]string{"--make", "issues", "--live"}, "leave --live out"},
-		"listed and made":           {[]string{"--list", "--make", "issues"}, "--list only lists: leave --make out"},
-		"dry and applied":           {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
+		"nothing":                         {nil, "replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made"},
+		"an empty file":                   {[]string{"--event", file("empty", "")}, "payload"},
+		"a directory":                     {[]string{"--event", dir}, "is a directory"},
+		"a list":                          {[]string{"--event", file("list", "[1]")}, "payload"},
+		"half a payload":                  {[]string{"--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
+		"a payload of another type":       {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
+		"an event without a maker":        {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; there are issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap, workflow_run`},
+		"a text for an event without one": {[]string{"--make", "workflow_run", "--body", "x"}, "--body: the event workflow_run has no text"},
+		"an empty text":                   {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
+		"a text for a file":               {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
+		"both":                            {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},
+		"made and live":                   {[]string{"--make", "issues", "--live"}, "leave --live out"},
+		"listed and made":                 {[]string{"--list", "--make", "issues"}, "--list only lists: leave --make out"},
+		"dry and applied":                 {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -155,7 +155,11 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sw
 func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 	if swept.Board.Repo != (model.Repo{}) {
 		return w.inSummary(func(out io.Writer) error {
-			_, err := io.WriteString(out, sweep.SummaryText(swept.Board, swept.Results)+"\n")
+			var trains []string
+			for _, t := range swept.Board.Trains {
+				trains = append(trains, report.TrainMarkdown(t, swept.Board.URL))
+			}
+			_, err := io.WriteString(out, sweep.SummaryText(swept.Board, swept.Results, trains...)+"\n")
 			return err
 		})
 	}

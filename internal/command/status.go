@@ -90,8 +90,12 @@ func Because(s model.Status, turns, merges []model.Gate) string {
 	if r := s.Review; r != nil {
 		text = fmt.Sprintf("**A review is in progress**, see [there](%s). ", r.URL) + text
 	}
+	if s.Train != nil {
+		text += " " + s.Train.Says
+	}
 	switch open := unmet(merges); {
 	case len(merges) == 0:
+	case len(open) == 0 && s.Train != nil:
 	case len(open) == 0:
 		text += " It can be merged: `/mergexo merge`."
 	case len(open) == 1:

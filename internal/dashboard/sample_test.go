@@ -204,13 +204,19 @@ func sampleTrain() model.Train {
 		}
 		return c
 	}
-	red := car(8, "red", 41, 47)
-	red.Failed = []model.TrainCheck{{Name: "test (linux)", URL: repoURL + "/actions/runs/8/job/1"}, {Name: "elsewhere", URL: "https://ci.example.com/1"}}
+	check := func(name string, state model.CheckState) model.TrainCheck {
+		return model.TrainCheck{Name: name, State: state, URL: repoURL + "/actions/runs/8/job/1"}
+	}
+	landing, green, testing, red, building, tried := car(6, "landing", 55), car(7, "green", 52), car(12, "testing", 42, 43), car(8, "red", 41, 47), car(9, "building", 58), car(10, "testing", 66)
+	landing.ETA = now.Add(time.Minute)
+	green.Behind, green.Checks, green.ETA = 6, []model.TrainCheck{check("test (linux)", model.CheckPassed), check("lint", model.CheckPassed)}, now.Add(2*time.Minute)
+	testing.Behind, testing.Checks, testing.ETA = 7, []model.TrainCheck{check("test (linux)", model.CheckPending), {Name: "lint", State: model.CheckExpected}}, now.Add(8*time.Minute)
+	red.Behind, red.Failed = 12, []model.TrainCheck{check("test (linux)", model.CheckFailed), {Name: "elsewhere", State: model.CheckFailed, URL: "https://ci.example.com/1"}}
 	red.Why = "a check has failed"
-	tried := car(10, "testing", 66)
+	building.Behind = 8
 	tried.Try = true
 	return model.Train{
-		Base: "main", Cars: []model.TrainCar{car(6, "landing", 55), car(7, "green", 52), red, car(9, "building", 58), tried},
+		Base: "main", Cars: []model.TrainCar{landing, green, testing, red, building, tried}, Today: model.TrainDay{Landed: 1, MedianSeconds: 75 * 60},
 		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6, ETA: now.Add(time.Minute)}, {Position: 6, Number: 60, ETA: now.Add(50 * time.Minute)}, {Position: 7, Number: 61, Why: "label mergexo:freeze is on it"}},
 		Landed: []model.TrainLanding{
 			{Number: 39, SHA: sha("landed"), Asked: now.Add(-95 * time.Minute), At: now.Add(-20 * time.Minute)},

@@ -196,23 +196,15 @@ func TestAgesAreThoseAtTheTimeOfThePage(t *testing.T) {
 }
 
 func TestATrainSaysWhatLandedToday(t *testing.T) {
-	landed := func(n int, at time.Time) []model.TrainLanding {
-		out := make([]model.TrainLanding, n)
-		for i := range out {
-			out[i].At = at
-		}
-		return out
-	}
-	midnight := now.Truncate(24 * time.Hour)
-	for want, all := range map[string][]model.TrainLanding{
-		"0": nil, "2": append(landed(2, midnight), landed(3, midnight.Add(-time.Second))...), "at least 30": landed(model.TrainLandings, now), "29": landed(model.TrainLandings-1, now),
-	} {
-		assert.Equal(t, want, drawer{now: now}.landedToday(model.Train{Landed: all}))
+	for want, day := range map[string]model.TrainDay{"0": {}, "2": {Landed: 2}, "at least 30": {Landed: 30, More: true}} {
+		assert.Equal(t, want, drawer{now: now}.trains(model.Board{Trains: []model.Train{{Today: day}}})[0].Today)
 	}
 	l := drawer{now: now, repo: repoURL}.trains(everything())[0]
 	assert.Equal(t, "20 Mar, 16:41 UTC", l.Cars[0].ETA.Human, "of a car")
 	assert.Equal(t, "20 Mar, 17:30 UTC", l.Waiting[0].ETA.Human, "of a request that waits")
 	assert.Equal(t, "1\u00a0h 15\u00a0min", l.Landed[0].Took)
+	assert.Equal(t, "1\u00a0h 15\u00a0min", l.Took, "the median")
+	assert.Equal(t, []int{0, 6, 7, 12, 8, 0}, []int{l.Cars[0].Behind, l.Cars[1].Behind, l.Cars[2].Behind, l.Cars[3].Behind, l.Cars[4].Behind, l.Cars[5].Behind})
 }
 
 func TestFailedAndPendingChecksAreNamed(t *testing.T) {

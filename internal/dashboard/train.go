@@ -13,6 +13,7 @@ const (
 	mostCars    = 20
 	mostWaiting = 30
 	mostLanded  = 5
+	carChecks   = 20
 )
 
 // line is a merge train as it is drawn.
@@ -23,6 +24,7 @@ type line struct {
 	Landed            []landing
 	CarsLeft, Left    int    // cars and requests that are left out
 	Today             string // how many landed on the day of the page
+	Took              string // the median from request to landing; "": nobody knows
 }
 
 type car struct {
@@ -30,10 +32,23 @@ type car struct {
 	State   badge
 	Members []pullName
 	Since   stamp
-	Checks  string // address; "": none is known
-	Failed  []checkName
+	Behind  int // the car that lands before; 0: none
+	Try     bool
+	All     string // address of all checks; "": none is known
+	Checks  []carCheck
 	Why     string
 	ETA     stamp // when it lands, if all goes well
+}
+
+// carCheck is a check of a car.
+type carCheck struct {
+	checkName
+	Look badge
+}
+
+// checkLooks are how the states of checks look.
+var checkLooks = map[model.CheckState]badge{
+	model.CheckExpected: {"not reported", "wait", "grey"}, model.CheckPending: {"pending", "run", "blue"}, model.CheckPassed: {"passed", "head", "green"}, model.CheckFailed: {"failed", "fail", "red"},
 }
 
 type waiting struct {
@@ -46,7 +61,7 @@ type landing struct {
 	Pull   pullName
 	Commit commit
 	At     stamp
-	Took   string // from approval to landing
+	Took   string // from request to landing
 }
 
 // carStates are how the states of cars look.
@@ -76,31 +91,12 @@ func (d drawer) trains(b model.Board) []line {
 }
 
 func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
-	l := line{ID: id, Base: clean(t.Base), Trouble: clean(t.Trouble), CarsLeft: max(0, len(t.Cars)-mostCars), Today: d.landedToday(t)}
-	etas := map[int]stamp{} // by cars
-	for _, q := range t.Queue {
-		if q.Car != 0 && etas[q.Car].Machine == "" {
-			etas[q.Car] = d.stamp(q.ETA)
-		}
+	l := line{ID: id, Base: clean(t.Base), Trouble: clean(t.Trouble), CarsLeft: max(0, len(t.Cars)-mostCars), Today: t.Today.Count()}
+	if took := t.Today.Median(); took > 0 {
+		l.Took = span(took)
 	}
 	for _, c := range t.Cars[:min(len(t.Cars), mostCars)] {
-		one := car{Number: c.Number, Since: d.stamp(c.Since), ETA: etas[c.Number], Why: clean(c.Why), State: badge{words(c.State), "quiet", "grey"}}
-		if look, known := carStates[c.State]; known {
-			one.State = look
-		}
-		if c.Try {
-			one.State.Word = "only tried, " + one.State.Word
-		}
-		for _, n := range c.Members {
-			one.Members = append(one.Members, name(n))
-		}
-		if at := d.commit(c.Tip); at.URL != "" && c.Branch != "" {
-			one.Checks = at.URL + "/checks"
-		}
-		for _, f := range c.Failed {
-			one.Failed = append(one.Failed, checkName{clean(f.Name), d.link(f.URL)})
-		}
-		l.Cars = append(l.Cars, one)
+		l.Cars = append(l.Cars, d.car(c, name))
 	}
 	for _, q := range t.Queue {
 		switch {
@@ -113,25 +109,31 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 	}
 	for _, k := range t.Landed[:min(len(t.Landed), mostLanded)] {
 		one := landing{Pull: name(k.Number), Commit: d.commit(k.SHA), At: d.stamp(k.At)}
-		if !k.Asked.IsZero() && k.At.After(k.Asked) {
-			one.Took = span(k.At.Sub(k.Asked).Truncate(time.Second))
+		if took := k.Took(); took > 0 {
+			one.Took = span(took.Truncate(time.Second))
 		}
 		l.Landed = append(l.Landed, one)
 	}
 	return l
 }
 
-// landedToday counts what landed on the day of the page. A record that is full may have forgotten earlier ones.
-func (d drawer) landedToday(t model.Train) string {
-	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-	n := 0
-	for _, k := range t.Landed {
-		if day(k.At) == day(d.now) {
-			n++
+func (d drawer) car(c model.TrainCar, name func(int) pullName) car {
+	one := car{Number: c.Number, Since: d.stamp(c.Since), ETA: d.stamp(c.ETA), Behind: c.Behind, Try: c.Try, Why: clean(c.Why), State: badge{words(c.State), "quiet", "grey"}}
+	if look, known := carStates[c.State]; known {
+		one.State = look
+	}
+	for _, n := range c.Members {
+		one.Members = append(one.Members, name(n))
+	}
+	if at := d.commit(c.Tip); at.URL != "" && c.Branch != "" {
+		one.All = at.URL + "/checks"
+	}
+	for _, k := range c.Shown()[:min(len(c.Shown()), carChecks)] {
+		look, known := checkLooks[k.State]
+		if !known {
+			look = badge{clean(k.Doing()), "fail", "red"}
 		}
+		one.Checks = append(one.Checks, carCheck{checkName{clean(k.Name), d.link(k.URL)}, look})
 	}
-	if n == len(t.Landed) && n >= model.TrainLandings {
-		return fmt.Sprintf("at least %d", n)
-	}
-	return fmt.Sprint(n)
+	return one
 }

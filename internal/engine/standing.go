@@ -52,7 +52,7 @@ func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Expl
 		return why, nil
 	}
 	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
-		why.Merges, err = p.merging.Gates(ctx)
+		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
 	}
 	return why, err
 }

@@ -154,6 +154,18 @@ func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found
 	return p.review.Find(ctx, c)
 }
 
-func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, error) { return p.merging.Gates(ctx) }
+func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
+	gates, err := p.merging.Gates(ctx)
+	open := p.State.Merge()
+	if err != nil || open == nil || !open.Marker.Open() {
+		return gates, nil, err
+	}
+	joins := open.Marker.Reason == model.CodeTrain
+	if !joins && open.Marker.Train == nil {
+		return gates, nil, nil
+	}
+	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
+	return gates, standing, err
+}
 
 func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
@@ -181,11 +182,7 @@ func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
 	require.Len(t, shown, 1)
 	var text strings.Builder
 	require.NoError(t, report.Trains(&text, shown))
-	assert.Equal(t, "Merge train of main\n"+
-		"  car 1    testing   #2                   mergexo/train/main/1\n"+
-		"  car 2    testing   #3                   mergexo/train/main/2\n"+
-		"  car 3    testing   #4                   mergexo/train/main/3\n"+
-		"  waiting  #5        for a place in a car\n", text.String())
+	golden.Text(t, "train/cars.txt", text.String())
 	w.wholeTrain()
 	shown, err = w.engine().Trains(context.Background(), repo, "main")
 	require.NoError(t, err)

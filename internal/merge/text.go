@@ -48,6 +48,7 @@ type Landing struct {
 	Commits []model.Moved // that are on the base now, oldest first
 	More    int           // older ones that are not among them
 	Tests   TestRun
+	Car     *Car     // of the merge train, which was tested in place of Tests; nil: it came by none
 	Notes   []string // what else people should know: short sentences, in words of others too; whole SHAs become links
 	Seconds int
 	Waits   bool // GitHub does not show the pull request as merged yet
@@ -67,7 +68,7 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	if m.Mirror != "" || picked {
 		fmt.Fprintf(&b, "Thank you%s! Your changes are on `%s` as %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
-	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` is at %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed), TestsText(l.Tests))
+	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` %s %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), either(l.Car.last(m), "is at", "contains"), markdown.Commit(p.URL, m.Landed), l.tested(p, m))
 	switch {
 	case picked:
 		b.WriteString("\n\nThe commits were cherry-picked, so GitHub cannot show this pull request as merged. It is closed instead.")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -14,27 +16,36 @@ type Place struct {
 	Position int    // in the queue, from 1; 0: it has not joined yet
 	Car      int    // 0: it is in none
 	Branch   string // that its car is tested on; "": none yet
+	Tip      string // of its car; "": none yet
+	With     []int  // the others in its car
 	Ahead    []int  // the cars that have to land before
 	State    string // of the car, in words: "is being tested"
 	Why      string // what it waits for, without a full stop; "": for its turn
-	Checks   []model.Check
-	ETA      time.Time // when it probably lands; zero: nobody knows
+	Required []model.TrainCheck
+	Checks   []model.Check // the failed ones
+	ETA      time.Time     // when it probably lands; zero: nobody knows
+	At       time.Time     // when all this was so, for a comment that is edited at real changes only; zero: it says nothing that may change
 	Try      bool
 }
 
 // TrainText tells where a request is in the merge train.
 func TrainText(p model.Pull, m model.MergeMarker, at Place) string {
 	var b strings.Builder
-	if at.Try {
-		fmt.Fprintf(&b, "**Being tried in the merge train** of `%s`: %s.", markdown.Code(m.Base), what(p, m))
-	} else {
-		fmt.Fprintf(&b, "**In the merge train** of `%s`: %s.", markdown.Code(m.Base), what(p, m))
-	}
+	fmt.Fprintf(&b, "**%s** of `%s`: %s.", either(at.Try, "Being tried in the merge train", "In the merge train"), markdown.Code(m.Base), what(p, m))
 	b.WriteString("\n\n" + at.sentence(p))
 	if len(at.Checks) > 0 {
 		b.WriteString("\n\n" + checkList(at.Checks))
+	} else if names := at.required(p); names != "" {
+		b.WriteString("\n\n" + names)
 	}
-	b.WriteString("\n\nThe repository's checks test the exact commit that lands. `/mergexo merge cancel` cancels the request.")
+	if at.Try {
+		b.WriteString("\n\nNothing lands: this only tests the commit that `/mergexo merge` would land. `/mergexo merge cancel` cancels it.")
+	} else {
+		b.WriteString("\n\nThe repository's checks test the exact commit that lands. `/mergexo merge cancel` cancels the request.")
+	}
+	if !at.At.IsZero() {
+		fmt.Fprintf(&b, "\n\n<sub>As of %s. `/mergexo why` shows the current state.</sub>", at.At.UTC().Format(momentForm))
+	}
 	return b.String()
 }
 
@@ -67,52 +78,111 @@ func NoTrainText(p model.Pull) string {
 		"To let the repository's checks test them, set `[merge] verify = \"ci\"` in `.github/mergexo.toml`. Nothing was changed.", markdown.Code(p.BaseRef))
 }
 
+// momentForm is how comments write a time.
+const momentForm = "2 January at 15:04 UTC"
+
+// PlaceText tells the same where other things are said too, in one line.
+func PlaceText(p model.Pull, base string, at Place) string {
+	text := fmt.Sprintf("**%s** of `%s`. %s", either(at.Try, "Being tried in the merge train", "In the merge train"), markdown.Code(base), at.sentence(p))
+	if len(at.Checks) == 0 {
+		if names := at.required(p); names != "" {
+			text += " " + names
+		}
+	}
+	for _, c := range at.Checks {
+		text += " " + failedCheck(c) + "."
+	}
+	return text
+}
+
 // sentence says in plain words how a place in the train stands.
 func (at Place) sentence(p model.Pull) string {
 	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	with := ""
+	if len(at.With) > 0 {
+		with = ", together with " + list("#", at.With)
+	}
 	switch {
 	case at.Car != 0 && at.Branch != "":
-		parts = append(parts, fmt.Sprintf("Car %d %s on %s.", at.Car, at.State, branchLink(p, at.Branch)))
+		add("Car %d %s on %s%s.", at.Car, at.State, branchLink(p, at.Branch), with)
 	case at.Car != 0:
-		parts = append(parts, fmt.Sprintf("Car %d %s.", at.Car, at.State))
+		add("Car %d %s%s.", at.Car, at.State, with)
 	case at.Why != "":
-		parts = append(parts, fmt.Sprintf("It waits: %s.", markdown.Plain(at.Why)))
+		add("It waits: %s.", markdown.Plain(at.Why))
 	default:
-		parts = append(parts, "It waits for a place in a car.")
+		add("It waits for a place in a car.")
 	}
 	if at.Car != 0 && at.Why != "" {
-		parts = append(parts, markdown.Plain(at.Why)+".")
+		add("%s.", upper(markdown.Plain(at.Why)))
 	}
 	if at.Position > 0 && !at.Try {
-		parts = append(parts, fmt.Sprintf("It is number %d in the queue%s.", at.Position, behind(at.Ahead)))
+		behind := ""
+		if len(at.Ahead) > 0 {
+			behind = either(len(at.Ahead) == 1, ", behind car ", ", behind cars ") + list("", at.Ahead)
+		}
+		add("It is number %d in the queue%s.", at.Position, behind)
 	}
 	if !at.ETA.IsZero() && !at.Try {
-		parts = append(parts, fmt.Sprintf("It will probably land at about %s.", at.ETA.UTC().Format("15:04 MST")))
+		add("It will probably land on %s, judging by the last landings.", at.ETA.UTC().Format(momentForm))
 	}
 	return strings.Join(parts, " ")
 }
 
-func behind(cars []int) string {
-	if len(cars) == 0 {
+// required names the checks that a car needs, each linked once it has begun; "": none is known.
+func (at Place) required(p model.Pull) string {
+	if len(at.Required) == 0 || at.Tip == "" {
 		return ""
 	}
+	return fmt.Sprintf("%s on [`%s`](%s/commit/%s/checks): %s.", either(len(at.Required) == 1, "Required check", "Required checks"),
+		markdown.Short(at.Tip), markdown.Repository(p.URL), at.Tip, checkNames(at.Required))
+}
+
+// checkNames names checks, each linked once it has begun.
+func checkNames(list []model.TrainCheck) string {
 	var names []string
-	for _, n := range cars {
-		names = append(names, fmt.Sprint(n))
+	for _, c := range list[:min(len(list), mostNamed)] {
+		names = append(names, markdown.Link("`"+markdown.Code(c.Name)+"`", c.URL))
 	}
-	return either(len(cars) == 1, ", behind car ", ", behind cars ") + strings.Join(names, ", ")
+	if n := len(list) - mostNamed; n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// mostNamed is how many required checks of a car are named.
+const mostNamed = 20
+
+// list names numbers in words: "#1, #2 and #3".
+func list(mark string, numbers []int) string {
+	var names []string
+	for _, n := range numbers {
+		names = append(names, fmt.Sprint(mark, n))
+	}
+	if n := len(names) - 1; n > 0 {
+		return strings.Join(names[:n], ", ") + " and " + names[n]
+	}
+	return strings.Join(names, "")
 }
 
 // TriedText tells the result of a request that only tried; why is empty where everything passed.
 func TriedText(p model.Pull, m model.MergeMarker, sha, why string, checks []model.Check) string {
+	head, by := markdown.Commit(p.URL, m.Head), ""
+	if m.By != "" {
+		by = " Requested by " + m.By + "."
+	}
 	if why == "" && len(checks) == 0 {
-		return fmt.Sprintf("**The try passed.** %s would land on `%s` as %s, and all required checks passed on it. Nothing was landed. `/mergexo merge` lands it.",
-			what(p, m), markdown.Code(m.Base), markdown.Commit(p.URL, sha))
+		return fmt.Sprintf("**The try passed.** %s would land on `%s` as %s, and all required checks passed on exactly that commit.%s\n\nNothing has landed. `/mergexo merge` lands it.",
+			head, markdown.Code(m.Base), markdown.Commit(p.URL, sha), by)
 	}
-	text := fmt.Sprintf("**The try failed.** %s cannot land on `%s`.", what(p, m), markdown.Code(m.Base))
-	if why != "" {
-		text = strings.TrimSuffix(text, ".") + ": " + markdown.Plain(why) + "."
+	text := fmt.Sprintf("**The try failed.** %s cannot land on `%s`", head, markdown.Code(m.Base))
+	switch {
+	case why != "":
+		text += ": " + markdown.Plain(why)
+	case sha != "":
+		text += ": required checks failed on " + markdown.Commit(p.URL, sha)
 	}
+	text += "." + by
 	if len(checks) > 0 {
 		text += "\n\n" + checkList(checks)
 	}
@@ -123,9 +193,19 @@ func TriedText(p model.Pull, m model.MergeMarker, sha, why string, checks []mode
 func checkList(checks []model.Check) string {
 	var lines []string
 	for _, c := range checks {
-		lines = append(lines, fmt.Sprintf("- %s failed", markdown.Link("`"+markdown.Code(c.Name)+"`", c.URL)))
+		lines = append(lines, "- "+failedCheck(c))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// upper is a sentence that was part of another one.
+func upper(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
+}
+
+func failedCheck(c model.Check) string {
+	return markdown.Link("`"+markdown.Code(c.Name)+"`", c.URL) + " failed"
 }
 
 // branchLink links a branch of the repository of a pull request.
@@ -136,45 +216,4 @@ func branchLink(p model.Pull, branch string) string {
 		return name
 	}
 	return fmt.Sprintf("[%s](%s/tree/%s)", name, root, branch)
-}
-
-// CarChecks is how the checks stand that a commit needs before it lands: those that the settings name, by name or name@app,
-// and those that the rules of the base name. Where neither names any nothing is known to have passed. failed are those to blame, and open the names of those that have not passed yet. over says that everything that reported has ended.
-func CarChecks(entries, rules []string, checks []model.Check) (state model.CheckState, failed []model.Check, open []string, over bool) {
-	var all []wanted
-	for _, entry := range entries {
-		all = append(all, want(entry))
-	}
-	for _, name := range rules {
-		all = append(all, wanted{name: name})
-	}
-	over = len(checks) > 0
-	for _, c := range checks {
-		over = over && c.State != model.CheckPending
-	}
-	if len(all) == 0 {
-		return model.CheckPending, nil, nil, over
-	}
-	for _, w := range all {
-		found := w.newest(checks)
-		if len(found) == 0 {
-			open = append(open, w.name)
-		}
-		for _, c := range found {
-			switch c.State {
-			case model.CheckPassed:
-			case model.CheckPending:
-				open = append(open, w.name)
-			default:
-				failed = append(failed, c)
-			}
-		}
-	}
-	switch {
-	case len(failed) > 0:
-		return model.CheckFailed, failed, open, over
-	case len(open) > 0:
-		return model.CheckPending, nil, open, over
-	}
-	return model.CheckPassed, nil, nil, over
 }

@@ -51,6 +51,8 @@ type Report struct {
 	// Markdown.
 	Merge    bool     `json:"-"`
 	Pictures []string `json:"-"`
+	// Trains are the merge trains that this run took further, as it left them, by their bases.
+	Trains []Train `json:"-"`
 	// Mistaken is set when it is the caller who has to mend what went wrong.
 	Mistaken bool `json:"-"`
 	// Need is what waits for a person at the end; nil for nothing.

@@ -48,6 +48,8 @@ type Status struct {
 	Review *OpenReview `json:"review,omitempty"`
 	// Delegates are the logins of people who may have it merged.
 	Delegates []string `json:"delegates"`
+	// Train is the place of its request in the merge train, as far as somebody asked for it; nil: nobody did, or it is in none.
+	Train *TrainStanding `json:"train,omitempty"`
 }
 
 // MergeRequest is a request to merge in short.

@@ -21,6 +21,10 @@ func Account(w io.Writer, r model.Report) error {
 			fmt.Fprintf(&b, "%s\n%s\n\n", i.in(strong, "- "+oneLine(s.Where)), indent(flat(visible(s.Text)), "  | "))
 		}
 	}
+	for _, t := range r.Trains {
+		train(&b, t)
+		b.WriteByte('\n')
+	}
 	planned(&b, r.Effects)
 	decided(&b, r, i)
 	if _, err := io.WriteString(w, b.String()); err != nil {

@@ -51,6 +51,10 @@ func stories() map[string]model.Report {
 	return map[string]model.Report{
 		"done":    done(),
 		"planned": planned,
+		"train": {
+			Result: model.ResultDone, Calls: model.Calls{REST: 4, GraphQL: 9, Git: 2}, DurationMS: 4100, Trains: []model.Train{busyTrain()},
+			Effects: []model.Effect{{Kind: "push", Target: "main", Token: "aa", Status: "applied"}, {Kind: "edit", Target: "901", Token: "bb", Status: "applied"}},
+		},
 		"nothing": {Result: model.ResultNothing, Number: 7, Reason: "every comment is answered", Calls: model.Calls{GraphQL: 1}, DurationMS: 120},
 		"not_ours": {
 			Result: model.ResultNothing, Reason: "nothing to do for the event watch", DurationMS: 3,

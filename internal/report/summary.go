@@ -58,6 +58,9 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 			b.WriteString(picture + "\n\n")
 		}
 	}
+	for _, t := range r.Trains[:min(len(r.Trains), pictures)] {
+		b.WriteString(TrainMarkdown(t, repoURL) + "\n\n")
+	}
 	effects(&b, r.Effects)
 	said(&b, r.Said)
 	fmt.Fprintf(&b, "<sub>%s</sub>\n", footer(r))

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Trains prints merge trains: what is tested, who waits, and what landed last.
+// Trains prints merge trains: what is tested, who is behind whom, who waits, and what landed last.
 func Trains(w io.Writer, trains []model.Train) error {
 	var b strings.Builder
 	if len(trains) == 0 {
@@ -22,15 +22,18 @@ func Trains(w io.Writer, trains []model.Train) error {
 		}
 		train(&b, t)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return text(w, b.String())
 }
 
 // mostLanded is how many landings are printed.
 const mostLanded = 5
 
+// clockForm is how a terminal shows a time.
+const clockForm = "2006-01-02 15:04 UTC"
+
 func train(b *strings.Builder, t model.Train) {
 	fmt.Fprintf(b, "Merge train of %s\n", oneLine(t.Base))
+	fmt.Fprintf(b, "  %s\n", landedToday(t))
 	if t.Trouble != "" {
 		fmt.Fprintf(b, "  stopped: %s\n", oneLine(t.Trouble))
 	}
@@ -38,19 +41,68 @@ func train(b *strings.Builder, t model.Train) {
 		b.WriteString("  nobody waits\n")
 	}
 	for _, c := range t.Cars {
-		fmt.Fprintf(b, "  car %-4d %-9s %-20s %s\n", c.Number, c.State, pulls(c.Members), c.Branch)
-		for _, f := range c.Failed {
-			fmt.Fprintf(b, "           failed: %s %s\n", oneLine(f.Name), oneLine(f.URL))
+		fmt.Fprintf(b, "  car %-6d %-13s %-14s %s\n", c.Number, c.Doing(), pulls(c.Members), standing(c, clockForm))
+		if c.Why != "" {
+			fmt.Fprintf(b, "             %s\n", oneLine(c.Why))
+		}
+		for _, f := range c.Shown() {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("             %-13s %-14s %s", f.Doing(), oneLine(f.Name), oneLine(f.URL)), " ") + "\n")
 		}
 	}
 	for _, q := range t.Queue {
 		if q.Car == 0 {
-			fmt.Fprintf(b, "  waiting  #%-8d %s\n", q.Number, oneLine(cmp.Or(q.Why, "for a place in a car")))
+			fmt.Fprintf(b, "  waiting    #%-12d %s%s\n", q.Number, oneLine(cmp.Or(q.Why, "for a place in a car")), lands(q.ETA, clockForm))
 		}
 	}
 	for _, l := range t.Landed[:min(len(t.Landed), mostLanded)] {
-		fmt.Fprintf(b, "  landed   #%-8d %s at %s\n", l.Number, markdown.Short(l.SHA), l.At.Format("2006-01-02 15:04 MST"))
+		fmt.Fprintf(b, "  landed     #%-12d as %s at %s%s\n", l.Number, short(l.SHA), l.At.UTC().Format(clockForm), after(l.Took()))
 	}
+}
+
+// landedToday says how much landed today, and how long that takes.
+func landedToday(t model.Train) string {
+	out := "landed today: " + t.Today.Count()
+	if took := t.Today.Median(); took > 0 {
+		out += "; median time from request to landing: " + minutes(took)
+	}
+	return out
+}
+
+// standing says whom a car lands behind, and when.
+func standing(c model.TrainCar, form string) string {
+	switch {
+	case c.Try:
+		return "only tried, never lands"
+	case c.State == "landing":
+		return "now"
+	case c.Behind == 0:
+		return "next in line" + lands(c.ETA, form)
+	}
+	return fmt.Sprintf("behind car %d", c.Behind) + lands(c.ETA, form)
+}
+
+// lands is when something probably lands, behind other words; "" where nobody knows.
+func lands(at time.Time, form string) string {
+	if at.IsZero() {
+		return ""
+	}
+	return ", probably on " + at.UTC().Format(form)
+}
+
+// after is a time after the request, behind other words; "" where nobody knows.
+func after(took time.Duration) string {
+	if took <= 0 {
+		return ""
+	}
+	return ", " + minutes(took) + " after the request"
+}
+
+// minutes is a span of time as people read it.
+func minutes(d time.Duration) string {
+	if d < time.Minute {
+		return d.Truncate(time.Second).String()
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
 func pulls(numbers []int) string {

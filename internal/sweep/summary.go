@@ -21,8 +21,8 @@ const (
 )
 
 // SummaryText renders the job summary of a sweep as Markdown within GitHub's limit: what needs a person, what was done, what is
-// left, and which pull requests conflict. Text that others wrote is shown as code.
-func SummaryText(b model.Board, reports []model.Report) string {
+// left, and which pull requests conflict. Text that others wrote is shown as code. Trains are the drawings of merge trains.
+func SummaryText(b model.Board, reports []model.Report, trains ...string) string {
 	at := func(n int) string { return fmt.Sprintf("[#%d](%s/issues/%d)", n, b.URL, n) } // GitHub redirects to a pull request
 	var out strings.Builder
 	fmt.Fprintf(&out, "### MergeXO: sweep of %s\n\n", b.Repo)
@@ -39,8 +39,8 @@ func SummaryText(b model.Board, reports []model.Report) string {
 		}
 		out.WriteString("\n\n")
 	}
-	for _, t := range b.Trains {
-		train(&out, b, t, at)
+	for _, drawn := range trains {
+		out.WriteString(drawn + "\n\n")
 	}
 	conflicts(&out, b.Conflicts, at)
 	fmt.Fprintf(&out, "<sub>%s of MergeXO are open, %d others, and %s.</sub>\n", markdown.Count(len(b.Pulls), "pull request"), b.Untracked, markdown.Count(len(b.Issues), "issue"))

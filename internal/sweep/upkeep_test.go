@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -90,17 +89,6 @@ func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
 		Issues:    []model.BoardIssue{{Number: 3, Title: "Which one?", Need: &model.Need{Number: 3, Title: "Which one?", Headline: "answer the question", Who: "anybody", Next: "a comment", Reason: "agent_blocked", URL: "https://github.com/octo/widgets/issues/3#issuecomment-2"}}},
 		Conflicts: []model.BoardConflict{{Number: 7, Paths: []string{"a", "b"}}, {Number: 9, With: 7, Paths: []string{"a"}}, {Number: 9, With: 8}},
 	}
-	noon := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
-	b.Trains = []model.Train{{
-		Base: "release/`1`", Trouble: "no check is | required",
-		Cars: []model.TrainCar{
-			{Number: 3, State: "testing", Members: []int{7, 8}, Tip: strings.Repeat("a", 40), Branch: "mergexo/train/main/3"},
-			{Number: 4, State: "red", Members: []int{9}, Failed: []model.TrainCheck{{Name: "test | `x`", URL: "https://github.com/octo/widgets/actions/runs/1"}, {Name: "odd", URL: "javascript:alert(1)"}}},
-			{Number: 5, State: "building", Members: []int{12}, Try: true},
-		},
-		Queue:  []model.TrainPlace{{Number: 7, Car: 3}, {Number: 13}, {Number: 14, Why: "it is a draft | @octo"}},
-		Landed: []model.TrainLanding{{Number: 5, SHA: strings.Repeat("b", 40), Asked: noon.Add(-75 * time.Minute), At: noon}, {Number: 4, SHA: strings.Repeat("c", 40), At: noon}},
-	}, {Base: "main"}}
 	reports := []model.Report{
 		{Number: 7, Result: model.ResultBlocked, Reason: "blocked `x` | <!-- y --> @octo\nmore", Effects: []model.Effect{{Kind: "comment", Status: "applied"}}},
 		{Number: 8, Result: model.ResultDone, Effects: []model.Effect{{Kind: "reply", Status: "applied"}, {Kind: "reply", Status: "applied"}, {Kind: "push", Status: "applied"}, {Kind: "edit", Status: "present"}}},
@@ -108,13 +96,13 @@ func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
 		{Number: 10, Result: model.ResultNothing},
 		{Result: model.ResultDone, Effects: []model.Effect{{Kind: "delete", Status: "planned"}}},
 	}
-	golden.Text(t, "summary.md", sweep.SummaryText(b, reports))
+	golden.Text(t, "summary.md", sweep.SummaryText(b, reports, "**Merge train of `main`**: as it is drawn", "**Merge train of `next`**: as well"))
 	golden.Text(t, "summary_quiet.md", sweep.SummaryText(model.Board{Repo: b.Repo, URL: b.URL}, nil))
 
 	for i := range 20 {
 		b.Conflicts = append(b.Conflicts, model.BoardConflict{Number: 20 + i, With: i % 2 * 7, Paths: []string{"a", "b`", "c", "d", "e", "f"}})
 	}
-	b.Pulls, b.Issues, b.Left, b.Trains = nil, nil, 0, nil
+	b.Pulls, b.Issues, b.Left = nil, nil, 0
 	golden.Text(t, "summary_conflicts.md", sweep.SummaryText(b, nil))
 
 	for i := range 10_000 {

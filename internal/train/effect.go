@@ -1,5 +1,7 @@
 package train
 
+import "github.com/mergexo/mergexo/internal/model"
+
 // Effect is something outside that the manifest wants and the facts do not show.
 type Effect interface{ effect() }
 
@@ -63,14 +65,17 @@ type Done struct {
 // Tell has the comment of a request say how it stands. Result: Told, with the key.
 type Tell struct {
 	Request  Request
-	Key      string // equal for what is not worth an edit
-	Position int    // in the queue, from 1, the members of the first car first
-	Car      int    // that it is in; 0: none
-	Ahead    []int  // numbers of the cars that have to land before
-	State    State  // of its car; "": it is in none
-	Why      string // what it waits for; "": for its turn
-	Checks   []Check
-	ETA      int64 // when it probably lands; 0: nobody knows
+	Key      string             // equal for what is not worth an edit
+	Position int                // in the queue, from 1, the members of the first car first
+	Car      int                // that it is in; 0: none
+	Ahead    []int              // numbers of the cars that have to land before
+	State    State              // of its car; "": it is in none
+	Why      string             // what it waits for; "": for its turn
+	Checks   []Check            // the failed ones of its car
+	Required []model.TrainCheck // all that its car needs, as far as they were read
+	Tip      string             // of its car; "": none yet
+	With     []int              // the others in its car
+	ETA      int64              // when it probably lands; 0: nobody knows
 }
 
 func (Build) effect()        {}

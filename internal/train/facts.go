@@ -3,6 +3,8 @@ package train
 import (
 	"maps"
 	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Facts are what was read from GitHub for one fold.
@@ -23,6 +25,8 @@ type Facts struct {
 	Asked []Request
 	// Checks are how the required checks stand, by tip. One that is missing was not read.
 	Checks map[string]Checks
+	// Needed are the checks that each car needs, for people to see while nothing has reported them.
+	Needed []model.TrainCheck
 	// Branches are the tips of mergexo/train/{base}/{n}, by n: all that there are.
 	Branches map[int]string
 	// Results are what became of the effects of earlier folds of this run.
@@ -61,6 +65,8 @@ type Checks struct {
 	State  CheckState
 	Failed []Check  // with links
 	Open   []string // names of those that have not reported
+	// Required are all of them, for people to see.
+	Required []model.TrainCheck
 }
 
 // CheckState is that of all required checks of a commit.

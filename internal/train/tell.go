@@ -99,13 +99,16 @@ func Positions(m Manifest, facts Facts, s Settings, now time.Time) []Tell {
 func positions(f *fold) []Tell {
 	var out []Tell
 	var ahead []int
-	took := f.median()
+	took, lands, known := f.median(), f.now, true
 	for _, i := range f.line() {
 		c := f.Cars[i]
+		at := expected(f, c, took)
+		lands, known = max(lands, at), known && at != 0
 		for _, m := range c.Members {
-			t := Tell{Request: f.rides(m.Number), Car: c.Number, Ahead: slices.Clone(ahead), State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks}
-			if took > 0 {
-				t.ETA = max(f.now, c.Since+took)
+			t := aboardTell(f, c, m)
+			t.Ahead = slices.Clone(ahead)
+			if known {
+				t.ETA = lands
 			}
 			out = append(out, t)
 		}
@@ -119,12 +122,16 @@ func positions(f *fold) []Tell {
 	stands := standing(f)
 	for _, r := range f.Order() {
 		if !in[r.Number] && r.End == nil {
-			out = append(out, Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, stopped), ETA: guess(f, took, len(out)+1)})
+			t := Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, stopped)}
+			if t.Why == "" {
+				t.ETA = guess(f, took, len(out)+1)
+			}
+			out = append(out, t)
 		}
 	}
 	for _, c := range f.Cars {
 		if c.Try {
-			out = append(out, Tell{Request: f.rides(c.Members[0].Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks})
+			out = append(out, aboardTell(f, c, c.Members[0]))
 		}
 	}
 	for i := range out {
@@ -132,6 +139,33 @@ func positions(f *fold) []Tell {
 		out[i].Key = out[i].key()
 	}
 	return out
+}
+
+// aboardTell tells how a member of a car stands, but for its place in the line.
+func aboardTell(f *fold, c Car, m Member) Tell {
+	t := Tell{Request: f.rides(m.Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks, Tip: c.Tip}
+	if checks, read := f.facts.Checks[c.Tip]; read {
+		t.Required = checks.Required
+	} else if c.State == Pushing || c.State == Testing {
+		t.Required = f.facts.Needed
+	}
+	for _, other := range c.Members {
+		if other.Number != m.Number {
+			t.With = append(t.With, other.Number)
+		}
+	}
+	return t
+}
+
+// expected is when a car of the line could land by itself, if all goes well; 0: nobody knows.
+func expected(f *fold, c Car, took int64) int64 {
+	switch {
+	case c.State == Moving:
+		return f.now
+	case took == 0 || c.State == Red || stopped(f) != "" || f.facts.Frozen != "":
+		return 0
+	}
+	return max(f.now, c.Since+took)
 }
 
 // reason says what keeps a request from boarding; "": its turn has not come.
@@ -165,6 +199,11 @@ func (m Manifest) median() int64 {
 			all = append(all, l.Took)
 		}
 	}
+	return median(all)
+}
+
+// median is that of some numbers, which it sorts; 0 for none.
+func median(all []int64) int64 {
 	if len(all) == 0 {
 		return 0
 	}

@@ -116,6 +116,8 @@ type Landing struct {
 	From string         // where the base is, on which the first stands
 	All  []*Aboard
 	Tips []string // of each
+	// Checks are those that have passed on the last tip.
+	Checks []model.TrainCheck
 }
 
 // Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
@@ -130,6 +132,7 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		on = l.Tips[i]
 	}
 	for _, a := range l.All {
+		a.one.car = &merge.Car{Tip: on, Checks: l.Checks}
 		switch {
 		case a.one.way.Strategy == model.StrategyQueue:
 			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "by the settings GitHub's merge queue merges it now, which it has to be asked for again"}}
@@ -254,7 +257,9 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if m.is.Tree != m.made.Tree || !alike {
 		return &Foreign{Number: m.is.Number, Tip: tip}
 	}
-	m.is.Tip, m.made = tip, merging.Merged{Tip: tip, Tree: m.is.Tree}
+	if err := m.adopt(ctx, on, tip); err != nil {
+		return err
+	}
 	m.steers, err = steering(ctx, m.Checkout, m.Settings, on, tip)
 	return err
 }
@@ -321,6 +326,8 @@ func (a *Aboard) Finish(ctx context.Context) error {
 		g.members = []*member{a.one}
 	} else if landed, err := landedBefore(ctx, g); err != nil || !landed {
 		return err
+	} else if m := g.own(); !m.foreign {
+		m.car = &merge.Car{}
 	}
 	return told(g.finish(ctx))
 }

@@ -58,11 +58,11 @@ type member struct {
 	met   history.Divergence
 	made  merging.Merged
 	tests merge.TestRun
+	car   *merge.Car // that it came by; nil: by none
 	lock  *transport.Lock
 	// mirror is the branch that lands in place of the head, by its full name; the zero value: the head itself does.
-	mirror git.Ref
-	// foreign says that somebody else has merged it.
-	foreign bool
+	mirror  git.Ref
+	foreign bool      // somebody else has merged it
 	closed  bool      // GitHub did not show it as merged
 	badge   time.Time // since when GitHub is waited for to show it as merged; zero: it is not
 	notes   []string  // what else people should know

@@ -26,8 +26,9 @@ type Topics interface {
 	FindRevert(ctx context.Context, c command.Case) (*command.Found, error)
 	// FindReview judges a command that asks for a review, and begins it.
 	FindReview(ctx context.Context, c command.Case) (*command.Found, error)
-	// MergeGates are the conditions under which the pull request would be merged now.
-	MergeGates(ctx context.Context) ([]model.Gate, error)
+	// MergeGates are the conditions under which the pull request would be merged now, and the place of its request in the merge
+	// train; nil: it is in none.
+	MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error)
 	// NextStep is what is done about the issue next.
 	NextStep(ctx context.Context) (flow.Step, error)
 }

@@ -38,7 +38,7 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, 
 		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
 		if c.Status, c.Gates, err = p.Look(ctx); err == nil {
-			c.MergeGates, err = p.Topics.MergeGates(ctx)
+			c.MergeGates, c.Status.Train, err = p.Topics.MergeGates(ctx)
 		}
 	case "status", "retry":
 		var pending []model.Comment

@@ -67,6 +67,7 @@ func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo, IsPull: true}, rep, nil)
 	l.holder = thread.Holder(l.home)
 	defer l.home.Close()
+	defer func() { draw(l, rep) }()
 	for range maxLooks {
 		l.tried, l.opened = map[string]bool{}, map[int]*landing.Aboard{}
 		if err := l.look(ctx); err != nil {

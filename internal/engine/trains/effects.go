@@ -258,13 +258,7 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 		return err
 	}
 	if a != nil && a.Marker().Command == e.Request.Token && a.Held() == "" { // else it says so itself
-		at := merge.Place{Position: e.Position, Car: e.Car, Ahead: e.Ahead, Why: e.Why, Checks: checks(e.Checks), State: states[e.State], Try: e.Request.Try}
-		if e.Car != 0 && e.State != train.Building {
-			at.Branch = train.Root + l.Base + fmt.Sprintf("/%d", e.Car)
-		}
-		if e.ETA != 0 {
-			at.ETA = time.Unix(e.ETA, 0)
-		}
+		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
 		if err := a.Tell(ctx, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
 			return err
@@ -272,6 +266,21 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	}
 	l.learn(train.Told{Number: e.Request.Number, Key: e.Key})
 	return nil
+}
+
+// placeOf is where a request is, as its comment says it.
+func placeOf(l *line, t train.Tell) merge.Place {
+	at := merge.Place{
+		Position: t.Position, Car: t.Car, Tip: t.Tip, With: t.With, Ahead: t.Ahead, State: states[t.State], Why: t.Why, Required: t.Required, Checks: checks(t.Checks),
+		At: l.time(), Try: t.Request.Try,
+	}
+	if t.Car != 0 && t.State != train.Building {
+		at.Branch = train.Root + l.Base + fmt.Sprintf("/%d", t.Car)
+	}
+	if t.ETA != 0 {
+		at.ETA = time.Unix(t.ETA, 0)
+	}
+	return at
 }
 
 // states are those of cars as people read them.

@@ -29,6 +29,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 	if err != nil || all == nil {
 		return err
 	}
+	all.Checks = l.facts.Checks[e.To].Required
 	sha, err := all.Land(ctx)
 	notReady, apart, failure, foreign := (*landing.Unready)(nil), (*landing.Apart)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
 	switch {

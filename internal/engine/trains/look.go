@@ -317,6 +317,7 @@ func (l *line) checks(ctx context.Context) error {
 			return err
 		}
 	}
+	l.facts.Needed = merge.CarRequired(l.required(), l.manifest.Demanded(), nil)
 	for _, b := range l.view.Branches {
 		c := l.checksOf(b)
 		if c.State != train.ChecksPending && !l.ruled {
@@ -348,7 +349,7 @@ const missingAfter = 5 * time.Minute
 
 func (l *line) checksOf(b model.TrainBranch) train.Checks {
 	state, failed, open, over := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
-	c := train.Checks{State: train.ChecksPending, Open: open}
+	c := train.Checks{State: train.ChecksPending, Open: open, Required: merge.CarRequired(l.required(), l.manifest.Demanded(), b.Checks)}
 	if b.More && state != model.CheckFailed { // a newer one may be among those that were not read
 		return c
 	}

@@ -2,13 +2,13 @@ package trains
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -40,35 +40,50 @@ func Show(ctx context.Context, w *thread.World, repo model.Repo, base string) ([
 }
 
 func show(ctx context.Context, w *thread.World, repo model.Repo, base string) (model.Train, error) {
-	l := &line{Order: Order{Repo: repo, Base: base}, opened: map[int]*landing.Aboard{}}
-	l.home = thread.New(w, model.Event{Name: "train", Repo: repo, IsPull: true}, &model.Report{}, nil)
+	l := onlooker(w, repo, base)
 	defer l.home.Close()
 	if err := l.look(ctx); err != nil {
 		return model.Train{}, err
 	}
-	out := model.Train{Base: base, Trouble: l.facts.Trouble, Cars: []model.TrainCar{}, Queue: []model.TrainPlace{}, Landed: []model.TrainLanding{}}
-	for _, c := range l.manifest.Cars {
-		car := model.TrainCar{Number: c.Number, State: string(c.State), On: c.On, Tip: c.Tip, Since: instant(c.Since), Try: c.Try, Why: c.Why}
-		if c.Pushed != 0 {
-			car.Branch = train.Root + base + fmt.Sprintf("/%d", c.Number)
-		}
-		for _, m := range c.Members {
-			car.Members = append(car.Members, m.Number)
-		}
-		for _, k := range c.Checks {
-			car.Failed = append(car.Failed, model.TrainCheck{Name: k.Name, URL: k.URL})
-		}
-		out.Cars = append(out.Cars, car)
+	return train.Show(l.manifest, l.facts, l.limits, l.time()), nil
+}
+
+// onlooker is a train that is only looked at.
+func onlooker(w *thread.World, repo model.Repo, base string) *line {
+	l := &line{Order: Order{Repo: repo, Base: base}, opened: map[int]*landing.Aboard{}}
+	l.home = thread.New(w, model.Event{Name: "train", Repo: repo, IsPull: true}, &model.Report{}, nil)
+	return l
+}
+
+// Standing tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
+// next run takes it up if it is not there; else nil says that it is not.
+func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
+	l := onlooker(w, repo, p.BaseRef)
+	defer l.home.Close()
+	if err := l.look(ctx); err != nil {
+		return nil, err
 	}
 	for _, t := range train.Positions(l.manifest, l.facts, l.limits, l.time()) {
-		out.Queue = append(out.Queue, model.TrainPlace{
-			Position: t.Position, Number: t.Request.Number, Car: t.Car, Behind: t.Ahead, By: t.Request.By, Asked: instant(t.Request.At), Why: t.Why, ETA: instant(t.ETA),
-		})
+		if t.Request.Number == p.Number {
+			return &model.TrainStanding{
+				Base: l.Base, TrainPlace: t.Place(), State: string(t.State), With: t.With, Checks: t.Required, Says: merge.PlaceText(p, l.Base, placeOf(l, t)),
+			}, nil
+		}
 	}
-	for _, landed := range slices.Backward(l.manifest.Landed) {
-		out.Landed = append(out.Landed, model.TrainLanding{Number: landed.Number, SHA: landed.SHA, Asked: instant(landed.From), At: instant(landed.At)})
+	if !joins {
+		return nil, nil
 	}
-	return out, nil
+	return &model.TrainStanding{Base: l.Base, TrainPlace: model.TrainPlace{Number: p.Number}, Says: merge.PlaceText(p, l.Base, merge.Place{})}, nil
+}
+
+// draw has the report of a run show the train as the run left it, if there is one.
+func draw(l *line, rep *model.Report) {
+	m := l.now
+	if len(m.Queue)+len(m.Cars)+len(m.Landed) == 0 {
+		return
+	}
+	rep.Trains = slices.DeleteFunc(rep.Trains, func(t model.Train) bool { return t.Base == l.Base })
+	rep.Trains = append(rep.Trains, train.Show(m, l.facts, l.limits, l.time()))
 }
 
 // seconds is a time as manifests have it.
@@ -77,12 +92,4 @@ func seconds(at time.Time) int64 {
 		return 0
 	}
 	return at.Unix()
-}
-
-// instant is a time of the manifest.
-func instant(unix int64) time.Time {
-	if unix == 0 {
-		return time.Time{}
-	}
-	return time.Unix(unix, 0).UTC()
 }

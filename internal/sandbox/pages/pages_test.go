@@ -133,7 +133,7 @@ func TestPages(t *testing.T) {
 		o.Events = busy{}
 		o.Trains = func(context.Context, string) ([]model.Train, error) {
 			return []model.Train{{Base: "main",
-				Cars:   []model.TrainCar{{Number: 3, State: "red", Members: []int{2}, On: "aaaaaaaaaaaa", Tip: "bbbbbbbbbbbb", Failed: []model.TrainCheck{{Name: "test"}}}},
+				Cars:   []model.TrainCar{{Number: 3, State: "red", Members: []int{2}, On: "aaaaaaaaaaaa", Tip: "bbbbbbbbbbbb", Failed: []model.TrainCheck{{Name: "test"}}}, {Number: 4, Behind: 3, State: "testing", Members: []int{5}, Checks: []model.TrainCheck{{Name: "ci", State: model.CheckFailed}, {Name: "lint", State: model.CheckPending}}}},
 				Queue:  []model.TrainPlace{{Number: 2, Car: 3}, {Number: 9, Why: "for an approval"}},
 				Landed: []model.TrainLanding{{Number: 8, SHA: "cccccccccccc", At: noon}},
 			}}, nil
