@@ -56,7 +56,7 @@ func hurry(f *fold) bool {
 		k++
 	}
 	first := firstAboard(f)
-	waits := first != nil && first.Now
+	waits := first != nil && f.urgent()[first.Number]
 	for _, i := range at[k:] {
 		waits = waits || goesNow(f, f.Cars[i])
 	}
@@ -87,10 +87,8 @@ func tail(f *fold) (on string, open bool) {
 }
 
 func goesNow(f *fold, c Car) bool {
-	return slices.ContainsFunc(c.Members, func(m Member) bool {
-		i := f.request(m.Number)
-		return i >= 0 && f.Queue[i].Now
-	})
+	now := f.urgent()
+	return slices.ContainsFunc(c.Members, func(m Member) bool { return now[m.Number] && f.request(m.Number) >= 0 })
 }
 
 // firstAboard is the request that heads the next car of the line; nil: nobody may board.
@@ -98,7 +96,9 @@ func firstAboard(f *fold) *Request { return nextAboard(f, Car{}) }
 
 // nextAboard is the request that boards a car that is being formed, behind its members; nil: nobody does.
 func nextAboard(f *fold, car Car) *Request {
-	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && f.rides(car.Members[0].Number).alone() {
+	now := f.urgent()
+	alone := func(r Request) bool { return now[r.Number] || r.alone() }
+	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && alone(f.rides(car.Members[0].Number)) {
 		return nil
 	}
 	in, stands := f.aboard(), standing(f)
@@ -112,7 +112,7 @@ func nextAboard(f *fold, car Car) *Request {
 			continue
 		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
 			continue
-		case len(car.Members) > 0 && r.alone():
+		case len(car.Members) > 0 && alone(r):
 			return nil // the next car is its own
 		}
 		return &r
@@ -129,7 +129,7 @@ func (f *fold) rides(number int) Request {
 }
 
 // alone says that a request shares no car.
-func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Now || r.Try || r.Conflicts > 0 }
+func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Try || r.Conflicts > 0 }
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {

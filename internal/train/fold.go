@@ -43,19 +43,40 @@ func (f *fold) step() bool {
 // Order are the requests in the order in which they board: what operators want now, then by priority, then the one first whose
 // conditions held first.
 func (m Manifest) Order() []Request {
-	all := slices.Clone(m.Queue)
-	slices.SortStableFunc(all, before)
+	all, now := slices.Clone(m.Queue), m.urgent()
+	slices.SortStableFunc(all, func(a, b Request) int {
+		if now[a.Number] != now[b.Number] {
+			if now[a.Number] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+	})
 	return all
 }
 
-func before(a, b Request) int {
-	if a.Now != b.Now {
-		if a.Now {
-			return -1
+// urgent are the requests that go before all others: what operators want now, and what that depends on.
+func (m Manifest) urgent() map[int]bool {
+	out := map[int]bool{}
+	for _, r := range m.Queue {
+		if r.Now {
+			out[r.Number] = true
 		}
-		return 1
 	}
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+	for grows := len(out) > 0; grows; {
+		grows = false
+		for _, r := range m.Queue {
+			if !out[r.Number] || r.Try || r.End != nil || r.Held != "" {
+				continue
+			}
+			for _, n := range r.Needs {
+				grows = grows || !out[n]
+				out[n] = true
+			}
+		}
+	}
+	return out
 }
 
 // request is the place of a request in the queue; -1: it is not there.

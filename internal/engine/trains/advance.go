@@ -147,29 +147,9 @@ func said(e train.Effect) bool {
 	return false
 }
 
-// claimFor is how long a landing may take. A claim for longer than that and the difference of two clocks is none of ours.
-const (
-	claimFor    = 30 * time.Minute
-	clocksApart = 5 * time.Minute
-)
-
 // claim makes the landing of a car this run's, unless another run that lives is at it.
 func (l *line) claim(ctx context.Context, m *train.Manifest) error {
-	moving := slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving })
-	switch c := m.Claim; {
-	case !moving:
-		m.Claim = nil
-		return nil
-	case c != nil && c.Holder == l.holder:
-		return nil
-	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
-		gone, err := thread.HolderGone(ctx, l.home, c.Holder)
-		if err != nil || !gone {
-			return err
-		}
-	}
-	m.Claim = &train.Claim{Holder: l.holder, Until: l.time().Add(claimFor).Unix()}
-	return nil
+	return m.Take(l.holder, l.time(), func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) })
 }
 
 // time is now by the clock of the run.

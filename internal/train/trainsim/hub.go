@@ -1,0 +1,234 @@
+package trainsim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// build makes the commits of a car, which only the run has; nil: it is not made.
+func (w *world) build(b train.Build, run int) train.Result {
+	on := b.Onto
+	if by := w.commits[on].run; by != 0 && by != run {
+		for _, c := range w.record.Cars {
+			if c.Tip == on {
+				return train.Lost{Car: c.Number, Tip: on}
+			}
+		}
+		return nil
+	}
+	out := train.Built{Car: b.Car, On: b.Onto}
+	for _, r := range b.Members {
+		if len(b.Members) > 1 && (r.Solo || r.Now || r.Try || r.ByGitHub) {
+			w.complain("#%d shares car %d", r.Number, b.Car)
+		}
+		p := w.pulls[r.Number]
+		if w.clash(on, r.Number) {
+			p.upset = true
+			return train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: []string{"file"}}
+		}
+		if p.unfit {
+			return train.Unfit{Car: b.Car, Number: r.Number, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
+		}
+		tip := w.sha(fmt.Sprint("tip", r.Number))
+		w.commits[tip] = commit{parent: on, number: r.Number, tree: w.commits[on].tree ^ content(r.Head), bad: w.commits[on].bad || p.bad, run: run}
+		out.Members = append(out.Members, train.Member{Number: r.Number, Head: r.Head, Tip: tip})
+		on = tip
+	}
+	return out
+}
+
+// push sets a train branch, and starts CI where a workflow runs on it.
+func (w *world) push(p train.Push) bool {
+	if w.branches[p.Car] != p.From {
+		return false
+	}
+	w.branches[p.Car] = p.Tip
+	for at := p.Tip; w.commits[at].run != 0; at = w.commits[at].parent {
+		c := w.commits[at]
+		c.run = 0
+		w.commits[at] = c
+	}
+	if r := w.checks[p.Tip]; (r == nil || r.stopped) && !w.deaf {
+		w.checks[p.Tip] = w.start(p.Tip, w.commits[p.Tip].bad)
+	}
+	return true
+}
+
+func (w *world) deleteBranch(d train.DeleteBranch) bool {
+	if w.branches[d.Car] != d.From {
+		return false
+	}
+	delete(w.branches, d.Car)
+	if r := w.checks[d.From]; r != nil && !slices.Contains(w.tipsOf(), d.From) {
+		w.stop(r)
+	}
+	return true
+}
+
+func (w *world) tipsOf() []string {
+	var all []string
+	for _, sha := range w.branches {
+		all = append(all, sha)
+	}
+	return all
+}
+
+// workflowRun is the id of the workflow run of a commit, which keeps it when it is run again.
+const workflowRun = 1
+
+// rerun runs the failed checks of a commit again, unless that was done already; false: GitHub does not do it.
+func (w *world) rerun(e train.Rerun) bool {
+	if w.fault(w.day.Faults.Refuse) {
+		return false
+	}
+	r := w.checks[e.Tip]
+	if r == nil || !r.over || !r.red || !slices.Contains(e.IDs, workflowRun) || r.begun+1 > e.After {
+		return true
+	}
+	again := w.start(e.Tip, r.bad)
+	again.attempts = r.attempts + 1
+	w.checks[e.Tip] = again
+	return true
+}
+
+// land looks at the members once more, moves their heads and then the base, if nobody has moved any of them.
+func (w *world) land(l train.Land) []train.Result {
+	on := l.From
+	for _, m := range l.Members {
+		if result := w.unready(l, m); result != nil {
+			return []train.Result{result}
+		}
+		if c := w.commits[m.Tip]; c.parent != on || c.number != m.Number || c.tree != w.commits[on].tree^content(m.Head) {
+			return []train.Result{train.Foreign{Car: l.Car, Tip: l.To}}
+		}
+		on = m.Tip
+	}
+	refuse := func(why string) []train.Result {
+		return []train.Result{train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: why}}
+	}
+	switch {
+	case w.byGitHub && len(l.Members) > 1:
+		var all []train.Result
+		for _, m := range l.Members {
+			all = append(all, train.Merges{Number: m.Number, ByGitHub: true})
+		}
+		return append(all, train.Untested{Car: l.Car, Tip: l.To})
+	case w.gone:
+		return refuse("there is no base")
+	case w.byGitHub && w.base != l.From:
+		return refuse("the base has moved")
+	case w.byGitHub && w.fault(w.day.Faults.Refuse):
+		return refuse("GitHub refuses")
+	case w.byGitHub:
+		return w.mergedByGitHub(l)
+	}
+	for _, m := range l.Members {
+		w.pulls[m.Number].head = m.Tip
+	}
+	if w.fault(w.day.Faults.Refuse) {
+		return refuse("GitHub refuses")
+	}
+	if w.base != l.From {
+		return refuse("the base has moved")
+	}
+	w.move(l, l.To)
+	return []train.Result{train.Arrived{Car: l.Car, From: l.From, SHA: l.To}}
+}
+
+// unready is what keeps a member from landing; nil: nothing.
+func (w *world) unready(l train.Land, m train.Member) train.Result {
+	p := w.pulls[m.Number]
+	u := train.Unready{Car: l.Car, Number: m.Number, Token: p.token()}
+	switch {
+	case p.ended == p.token():
+		u.Over = true
+	case p.off:
+		u.Over, u.Code, u.Why = true, train.CodeRetargeted, "its base has changed"
+	case p.waits != "":
+		u.Why = p.waits
+	case p.hidden != "":
+		u.Why, p.held = p.hidden, p.hidden
+	case p.state != train.Open || p.head != m.Head && w.commits[p.head].number != m.Number:
+		return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: fmt.Sprintf("#%d is not at its head", m.Number)}
+	default:
+		return nil
+	}
+	return u
+}
+
+// mergedByGitHub has GitHub merge the head of a pull request, with whatever that holds and the base does not.
+func (w *world) mergedByGitHub(l train.Land) []train.Result {
+	m := l.Members[0]
+	p := w.pulls[m.Number]
+	if p.head != m.Head && p.head != m.Tip {
+		return []train.Result{train.Unready{Car: l.Car, Number: m.Number, Token: p.token(), Over: true, Code: train.CodeHeadMoved, Why: "its head has moved"}}
+	}
+	sha := w.sha("github")
+	made := commit{parent: w.base, number: m.Number, tree: w.commits[w.base].tree ^ content(m.Head), bad: w.commits[w.base].bad || p.bad}
+	if w.commits[sha] = made; made.tree != w.commits[l.To].tree {
+		w.complain("GitHub merges #%d into another tree than was tested", m.Number)
+	}
+	w.move(l, sha)
+	return []train.Result{train.Arrived{Car: l.Car, From: l.From, SHA: sha}}
+}
+
+// move has the base at a commit with the tree of one that a train tested, and looks whether that is so.
+func (w *world) move(l train.Land, to string) {
+	if !w.checks[l.To].green() || w.commits[l.To].bad {
+		w.complain("%s landed, which is not green", l.To)
+	}
+	if w.commits[to].tree != w.commits[l.To].tree {
+		w.complain("%s landed, which is not what was tested", to)
+	}
+	if !w.holds(to, w.base) {
+		w.complain("%s does not stand on the base", to)
+	}
+	var numbers []int
+	for at := to; at != w.base && at != ""; at = w.commits[at].parent {
+		if numbers = append(numbers, w.commits[at].number); w.commits[at].forged {
+			w.complain("%s landed, which is forged", at)
+		}
+	}
+	slices.Reverse(numbers)
+	w.base = to
+	for _, n := range numbers {
+		if n == 0 || w.pulls[n].wish.Try {
+			w.complain("#%d landed, which only tries", n)
+			continue
+		}
+		w.inTurn(w.pulls[n])
+		w.merge(n, to)
+	}
+}
+
+// inTurn looks whether nobody waits who was there before a request that lands, and as urgent, and whether it lands after those that
+// it depends on.
+func (w *world) inTurn(p *pull) {
+	for _, n := range p.wish.Needs {
+		if w.pulls[n].landings == 0 {
+			w.complain("#%d landed before #%d, which it depends on", p.number, n)
+		}
+	}
+	for _, r := range w.record.Queue {
+		q := w.pulls[r.Number]
+		switch {
+		case r.End != nil || q.upset || q.unfit || q.state != train.Open || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
+		case q.wish.Try || len(q.wish.Needs) > 0 || q.wish.Now != p.wish.Now || q.wish.Priority != p.wish.Priority || q.approved >= p.approved:
+		default:
+			w.complain("#%d landed before #%d", p.number, q.number)
+		}
+	}
+}
+
+// merge shows a pull request as merged.
+func (w *world) merge(number int, at string) {
+	p := w.pulls[number]
+	if p.landings++; p.landings > 1 {
+		w.complain("#%d landed twice", number)
+	}
+	p.state, p.merged = train.Merged, at
+	w.landed = append(w.landed, number)
+	w.tally.land(p.change, w.now)
+}
