@@ -17,7 +17,7 @@ type Day struct {
 	Red      float64       // how probably a change is bad on its own
 	Flaky    float64       // how probably a run on a good commit is red
 	Runners  int           // runs at once
-	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, or depends on another one
+	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, is merged by GitHub or depends on another one
 	ByGitHub bool          // only GitHub may merge
 	Faults   Faults
 }
@@ -64,17 +64,29 @@ func (d Day) changes(rng *rand.Rand) []change {
 	}
 	slices.SortFunc(out, func(a, b change) int { return int(a.approved - b.approved) })
 	for i := range out {
-		out[i].number = i + 1
+		out[i].number = d.number(i)
 		if d.Wishes > 0 && rng.Float64() < d.Wishes {
-			out[i].wish = wish(rng, i+1)
+			out[i].wish = wish(rng)
+			if needs := i - 1 - rng.IntN(3); needs >= 0 && rng.IntN(6) == 0 {
+				out[i].wish.Needs = []int{d.number(needs)}
+			}
 		}
 		out[i].unfit = d.Faults.Unfit > 0 && rng.Float64() < d.Faults.Unfit
 	}
 	return out
 }
 
+// number is that of the request that is approved as the i-th. Where anything may go wrong the newest number is approved first, so
+// that nothing passes for the order of approvals.
+func (d Day) number(i int) int {
+	if d.Faults != (Faults{}) {
+		return d.Requests - i
+	}
+	return i + 1
+}
+
 // wish is how a request is asked for, in one or two ways of several.
-func wish(rng *rand.Rand, number int) (w train.Request) {
+func wish(rng *rand.Rand) (w train.Request) {
 	for range 1 + rng.IntN(2) {
 		switch rng.IntN(7) {
 		case 0:
@@ -90,9 +102,7 @@ func wish(rng *rand.Rand, number int) (w train.Request) {
 		case 5:
 			w.Try = true
 		case 6:
-			if number > 1 {
-				w.Needs = []int{max(1, number-1-rng.IntN(3))}
-			}
+			w.ByGitHub = true
 		}
 	}
 	return w

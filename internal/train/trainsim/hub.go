@@ -8,9 +8,9 @@ import (
 )
 
 // build makes the commits of a car, which only the run has; nil: it is not made.
-func (w *world) build(b train.Build, run int) train.Result {
-	on := b.Onto
-	if by := w.commits[on].run; by != 0 && by != run {
+func (r *trainRun) build(b train.Build) train.Result {
+	w, on := r.world, b.Onto
+	if by := w.commits[on].run; by != 0 && by != r.id {
 		for _, c := range w.record.Cars {
 			if c.Tip == on {
 				return train.Lost{Car: c.Number, Tip: on}
@@ -19,21 +19,24 @@ func (w *world) build(b train.Build, run int) train.Result {
 		return nil
 	}
 	out := train.Built{Car: b.Car, On: b.Onto}
-	for _, r := range b.Members {
-		if len(b.Members) > 1 && (r.Solo || r.Now || r.Try || r.ByGitHub) {
-			w.complain("#%d shares car %d", r.Number, b.Car)
+	for _, q := range b.Members {
+		p := w.pulls[q.Number]
+		if len(b.Members) > 1 && (q.Solo || q.Now || q.Try || q.ByGitHub) {
+			w.complain("#%d shares car %d", q.Number, b.Car)
 		}
-		p := w.pulls[r.Number]
-		if w.clash(on, r.Number) {
+		if now := r.known.Requests[q.Number]; now.Held != "" || now.Waits != "" {
+			w.complain("#%d boards and waits", q.Number)
+		}
+		if w.clash(on, q.Number) {
 			p.upset = true
-			return train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: []string{"file"}}
+			return train.Conflict{Car: b.Car, Number: q.Number, On: b.Onto, Paths: []string{"file"}}
 		}
 		if p.unfit {
-			return train.Unfit{Car: b.Car, Number: r.Number, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
+			return train.Unfit{Car: b.Car, Number: q.Number, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
 		}
-		tip := w.sha(fmt.Sprint("tip", r.Number))
-		w.commits[tip] = commit{parent: on, number: r.Number, tree: w.commits[on].tree ^ content(r.Head), bad: w.commits[on].bad || p.bad, run: run}
-		out.Members = append(out.Members, train.Member{Number: r.Number, Head: r.Head, Tip: tip})
+		tip := w.sha(fmt.Sprint("tip", q.Number))
+		w.commits[tip] = commit{parent: on, number: q.Number, tree: w.commits[on].tree ^ content(q.Head), bad: w.commits[on].bad || p.bad, run: r.id}
+		out.Members = append(out.Members, train.Member{Number: q.Number, Head: q.Head, Tip: tip})
 		on = tip
 	}
 	return out
@@ -93,8 +96,10 @@ func (w *world) rerun(e train.Rerun) bool {
 	return true
 }
 
-// land looks at the members once more, moves their heads and then the base, if nobody has moved any of them.
-func (w *world) land(l train.Land) []train.Result {
+// land looks at the members once more, moves their heads and then the base, if nobody has moved any of them. Another run may come
+// in between, and this one may die there.
+func (r *trainRun) land(l train.Land) []train.Result {
+	w := r.world
 	on := l.From
 	for _, m := range l.Members {
 		if result := w.unready(l, m); result != nil {
@@ -108,24 +113,28 @@ func (w *world) land(l train.Land) []train.Result {
 	refuse := func(why string) []train.Result {
 		return []train.Result{train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: why}}
 	}
+	byGitHub := slices.ContainsFunc(l.Members, func(m train.Member) bool { return w.mergesByGitHub(m.Number) })
 	switch {
-	case w.byGitHub && len(l.Members) > 1:
+	case byGitHub && len(l.Members) > 1:
 		var all []train.Result
 		for _, m := range l.Members {
-			all = append(all, train.Merges{Number: m.Number, ByGitHub: true})
+			all = append(all, train.Merges{Number: m.Number, ByGitHub: w.mergesByGitHub(m.Number)})
 		}
 		return append(all, train.Untested{Car: l.Car, Tip: l.To})
 	case w.gone:
 		return refuse("there is no base")
-	case w.byGitHub && w.base != l.From:
+	case byGitHub && w.base != l.From:
 		return refuse("the base has moved")
-	case w.byGitHub && w.fault(w.day.Faults.Refuse):
+	case byGitHub && w.fault(w.day.Faults.Refuse):
 		return refuse("GitHub refuses")
-	case w.byGitHub:
+	case byGitHub:
 		return w.mergedByGitHub(l)
 	}
 	for _, m := range l.Members {
 		w.pulls[m.Number].head = m.Tip
+	}
+	if r.dead = !r.interlude(); r.dead {
+		return nil
 	}
 	if w.fault(w.day.Faults.Refuse) {
 		return refuse("GitHub refuses")
@@ -157,6 +166,9 @@ func (w *world) unready(l train.Land, m train.Member) train.Result {
 	}
 	return u
 }
+
+// mergesByGitHub says that GitHub itself merges a pull request, as the settings have it now.
+func (w *world) mergesByGitHub(number int) bool { return w.byGitHub || w.pulls[number].wish.ByGitHub }
 
 // mergedByGitHub has GitHub merge the head of a pull request, with whatever that holds and the base does not.
 func (w *world) mergedByGitHub(l train.Land) []train.Result {
@@ -211,15 +223,35 @@ func (w *world) inTurn(p *pull) {
 			w.complain("#%d landed before #%d, which it depends on", p.number, n)
 		}
 	}
+	along := w.along()
 	for _, r := range w.record.Queue {
 		q := w.pulls[r.Number]
 		switch {
+		case along[p.number] || along[q.number]: // they go now while somebody waits for them who does
 		case r.End != nil || q.upset || q.unfit || q.state != train.Open || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
 		case q.wish.Try || len(q.wish.Needs) > 0 || q.wish.Now != p.wish.Now || q.wish.Priority != p.wish.Priority || q.approved >= p.approved:
 		default:
 			w.complain("#%d landed before #%d", p.number, q.number)
 		}
 	}
+}
+
+// along are the requests that others depend on which go now.
+func (w *world) along() map[int]bool {
+	out := map[int]bool{}
+	for grows := true; grows; {
+		grows = false
+		for n, p := range w.pulls {
+			if !p.wish.Now && !out[n] {
+				continue
+			}
+			for _, needed := range p.wish.Needs {
+				grows = grows || !out[needed]
+				out[needed] = true
+			}
+		}
+	}
+	return out
 }
 
 // merge shows a pull request as merged.

@@ -79,17 +79,23 @@ func halt(w *world) {
 	w.at(w.now+1800, func() { w.frozen, w.trouble, w.deaf, w.gone = "", "", false, false })
 }
 
-// forge has somebody who may push put a commit of their own in the place of a car's last one, in the manifest and on its branch.
+// forge has somebody who may push write the manifest: that a car is landing, or a commit of their own in the place of its last one,
+// which is on its branch, too.
 func forge(w *world) {
 	cars := slices.DeleteFunc(slices.Clone(w.record.Cars), func(c train.Car) bool { return c.Tip == "" || w.branches[c.Number] != c.Tip })
 	if len(cars) == 0 || w.lost {
 		return
 	}
 	c := cars[w.rng.IntN(len(cars))]
-	evil, was := w.sha("evil"), w.commits[c.Tip]
-	w.commits[evil] = commit{parent: was.parent, number: was.number, tree: was.tree ^ content(evil), forged: true}
 	i := slices.IndexFunc(w.record.Cars, func(o train.Car) bool { return o.Number == c.Number })
 	w.record.Cars = slices.Clone(w.record.Cars)
+	if w.rng.IntN(2) == 0 {
+		w.record.Cars[i].State = train.Moving
+		w.swaps++
+		return
+	}
+	evil, was := w.sha("evil"), w.commits[c.Tip]
+	w.commits[evil] = commit{parent: was.parent, number: was.number, tree: was.tree ^ content(evil), forged: true}
 	c.Members = slices.Clone(c.Members)
 	c.Tip, c.Members[len(c.Members)-1].Tip = evil, evil
 	w.record.Cars[i] = c

@@ -20,6 +20,7 @@ type trainRun struct {
 	results []train.Result
 	tried   map[string]bool
 	untold  bool // it has found that no workflow runs on train branches
+	dead    bool // in the middle of a landing
 }
 
 // instant is the time as the program sees it, which is never 0.
@@ -141,13 +142,13 @@ func (r *trainRun) built(next train.Manifest, effects []train.Effect) bool {
 			r.tried[key], some = true, true
 		}
 		for _, q := range b.Members {
-			if q.ByGitHub != r.byGitHub {
-				r.results = append(r.results, train.Merges{Number: q.Number, ByGitHub: r.byGitHub})
+			if by := r.mergesByGitHub(q.Number); by != q.ByGitHub {
+				r.results = append(r.results, train.Merges{Number: q.Number, ByGitHub: by})
 			}
 		}
 		if r.deaf {
 			r.untold = true
-		} else if result := r.build(b, r.id); result != nil {
+		} else if result := r.build(b); result != nil {
 			r.results = append(r.results, result)
 		}
 	}
@@ -222,6 +223,9 @@ func (r *trainRun) carryOut(effects []train.Effect) (done, alive bool) {
 		}
 		if results := r.apply(e); !r.fault(r.day.Faults.Crash) {
 			r.results = append(r.results, results...)
+		}
+		if r.dead {
+			return done, false
 		}
 	}
 	return done, true

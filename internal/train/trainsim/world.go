@@ -200,7 +200,7 @@ func (p *pull) token() string { return fmt.Sprintf("%d/%d", p.number, p.revision
 // asked is the newest request for a pull request, as its comment tells it.
 func (p *pull) asked() train.Request {
 	r := p.wish
-	r.Number, r.Head, r.Token, r.At, r.ByGitHub = p.number, p.approvedHead(), p.token(), p.approved, p.byGitHub
+	r.Number, r.Head, r.Token, r.At, r.ByGitHub = p.number, p.approvedHead(), p.token(), p.approved, p.byGitHub || p.wish.ByGitHub
 	return r
 }
 
