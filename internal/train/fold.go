@@ -200,6 +200,7 @@ func (f *fold) settle() {
 		if !known || r.End != nil {
 			continue
 		}
+		f.Queue[i].Waits = now.Waits != ""
 		if now.Held != "" {
 			f.Queue[i].Held = now.Held
 		}

@@ -67,14 +67,8 @@ func (r *trainRun) whole(asked []train.Request) bool {
 
 // fold folds what this run knows.
 func (r *trainRun) fold(asked []train.Request) (train.Manifest, []train.Effect) {
-	facts := r.facts(r.record)
+	facts := r.facts(r.record, asked)
 	facts.Asked, facts.Results = asked, r.results
-	for _, a := range asked {
-		facts.Requests[a.Number] = r.pulls[a.Number].standing()
-		for _, n := range a.Needs {
-			facts.Requests[n] = r.pulls[n].standing()
-		}
-	}
 	if r.untold {
 		facts.Trouble = "no workflow runs on train branches"
 	}

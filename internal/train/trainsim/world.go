@@ -137,7 +137,7 @@ func (w *world) clash(onto string, number int) bool {
 }
 
 // facts are what a run reads, of those that wait only the first ones. It does not always get to read everything.
-func (w *world) facts(m train.Manifest) train.Facts {
+func (w *world) facts(m train.Manifest, asked []train.Request) train.Facts {
 	f := train.Facts{Base: w.base, Gone: w.gone, Frozen: w.frozen, Trouble: w.trouble,
 		Reached: map[string]bool{}, Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
 	if w.gone {
@@ -158,7 +158,15 @@ func (w *world) facts(m train.Manifest) train.Facts {
 			f.Checks[tip] = w.seen(tip)
 		}
 	}
-	for _, n := range slices.Concat(wanted.Requests[:min(len(wanted.Requests), mostRead(m, w.settings))], wanted.Needs) {
+	numbers := wanted.Requests
+	for _, r := range asked {
+		numbers = append(numbers, r.Number)
+	}
+	numbers = numbers[:min(len(numbers), m.Near(w.settings)+len(asked))]
+	for _, r := range asked {
+		numbers = append(numbers, r.Needs...)
+	}
+	for _, n := range slices.Concat(numbers, wanted.Needs) {
 		f.Requests[n] = w.pulls[n].standing()
 		if w.fault(w.day.Faults.Blind) {
 			w.pulls[n].upset = true
@@ -166,15 +174,6 @@ func (w *world) facts(m train.Manifest) train.Facts {
 		}
 	}
 	return f
-}
-
-// mostRead is how many requests a run looks at: those aboard, and as many as may board.
-func mostRead(m train.Manifest, s train.Settings) int {
-	aboard := 0
-	for _, c := range m.Cars {
-		aboard += len(c.Members)
-	}
-	return aboard + s.Batch*(s.Speculate+1)
 }
 
 func (w *world) seen(tip string) train.Checks {

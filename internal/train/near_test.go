@@ -1,0 +1,49 @@
+package train_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// A run looks at the first of those who wait only. Many who may not board hide nobody behind them, once they have been looked at.
+func TestThoseWhoWaitHideNobody(t *testing.T) {
+	for name, stop := range map[string]func(s *train.Standing){
+		"by a label":       func(s *train.Standing) { s.Waits = "label freeze is on it" },
+		"by their comment": func(s *train.Standing) { s.Held = "the approval is gone" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			y.settings.Batch, y.settings.Speculate = 2, 1
+			for n := 1; n <= 10; n++ {
+				y.ask(train.Request{Number: n})
+				s := y.facts.Requests[n]
+				stop(&s)
+				y.facts.Requests[n] = s
+			}
+			y.ask(requests(11, 12, 13)...)
+			all := y.facts.Requests
+			look := func() {
+				near := y.record.Near(y.settings)
+				y.facts.Requests = map[int]train.Standing{}
+				for _, n := range y.record.Wanted().Requests[:min(near, len(y.record.Queue))] {
+					y.facts.Requests[n] = all[n]
+				}
+				y.run()
+			}
+			look() // which takes them up
+			for range 4 {
+				look()
+			}
+			assert.Equal(t, "m0+11+12 testing", y.line())
+			for n := 1; n <= 10; n++ {
+				all[n] = train.Standing{State: train.Open, Head: all[n].Head}
+			}
+			look()
+			assert.Equal(t, 1, y.record.Queue[0].Number)
+			assert.False(t, y.record.Queue[0].Waits)
+		})
+	}
+}
