@@ -132,6 +132,11 @@ func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
 			w.write("bob", "agent/car1", "car1.txt", "changed\n")
 			w.handle(w.delivery("pull_request"))
 		}, "merged open merged", "HEAD_MOVED"},
+		"somebody rewrites a head": {func(w *world, numbers []int) {
+			w.number, w.head = numbers[1], "agent/car1"
+			w.rewritten()
+			w.handle(w.delivery("pull_request"))
+		}, "merged open merged", "HEAD_MOVED"},
 		"it is taken back": {func(w *world, numbers []int) {
 			w.number = numbers[1]
 			w.command("carol", "/mergexo merge cancel")
@@ -218,19 +223,14 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newTrain(t, "speculate = 1", "batch = 1")
-	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
-	w.aboard(numbers[:2], "")
-	w.aboard(numbers[2:3], "priority=high")
-	w.aboard(numbers[3:], "now")
-	w.wholeTrain()
-	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
-	var landed []string
-	for _, subject := range strings.Split(w.bare("log", "--reverse", "--format=%s", "main", "--", "car?.txt"), "\n") {
-		if name := strings.TrimPrefix(subject, "Write "); len(landed) == 0 || landed[len(landed)-1] != name {
-			landed = append(landed, name)
-		}
+	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n")
+	for i, words := range []string{"", "priority=low", "", "priority=high", "priority=11", "now"} {
+		w.aboard(numbers[i:i+1], words)
 	}
-	assert.Equal(t, []string{"car3.txt", "car2.txt", "car0.txt", "car1.txt"}, landed, "at once, then by priority, then who asked first")
+	assert.Equal(t, 6, w.wholeTrain(), "each once")
+	assert.Equal(t, "merged merged merged merged merged merged", w.badges(numbers...))
+	order := []int{numbers[5], numbers[4], numbers[3], numbers[0], numbers[2], numbers[1]}
+	assert.Equal(t, order, w.landed(numbers, "car"), "at once, then by priority, then who asked first")
 }
 
 // What a train costs: an event that changes nothing, and a car that lands.

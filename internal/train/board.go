@@ -108,9 +108,13 @@ func nextAboard(f *fold, car Car) *Request {
 	empty := len(f.line()) == 0
 	for _, r := range f.Order() {
 		switch {
-		case in[r.Number] || r.Try || !f.ready(r.Number) || missing(f, r, stands) != 0:
+		case in[r.Number] || r.Try || r.End != nil || r.Held != "" || missing(f, r, stands) != 0:
 			continue
 		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
+			continue
+		case !f.known(r.Number):
+			return nil // nobody overtakes one that may board
+		case !f.ready(r.Number):
 			continue
 		case len(car.Members) > 0 && alone(r):
 			return nil // the next car is its own

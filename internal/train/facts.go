@@ -17,7 +17,7 @@ type Facts struct {
 	// "": nothing is known of any.
 	Trouble string
 	// Requests are those of Wanted.Requests, by number. One that is missing is one that nobody knows about now: it stays
-	// where it is, and neither boards nor lands.
+	// where it is, and neither boards nor lands, and nobody behind it boards.
 	Requests map[int]Standing
 	// Asked are requests that people made. One that is in the queue with its token already, or has ended, changes nothing.
 	Asked []Request

@@ -235,6 +235,12 @@ func unlanded(f *fold, r Request) int {
 	return 0
 }
 
+// known says whether the standing of a request was read.
+func (f *fold) known(number int) bool {
+	_, known := f.facts.Requests[number]
+	return known
+}
+
 // ready says whether all conditions of a request are known to hold.
 func (f *fold) ready(number int) bool {
 	now, known := f.facts.Requests[number]

@@ -47,3 +47,23 @@ func TestThoseWhoWaitHideNobody(t *testing.T) {
 		})
 	}
 }
+
+// Nobody overtakes a request that a run does not get to read, though it knows of that one by itself. Who goes now does.
+func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		last train.Request
+		line string
+	}{
+		"who asked later": {train.Request{Number: 3}, ""},
+		"who goes now":    {train.Request{Number: 3, Now: true}, "m0+3 testing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			y.ask(requests(1, 2)...)
+			y.ask(c.last)
+			delete(y.facts.Requests, 1)
+			y.run()
+			assert.Equal(t, c.line, y.line())
+		})
+	}
+}

@@ -2,6 +2,7 @@ package trains
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -179,7 +180,12 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	t := l.Self
 	if t == nil || t.Event.Number != number {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
-		switch err := t.Begin(ctx); {
+		err := t.Begin(ctx)
+		if l.view.BaseSHA == "" && errors.Is(err, config.ErrInvalid) { // its settings are gone with the base, and the end is left to be told
+			t.Settings = l.settings
+			err = thread.CheckIdentity(ctx, t)
+		}
+		switch {
 		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
 			l.opened[number] = nil
 			return nil, nil
@@ -225,8 +231,7 @@ func needs(body string, repo model.Repo) []int {
 // standings look at the pull requests that matter now: those aboard, those that may board next, and what they depend on.
 func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
 	wanted := l.manifest.Wanted()
-	numbers := slices.Concat(wanted.Requests, l.Asked)
-	numbers = slices.Concat(numbers[:min(len(numbers), l.manifest.Near(l.limits)+len(l.Asked))], wanted.Needs)
+	numbers := slices.Concat(wanted.Requests[:min(len(wanted.Requests), l.manifest.Near(l.limits))], l.Asked, wanted.Needs)
 	for _, r := range l.facts.Asked {
 		numbers = append(numbers, r.Needs...)
 	}

@@ -39,7 +39,7 @@ type Faults struct {
 	Refuse   float64 // a push, a landing or a re-run, by GitHub
 	Hang     float64 // a run of CI, which does not report in time
 	Mute     float64 // a run of CI, which ends and does not report a required check
-	Blind    float64 // a fact, at each fold: it is not read
+	Blind    float64 // a fact, at each look: it is not read
 }
 
 // TheDay is the one that budgets are measured on.

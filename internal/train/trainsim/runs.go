@@ -14,7 +14,8 @@ type trainRun struct {
 	*world
 	id      int
 	beside  bool // it runs in the middle of another one
-	swaps   int  // of the record that it read
+	look    uint64
+	swaps   int // of the record that it read
 	record  train.Manifest
 	known   train.Facts // of the last fold
 	results []train.Result
@@ -67,7 +68,7 @@ func (r *trainRun) whole(asked []train.Request) bool {
 
 // fold folds what this run knows.
 func (r *trainRun) fold(asked []train.Request) (train.Manifest, []train.Effect) {
-	facts := r.facts(r.record, asked)
+	facts := r.facts(asked)
 	facts.Asked, facts.Results = asked, r.results
 	if r.untold {
 		facts.Trouble = "no workflow runs on train branches"
@@ -108,6 +109,9 @@ func (r *trainRun) again(m train.Manifest, facts train.Facts, effects []train.Ef
 
 // read reads the record, or makes one of the requests where it is lost.
 func (r *trainRun) read() {
+	if r.day.Faults.Blind > 0 {
+		r.look = r.rng.Uint64()
+	}
 	r.swaps, r.record = r.world.swaps, r.world.record
 	if r.lost {
 		r.record = train.Rebuild("main", r.open(), 1)

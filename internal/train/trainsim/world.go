@@ -136,8 +136,10 @@ func (w *world) clash(onto string, number int) bool {
 	return false
 }
 
-// facts are what a run reads, of those that wait only the first ones. It does not always get to read everything.
-func (w *world) facts(m train.Manifest, asked []train.Request) train.Facts {
+// facts are what a run reads, of those that wait only the first ones. What it did not get to read in this look it does not get
+// to see in any fold of it; whoever is asked for is read.
+func (r *trainRun) facts(asked []train.Request) train.Facts {
+	w := r.world
 	f := train.Facts{Base: w.base, Gone: w.gone, Frozen: w.frozen, Trouble: w.trouble,
 		Reached: map[string]bool{}, Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
 	if w.gone {
@@ -146,34 +148,35 @@ func (w *world) facts(m train.Manifest, asked []train.Request) train.Facts {
 	for n, sha := range w.branches {
 		f.Branches[n] = sha
 	}
-	if w.fault(w.day.Faults.Blind) {
+	if r.misses("branches") {
 		f.Branches = nil
 	}
-	wanted := m.Wanted()
+	wanted := r.record.Wanted()
 	for _, tip := range wanted.Ancestors {
 		f.Reached[tip] = w.holds(w.base, tip)
 	}
 	for _, tip := range wanted.Tips {
-		if !w.fault(w.day.Faults.Blind) {
+		if !r.misses(tip) {
 			f.Checks[tip] = w.seen(tip)
 		}
 	}
-	numbers := wanted.Requests
-	for _, r := range asked {
-		numbers = append(numbers, r.Number)
-	}
-	numbers = numbers[:min(len(numbers), m.Near(w.settings)+len(asked))]
-	for _, r := range asked {
-		numbers = append(numbers, r.Needs...)
+	numbers := wanted.Requests[:min(len(wanted.Requests), r.record.Near(w.settings))]
+	for _, q := range asked {
+		numbers = append(append(numbers, q.Number), q.Needs...)
 	}
 	for _, n := range slices.Concat(numbers, wanted.Needs) {
 		f.Requests[n] = w.pulls[n].standing()
-		if w.fault(w.day.Faults.Blind) {
+		if r.misses(fmt.Sprint(n)) && !slices.ContainsFunc(asked, func(q train.Request) bool { return q.Number == n }) {
 			w.pulls[n].upset = true
 			delete(f.Requests, n)
 		}
 	}
 	return f
+}
+
+// misses says that a run does not get to read something in this look.
+func (r *trainRun) misses(what string) bool {
+	return r.day.Faults.Blind > 0 && rand.New(rand.NewPCG(r.look, content(what))).Float64() < r.day.Faults.Blind
 }
 
 func (w *world) seen(tip string) train.Checks {
