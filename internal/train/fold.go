@@ -218,11 +218,18 @@ func (f *fold) settle() {
 			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})
 		case unlanded(f, r) != 0:
 			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
-		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
+		case now.Head != r.Head && !made(f, r, now.Head):
 			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which must be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
+}
+
+// made says that a landing of ours has moved a request to a head, or is about to: a record that somebody else wrote may not say so.
+func made(f *fold, r Request, head string) bool {
+	return slices.Contains(r.Made, head) || slices.ContainsFunc(f.Cars, func(c Car) bool {
+		return c.State == Moving && slices.ContainsFunc(c.Members, func(m Member) bool { return m.Number == r.Number && m.Tip == head })
+	})
 }
 
 // unlanded is the first request that r depends on and that was closed unmerged; 0: none.

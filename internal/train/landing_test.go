@@ -86,6 +86,19 @@ func TestACancelComesTooLateForALandingUnderWay(t *testing.T) {
 	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
 }
 
+// Somebody writes into the record that a car is landing, one run begins to, and another one sees the head that it has moved.
+func TestALandingThatSomebodyElseBegan(t *testing.T) {
+	y := newYard(t)
+	y.ask(requests(1)...)
+	y.run()
+	y.report("m0+1", green)
+	y.record.Cars[0].State = train.Moving
+	y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+	y.passed()
+	y.run()
+	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
+}
+
 // A run dies when it has moved the head. Before the next one a check is run again, or the branch is deleted.
 func TestALandingThatIsNotGreenAnyMore(t *testing.T) {
 	for name, c := range map[string]struct {
