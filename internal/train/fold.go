@@ -12,6 +12,11 @@ import (
 // facts do not show yet, in the order in which they are to be carried out. Without anything to do it gives m as it was. The
 // manifest has to be written before an effect other than a Build is carried out.
 func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effect) {
+	f := folded(m, facts, s, now)
+	return f.Manifest, effects(f)
+}
+
+func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
 	for _, r := range facts.Results {
 		r.learn(&f)
@@ -20,8 +25,9 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 	f.moveOn()
 	f.settle()
 	for left := 100 + 8*(len(f.Queue)+len(f.Cars)); left > 0 && f.step(); left-- { // far more than there are steps
+		f.steps++
 	}
-	return f.Manifest, effects(&f)
+	return &f
 }
 
 // fold is one fold under way.
@@ -32,6 +38,7 @@ type fold struct {
 	now      int64
 	arrived  *Arrived // the landing that this run has seen
 	looked   bool     // the branches were read
+	steps    int      // that have changed something
 }
 
 // step applies the first rule that changes something; false: none does.
