@@ -148,8 +148,10 @@ func (f *fold) moving(number int) bool {
 func (f *fold) moveOn() {
 	if f.facts.Gone {
 		f.Cars = nil
-		for i := range f.Queue {
-			f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+		for i, r := range f.Queue {
+			if f.known(r.Number) { // another one may have been merged before
+				f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+			}
 		}
 		return
 	}

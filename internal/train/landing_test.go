@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"cmp"
+	"fmt"
 	"testing"
 	"time"
 
@@ -31,6 +32,24 @@ func TestALandingThatIsRefused(t *testing.T) {
 	y.run()
 	y.ci("m0+2", green)
 	assert.Equal(t, "push 2 m0+2; land m0+2; land m0+2; land m0+2; fail #2 PUSH_REJECTED: protected []; delete 2", y.passed())
+}
+
+// The first landing moves the head, and the base moves before each of many: the head is still the one that a landing of ours made.
+func TestTheHeadOfManyLandingsThatComeToNothing(t *testing.T) {
+	y := newYard(t)
+	y.ask(requests(1)...)
+	y.run()
+	y.refuse = "the base has moved"
+	for n := range 6 {
+		y.ci(fmt.Sprintf("m%d+1", n), green)
+		y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+		y.facts.Base = fmt.Sprintf("m%d", n+1)
+		y.run()
+	}
+	y.refuse = ""
+	y.passed()
+	y.ci("m6+1", green)
+	assert.Equal(t, "land m6+1; done #1 landed m6+1; delete 7", y.passed())
 }
 
 // The last look before a landing finds what nothing else shows: the train goes on without it.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -66,4 +67,20 @@ func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
 			assert.Equal(t, c.line, y.line())
 		})
 	}
+}
+
+// Without a base everybody fails who is not merged, which has to be read first.
+func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = 1, 1
+	y.ask(requests(1, 2, 3)...)
+	y.run()
+	y.facts.Base, y.facts.Gone = "", true
+	delete(y.facts.Requests, 3)
+	y.run()
+	require.Len(t, y.record.Queue, 1)
+	y.facts.Requests[3] = train.Standing{State: train.Merged, Head: "h3", SHA: "m1"}
+	y.passed()
+	y.run()
+	assert.Equal(t, "done #3 landed m1", y.passed())
 }

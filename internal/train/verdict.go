@@ -41,7 +41,7 @@ func (f *fold) land() bool {
 	for _, m := range whole.Members {
 		r := &f.Queue[f.request(m.Number)]
 		if !slices.Contains(r.Made, m.Tip) {
-			r.Made = append(slices.Clone(r.Made[max(0, len(r.Made)-mostMade):]), m.Tip)
+			r.Made = remembered(r.Made, f.facts.Requests[m.Number].Head, m.Tip)
 		}
 	}
 	f.Cars[at[last]] = whole
@@ -66,6 +66,19 @@ func refused(f *fold, c Car) bool {
 
 // mostMade is how many commits of landings that came to nothing a request remembers, beside the newest.
 const mostMade = 2
+
+// remembered are the commits of landings that came to nothing, with one more: the newest ones, and the one that is the head now.
+func remembered(made []string, head, tip string) []string {
+	made = slices.Clone(made)
+	for len(made) > mostMade {
+		oldest := 0
+		if made[oldest] == head {
+			oldest = 1
+		}
+		made = slices.Delete(made, oldest, oldest+1)
+	}
+	return append(made, tip)
+}
 
 // doubtful says that a red result has something to do with a car: a green one behind it clears it.
 func (c Car) doubtful() bool {

@@ -49,7 +49,11 @@ func plague(w *world, c change) {
 		probability float64
 		do          func()
 	}{
-		{f.Push, func() { w.pushed("somebody", 0) }},
+		{f.Push, func() {
+			if !w.gone {
+				w.pushed("somebody", 0)
+			}
+		}},
 		{f.Change, func() { w.upset(w.pulls[c.number]) }},
 		{f.Meddle, func() { meddle(w) }},
 		{f.Forge, func() { forge(w) }},
@@ -147,7 +151,9 @@ func (w *world) upset(p *pull) {
 		p.waits = "frozen"
 		w.at(w.now+1800, func() { p.waits = "" })
 	case 4:
-		w.merge(p.number, w.pushed("hand", p.number))
+		if !w.gone {
+			w.merge(p.number, w.pushed("hand", p.number))
+		}
 	case 5:
 		p.off = true
 	case 6:
