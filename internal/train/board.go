@@ -56,7 +56,7 @@ func hurry(f *fold) bool {
 		k++
 	}
 	first := firstAboard(f)
-	waits := first != nil && f.urgent()[first.Number]
+	waits := first != nil && urgent(f.Manifest)[first.Number]
 	for _, i := range at[k:] {
 		waits = waits || goesNow(f, f.Cars[i])
 	}
@@ -87,7 +87,7 @@ func tail(f *fold) (on string, open bool) {
 }
 
 func goesNow(f *fold, c Car) bool {
-	now := f.urgent()
+	now := urgent(f.Manifest)
 	return slices.ContainsFunc(c.Members, func(m Member) bool { return now[m.Number] && f.request(m.Number) >= 0 })
 }
 
@@ -96,7 +96,7 @@ func firstAboard(f *fold) *Request { return nextAboard(f, Car{}) }
 
 // nextAboard is the request that boards a car that is being formed, behind its members; nil: nobody does.
 func nextAboard(f *fold, car Car) *Request {
-	now := f.urgent()
+	now := urgent(f.Manifest)
 	alone := func(r Request) bool { return now[r.Number] || r.alone() }
 	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && alone(f.rides(car.Members[0].Number)) {
 		return nil
@@ -112,7 +112,7 @@ func nextAboard(f *fold, car Car) *Request {
 			continue
 		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
 			continue
-		case !f.known(r.Number):
+		case !known(f, r.Number):
 			return nil // nobody overtakes one that may board
 		case !f.ready(r.Number):
 			continue

@@ -20,7 +20,7 @@ func (m *Manifest) Take(holder string, now time.Time, gone func(rival string) (b
 		m.Claim = nil
 		return nil
 	case c == nil:
-	case c.Holder == holder:
+	case c.By(holder):
 		return nil
 	case now.Unix() < c.Until && c.Until <= now.Add(claimFor+clocksApart).Unix():
 		over, err := gone(c.Holder)
@@ -32,5 +32,5 @@ func (m *Manifest) Take(holder string, now time.Time, gone func(rival string) (b
 	return nil
 }
 
-// Holds says whether the landing is that of holder.
-func (m Manifest) Holds(holder string) bool { return m.Claim != nil && m.Claim.Holder == holder }
+// By says whether a claim is that of holder.
+func (c *Claim) By(holder string) bool { return c != nil && c.Holder == holder }

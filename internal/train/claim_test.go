@@ -43,7 +43,7 @@ func TestWhoMayLand(t *testing.T) {
 			})
 			assert.Equal(t, c.fails, err)
 			assert.Equal(t, c.asked, asked)
-			assert.Equal(t, c.holds == "me", m.Holds("me"))
+			assert.Equal(t, c.holds == "me", m.Claim.By("me"))
 			if c.holds == "" {
 				assert.Nil(t, m.Claim)
 			} else {

@@ -50,7 +50,7 @@ func (f *fold) step() bool {
 // Order are the requests in the order in which they board: what operators want now, then by priority, then the one first whose
 // conditions held first.
 func (m Manifest) Order() []Request {
-	all, now := slices.Clone(m.Queue), m.urgent()
+	all, now := slices.Clone(m.Queue), urgent(m)
 	slices.SortStableFunc(all, func(a, b Request) int {
 		if now[a.Number] != now[b.Number] {
 			if now[a.Number] {
@@ -64,7 +64,7 @@ func (m Manifest) Order() []Request {
 }
 
 // urgent are the requests that go before all others: what operators want now, and what that depends on.
-func (m Manifest) urgent() map[int]bool {
+func urgent(m Manifest) map[int]bool {
 	out := map[int]bool{}
 	for _, r := range m.Queue {
 		if r.Now {
@@ -149,7 +149,7 @@ func (f *fold) moveOn() {
 	if f.facts.Gone {
 		f.Cars = nil
 		for i, r := range f.Queue {
-			if f.known(r.Number) { // another one may have been merged before
+			if known(f, r.Number) { // another one may have been merged before
 				f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
 			}
 		}
@@ -252,7 +252,7 @@ func unlanded(f *fold, r Request) int {
 }
 
 // known says whether the standing of a request was read.
-func (f *fold) known(number int) bool {
+func known(f *fold, number int) bool {
 	_, known := f.facts.Requests[number]
 	return known
 }
@@ -265,7 +265,7 @@ func (f *fold) ready(number int) bool {
 }
 
 // stays says whether a member may stay in a car: nothing is known against it.
-func (f *fold) stays(c Car, m Member) bool {
+func stays(f *fold, c Car, m Member) bool {
 	i := f.request(m.Number)
 	if i < 0 || f.Queue[i].End != nil || f.Queue[i].Head != m.Head {
 		return false

@@ -67,7 +67,7 @@ func (f *fold) relink() bool {
 func (f *fold) leave() bool {
 	for k, i := range f.line() {
 		c := f.Cars[i]
-		out := slices.IndexFunc(c.Members, func(m Member) bool { return !f.stays(c, m) })
+		out := slices.IndexFunc(c.Members, func(m Member) bool { return !stays(f, c, m) })
 		switch {
 		case f.meddled(c), c.State != Moving && len(c.Members) > 1 && mergedByGitHub(f, c): // the settings may change on the way
 			return f.drop(k)
@@ -77,7 +77,7 @@ func (f *fold) leave() bool {
 		}
 	}
 	for i, c := range f.Cars {
-		if c.Try && (!f.stays(c, c.Members[0]) || f.meddled(c)) {
+		if c.Try && (!stays(f, c, c.Members[0]) || f.meddled(c)) {
 			f.Cars = slices.Delete(f.Cars, i, i+1)
 			return true
 		}

@@ -64,13 +64,13 @@ func (w *world) deleteBranch(d train.DeleteBranch) bool {
 		return false
 	}
 	delete(w.branches, d.Car)
-	if r := w.checks[d.From]; r != nil && !slices.Contains(w.tipsOf(), d.From) {
+	if r := w.checks[d.From]; r != nil && !slices.Contains(tipsOf(w), d.From) {
 		w.stop(r)
 	}
 	return true
 }
 
-func (w *world) tipsOf() []string {
+func tipsOf(w *world) []string {
 	var all []string
 	for _, sha := range w.branches {
 		all = append(all, sha)
@@ -102,7 +102,7 @@ func (r *trainRun) land(l train.Land) []train.Result {
 	w := r.world
 	on := l.From
 	for _, m := range l.Members {
-		if result := w.unready(l, m); result != nil {
+		if result := unready(w, l, m); result != nil {
 			return []train.Result{result}
 		}
 		if c := w.commits[m.Tip]; c.parent != on || c.number != m.Number || c.tree != w.commits[on].tree^content(m.Head) {
@@ -113,12 +113,12 @@ func (r *trainRun) land(l train.Land) []train.Result {
 	refuse := func(why string) []train.Result {
 		return []train.Result{train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: why}}
 	}
-	byGitHub := slices.ContainsFunc(l.Members, func(m train.Member) bool { return w.mergesByGitHub(m.Number) })
+	byGitHub := slices.ContainsFunc(l.Members, func(m train.Member) bool { return mergesByGitHub(w, m.Number) })
 	switch {
 	case byGitHub && len(l.Members) > 1:
 		var all []train.Result
 		for _, m := range l.Members {
-			all = append(all, train.Merges{Number: m.Number, ByGitHub: w.mergesByGitHub(m.Number)})
+			all = append(all, train.Merges{Number: m.Number, ByGitHub: mergesByGitHub(w, m.Number)})
 		}
 		return append(all, train.Untested{Car: l.Car, Tip: l.To})
 	case w.gone:
@@ -128,7 +128,7 @@ func (r *trainRun) land(l train.Land) []train.Result {
 	case byGitHub && w.fault(w.day.Faults.Refuse):
 		return refuse("GitHub refuses")
 	case byGitHub:
-		return w.mergedByGitHub(l)
+		return mergedByGitHub(w, l)
 	}
 	for _, m := range l.Members {
 		w.pulls[m.Number].head = m.Tip
@@ -147,7 +147,7 @@ func (r *trainRun) land(l train.Land) []train.Result {
 }
 
 // unready is what keeps a member from landing; nil: nothing.
-func (w *world) unready(l train.Land, m train.Member) train.Result {
+func unready(w *world, l train.Land, m train.Member) train.Result {
 	p := w.pulls[m.Number]
 	u := train.Unready{Car: l.Car, Number: m.Number, Token: p.token()}
 	switch {
@@ -168,10 +168,10 @@ func (w *world) unready(l train.Land, m train.Member) train.Result {
 }
 
 // mergesByGitHub says that GitHub itself merges a pull request, as the settings have it now.
-func (w *world) mergesByGitHub(number int) bool { return w.byGitHub || w.pulls[number].wish.ByGitHub }
+func mergesByGitHub(w *world, number int) bool { return w.byGitHub || w.pulls[number].wish.ByGitHub }
 
 // mergedByGitHub has GitHub merge the head of a pull request, with whatever that holds and the base does not.
-func (w *world) mergedByGitHub(l train.Land) []train.Result {
+func mergedByGitHub(w *world, l train.Land) []train.Result {
 	m := l.Members[0]
 	p := w.pulls[m.Number]
 	if p.head != m.Head && p.head != m.Tip {
@@ -210,24 +210,24 @@ func (w *world) move(l train.Land, to string) {
 			w.complain("#%d landed, which only tries", n)
 			continue
 		}
-		w.inTurn(w.pulls[n])
+		inTurn(w, w.pulls[n])
 		w.merge(n, to)
 	}
 }
 
 // inTurn looks whether nobody waits who was there before a request that lands, and as urgent, and whether it lands after those that
 // it depends on.
-func (w *world) inTurn(p *pull) {
+func inTurn(w *world, p *pull) {
 	for _, n := range p.wish.Needs {
 		if w.pulls[n].landings == 0 {
 			w.complain("#%d landed before #%d, which it depends on", p.number, n)
 		}
 	}
-	along := w.along()
+	hurried := along(w)
 	for _, r := range w.record.Queue {
 		q := w.pulls[r.Number]
 		switch {
-		case along[p.number] || along[q.number]: // they go now while somebody waits for them who does
+		case hurried[p.number] || hurried[q.number]: // they go now while somebody waits for them who does
 		case r.End != nil || q.upset || q.unfit || q.state != train.Open || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
 		case q.wish.Try || len(q.wish.Needs) > 0 || q.wish.Now != p.wish.Now || q.wish.Priority != p.wish.Priority || q.approved >= p.approved:
 		default:
@@ -237,7 +237,7 @@ func (w *world) inTurn(p *pull) {
 }
 
 // along are the requests that others depend on which go now.
-func (w *world) along() map[int]bool {
+func along(w *world) map[int]bool {
 	out := map[int]bool{}
 	for grows := true; grows; {
 		grows = false

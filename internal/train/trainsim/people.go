@@ -37,7 +37,7 @@ func plan(w *world) {
 	}
 	if w.day.Faults != (Faults{}) { // what a dead run left is taken up by a sweep
 		for at := int64(900); at < last+8*3600; at += 900 {
-			w.at(at, func() { w.handle(w.open()...) })
+			w.at(at, func() { w.handle(open(w)...) })
 		}
 	}
 }
@@ -54,7 +54,7 @@ func plague(w *world, c change) {
 				w.pushed("somebody", 0)
 			}
 		}},
-		{f.Change, func() { w.upset(w.pulls[c.number]) }},
+		{f.Change, func() { upset(w, w.pulls[c.number]) }},
 		{f.Meddle, func() { meddle(w) }},
 		{f.Forge, func() { forge(w) }},
 		{f.Recheck, func() { recheck(w) }},
@@ -109,7 +109,7 @@ func forge(w *world) {
 
 // recheck has somebody run the checks of a commit again.
 func recheck(w *world) {
-	tips := w.tipsOf()
+	tips := tipsOf(w)
 	if len(tips) == 0 {
 		return
 	}
@@ -135,7 +135,7 @@ func meddle(w *world) {
 }
 
 // upset is what people do to a pull request that waits.
-func (w *world) upset(p *pull) {
+func upset(w *world, p *pull) {
 	if p.state != train.Open || p.ended == p.token() {
 		return
 	}
@@ -146,7 +146,7 @@ func (w *world) upset(p *pull) {
 	case 1:
 		p.state = train.Closed
 	case 2: // approved again at once
-		w.ask(p)
+		ask(w, p)
 	case 3:
 		p.waits = "frozen"
 		w.at(w.now+1800, func() { p.waits = "" })
@@ -163,7 +163,7 @@ func (w *world) upset(p *pull) {
 }
 
 // ask has a new head approved and asked for.
-func (w *world) ask(p *pull) {
+func ask(w *world, p *pull) {
 	p.revision++
 	p.upset, p.byGitHub, p.held = true, w.byGitHub, ""
 	p.head = p.approvedHead()
@@ -175,9 +175,9 @@ func settleDay(w *world) {
 	w.day.Faults = Faults{Conflict: w.day.Faults.Conflict}
 	w.hang, w.mute = 0, 0
 	for range 50 {
-		if w.handle(w.open()...); w.next() {
+		if w.handle(open(w)...); w.next() {
 			w.handle()
-		} else if len(w.open()) == 0 {
+		} else if len(open(w)) == 0 {
 			break
 		}
 		for w.next() {

@@ -114,12 +114,12 @@ func (r *trainRun) read() {
 	}
 	r.swaps, r.record = r.world.swaps, r.world.record
 	if r.lost {
-		r.record = train.Rebuild("main", r.open(), 1)
+		r.record = train.Rebuild("main", open(r.world), 1)
 	}
 }
 
 // open are the requests that have not ended, as their comments tell them.
-func (w *world) open() []train.Request {
+func open(w *world) []train.Request {
 	var open []train.Request
 	for n := 1; n <= w.day.Requests; n++ {
 		if p := w.pulls[n]; p != nil && p.ended != p.token() && p.waits == "" && p.held == "" { // one that waits is in no train
@@ -140,7 +140,7 @@ func (r *trainRun) built(next train.Manifest, effects []train.Effect) bool {
 			r.tried[key], some = true, true
 		}
 		for _, q := range b.Members {
-			if by := r.mergesByGitHub(q.Number); by != q.ByGitHub {
+			if by := mergesByGitHub(r.world, q.Number); by != q.ByGitHub {
 				r.results = append(r.results, train.Merges{Number: q.Number, ByGitHub: by})
 			}
 		}
@@ -243,7 +243,7 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 		}
 	case train.Land:
 		switch {
-		case !r.record.Holds(r.holder()): // another run is at it
+		case !r.record.Claim.By(r.holder()): // another run is at it
 		case r.known.Checks[e.To].State != train.ChecksPassed:
 			return []train.Result{train.Untested{Car: e.Car, Tip: e.To}}
 		default:
@@ -293,7 +293,7 @@ func (r *trainRun) finish(q train.Request, outcome train.Outcome) train.Result {
 		r.tally.failed++
 	case q.End.Code == train.CodeChecks:
 		r.tally.wronged++
-		r.at(r.now, func() { r.ask(p) })
+		r.at(r.now, func() { ask(r.world, p) })
 	}
 	return done
 }

@@ -118,7 +118,7 @@ func (w *world) holds(tip, other string) bool {
 }
 
 // conflicting says whether two changes do not merge, which both always answer alike.
-func (w *world) conflicting(a, b int) bool {
+func conflicting(w *world, a, b int) bool {
 	a, b = min(a, b), max(a, b)
 	if w.day.Faults.Conflict == 0 || a == 0 || a == b || b-a > 12 {
 		return false
@@ -129,7 +129,7 @@ func (w *world) conflicting(a, b int) bool {
 // clash says whether a change does not merge onto a commit.
 func (w *world) clash(onto string, number int) bool {
 	for at, depth := onto, 0; at != "" && depth < 60; at, depth = w.commits[at].parent, depth+1 {
-		if w.conflicting(w.commits[at].number, number) {
+		if conflicting(w, w.commits[at].number, number) {
 			return true
 		}
 	}
