@@ -18,6 +18,7 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 
 func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
 	}
@@ -39,6 +40,23 @@ type fold struct {
 	arrived  *Arrived // the landing that this run has seen
 	looked   bool     // the branches were read
 	steps    int      // that have changed something
+}
+
+// straighten takes back what no fold writes and somebody else may have written: only the first car of the line lands, and its
+// members know the commits that they are moved to.
+func straighten(f *fold) {
+	first := true
+	for i := range f.Cars {
+		c := &f.Cars[i]
+		switch {
+		case c.State != Moving:
+		case c.Try || !first:
+			c.State, c.Since = Testing, f.now
+		default:
+			f.remember(*c)
+		}
+		first = first && c.Try
+	}
 }
 
 // step applies the first rule that changes something; false: none does.
@@ -227,18 +245,11 @@ func (f *fold) settle() {
 			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})
 		case unlanded(f, r) != 0:
 			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
-		case now.Head != r.Head && !made(f, r, now.Head):
+		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
 			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which must be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
-}
-
-// made says that a landing of ours has moved a request to a head, or is about to: a record that somebody else wrote may not say so.
-func made(f *fold, r Request, head string) bool {
-	return slices.Contains(r.Made, head) || slices.ContainsFunc(f.Cars, func(c Car) bool {
-		return c.State == Moving && slices.ContainsFunc(c.Members, func(m Member) bool { return m.Number == r.Number && m.Tip == head })
-	})
 }
 
 // unlanded is the first request that r depends on and that was closed unmerged; 0: none.

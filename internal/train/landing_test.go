@@ -118,6 +118,20 @@ func TestALandingThatSomebodyElseBegan(t *testing.T) {
 	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
 }
 
+// Somebody writes that a car in the middle of the line is landing: it waits for its turn.
+func TestOnlyTheFirstCarLands(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch = 1
+	y.ask(requests(1, 2)...)
+	y.run()
+	y.report("m0+1+2", green)
+	y.record.Cars[1].State = train.Moving
+	y.passed()
+	y.run()
+	assert.Empty(t, y.passed())
+	assert.Equal(t, "m0+1 testing, m0+1+2 green", y.line())
+}
+
 // A run dies when it has moved the head. Before the next one a check is run again, or the branch is deleted.
 func TestALandingThatIsNotGreenAnyMore(t *testing.T) {
 	for name, c := range map[string]struct {
