@@ -53,7 +53,7 @@ func straighten(f *fold) {
 		case c.Try || !first:
 			c.State, c.Since = Testing, f.now
 		default:
-			f.remember(*c)
+			remember(f, *c)
 		}
 		first = first && c.Try
 	}

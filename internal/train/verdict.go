@@ -38,7 +38,7 @@ func (f *fold) land() bool {
 	for _, i := range at[:last+1] {
 		whole.Members = append(whole.Members, f.Cars[i].Members...)
 	}
-	f.remember(whole)
+	remember(f, whole)
 	f.Cars[at[last]] = whole
 	for _, i := range slices.Backward(at[:last]) {
 		f.Cars = slices.Delete(f.Cars, i, i+1)
@@ -63,7 +63,7 @@ func refused(f *fold, c Car) bool {
 const mostMade = 2
 
 // remember has the members of a car that lands know the commits that they are moved to.
-func (f *fold) remember(c Car) {
+func remember(f *fold, c Car) {
 	for _, m := range c.Members {
 		if i := f.request(m.Number); i >= 0 && f.Queue[i].End == nil && !slices.Contains(f.Queue[i].Made, m.Tip) {
 			f.Queue[i].Made = remembered(f.Queue[i].Made, f.facts.Requests[m.Number].Head, m.Tip)
