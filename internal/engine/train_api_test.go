@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,5 +88,45 @@ func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
 	assert.Equal(t, 3, w.wholeTrain(), w.logged.String())
 	assert.Equal(t, "merged merged merged", w.badges(numbers...), w.logged.String())
 	assert.NotContains(t, w.logged.String(), "train_record_forged")
+	assert.Empty(t, w.trains())
+}
+
+// A run dies when it has moved the heads of a car of two. The first is closed, and by the settings GitHub merges from now on:
+// the head of the second holds the change of the first, and GitHub would merge that with it.
+func TestGitHubIsNotAskedToMergeAHeadThatALandingMoved(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	require.Equal(t, 1, w.ciRuns())
+	ev, head := w.next(), w.at("agent/car1")
+	w.gate.revive()
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") && w.at("agent/car1") != head {
+			return diesFirst
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.at = nil
+	w.gate.revive()
+	require.NotEqual(t, head, w.at("agent/car1"))
+	w.number = numbers[0]
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
+	w.later(time.Hour)
+	w.sweep()
+	w.wholeTrain()
+	for range 3 {
+		w.later(time.Hour)
+		w.sweep()
+		w.wholeTrain()
+	}
+	assert.Equal(t, "closed open", w.badges(numbers...), w.logged.String())
+	assert.NotContains(t, w.bare("ls-tree", "--name-only", "main"), "car0.txt")
+	w.number = numbers[1]
+	assert.Equal(t, []string{"merge_failed HEAD_MOVED"}, w.merges())
 	assert.Empty(t, w.trains())
 }

@@ -4,6 +4,7 @@ package engine_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +36,71 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 		w := carOfTwo(t, "train red", "broken\n")
 		return w, w.next(), []int{2, 3, 4}
 	},
+	"runs the checks again": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train reruns", func() *world {
+			w := newTrain(t, "speculate = 1")
+			w.ready("car", "one\n")
+			w.aboard([]int{2}, "")
+			return w
+		})
+		branch, sha := w.only()
+		w.tested = map[string]bool{sha: true}
+		return w, w.ciEnds(4200, branch, sha, "failure"), []int{2}
+	},
+	"only tries": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train tries", func() *world {
+			w := newTrain(t, "ci_retries = 0")
+			w.ready("car", "broken\n")
+			w.aboard([]int{2}, "")
+			w.talk("carol", "/mergexo merge cancel")
+			w.handle(w.delivery("issue_comment"))
+			w.command("carol", "/mergexo try")
+			return w
+		})
+		return w, w.next(), []int{2}
+	},
+	"GitHub merges": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train api", func() *world {
+			w := newTrain(t, "speculate = 2", `strategy = "api"`)
+			w.ready("car", "one\n", "two\n")
+			w.aboard([]int{2, 3}, "")
+			return w
+		})
+		return w, w.tests("mergexo/train/main/1", w.trains()["mergexo/train/main/1"]), []int{2, 3}
+	},
+	"throws a car away": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train throws away", func() *world {
+			w := newTrain(t, "speculate = 2", "batch = 1")
+			w.ready("car", "one\n", "two\n")
+			w.aboard([]int{2, 3}, "")
+			w.put("/_sandbox/runs/4300", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress",
+				"head_sha": w.trains()["mergexo/train/main/1"], "head_branch": "mergexo/train/main/1"})
+			w.number = 2
+			return w
+		})
+		w.talk("carol", "/mergexo merge cancel")
+		return w, w.delivery("issue_comment"), []int{2, 3}
+	},
+	"is tested here as well": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train both", func() *world {
+			w := trainOf(newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = ["true"]`), "true\n")
+			w.ready("car", "one\n")
+			w.number = 2
+			return w
+		})
+		w.talk("carol", "/mergexo merge")
+		return w, w.delivery("issue_comment"), []int{2}
+	},
+}
+
+// only is the one train branch that there is.
+func (w *world) only() (branch, sha string) {
+	w.t.Helper()
+	trains := w.trains()
+	require.Len(w.t, trains, 1)
+	for branch, sha = range trains {
+	}
+	return branch, sha
 }
 
 // carOfTwo is a train with a car of two whose checks have not run; the second has this in its file.
@@ -97,17 +163,61 @@ func TestTwoRunsOfATrainAreOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ev, numbers := set(t)
+			w.gate.revive()
 			w.handle(ev)
+			writes := w.gate.writes
 			want := w.trainEnds(numbers)
 
-			for n := 1; n <= 4; n++ { // the other one comes before each of the first writes
+			for n := 1; n <= writes; n++ { // the other one comes before each of the writes
 				w, ev, numbers = set(t)
 				w.gate.revive()
 				w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
 				w.handle(ev)
 				w.gate.revive()
-				assert.Equal(t, want, w.trainEnds(numbers), "before write %d", n)
+				assert.Equal(t, want, w.trainEnds(numbers), "before write %d of %d", n, writes)
 			}
 		})
+	}
+}
+
+// The record is damaged, and the sweep that makes it again from the requests dies at any of its writes.
+func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	set := func(t *testing.T) *world {
+		w := begin(t, "train lost", func() *world {
+			w := newTrain(t)
+			w.ready("car", "one\n", "two\n")
+			w.aboard([]int{2, 3}, "")
+			return w
+		})
+		w.moveRef(trainRecord, w.at("main"))
+		return w
+	}
+	w := set(t)
+	w.gate.revive()
+	w.sweep()
+	writes := w.gate.writes
+	want := w.trainEnds([]int{2, 3})
+	require.Contains(t, want, "#2 merged")
+	require.Positive(t, writes)
+	for n := 1; n <= writes; n++ {
+		for how, f := range deathsAt(n) {
+			t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
+				t.Parallel()
+				w := set(t)
+				w.gate.revive()
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.sweepOrDie()
+				require.True(t, w.gate.died())
+				w.gate.at = nil
+				w.gate.revive()
+				assert.Equal(t, want, w.trainEnds([]int{2, 3}), "%s", w.logged.String())
+			})
+		}
 	}
 }

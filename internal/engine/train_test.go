@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -15,87 +14,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
-
-// newTrain is a repository whose CI tests the train: the workflow "ci" runs the script ci.sh of the commit that was pushed. The
-// requests come from an App, whose pushes start workflows.
-func newTrain(t *testing.T, more ...string) *world {
-	t.Helper()
-	w := newMerge(t, append([]string{`verify = "ci"`, `required_checks = ["ci"]`}, more...)...)
-	w.newApp()
-	w.token = "sandbox-mergexo-app[bot]"
-	w.write("octo", "main", "ci.sh", "! grep -rq broken --include=*.txt .\n")
-	w.number = 1
-	w.passed("ci")
-	return w
-}
-
-// trains are the train branches and their tips.
-func (w *world) trains() map[string]string {
-	w.t.Helper()
-	out := map[string]string{}
-	for line := range strings.Lines(w.bare("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/mergexo/train/")) {
-		name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if sha != "" {
-			out[name] = sha
-		}
-	}
-	return out
-}
-
-// ciRuns lets the workflow test every commit of a train branch that it has not tested, and MergeXO hear of each.
-func (w *world) ciRuns() int {
-	w.t.Helper()
-	ran := 0
-	for branch, sha := range w.trains() {
-		if w.tested[sha] {
-			continue
-		}
-		if w.tested == nil {
-			w.tested = map[string]bool{}
-		}
-		w.tested[sha] = true
-		w.handle(w.tests(branch, sha))
-		ran++
-	}
-	return ran
-}
-
-// next has CI test the one train branch that there is.
-func (w *world) next() model.Event {
-	w.t.Helper()
-	for branch, sha := range w.trains() {
-		w.tested[sha] = true
-		return w.tests(branch, sha)
-	}
-	w.t.Fatal("no train branch")
-	return model.Event{}
-}
-
-// tests runs the workflow on a commit, and gives the event of its end.
-func (w *world) tests(branch, sha string) model.Event {
-	w.t.Helper()
-	dir := w.t.TempDir()
-	w.bare("--work-tree", dir, "checkout", "-f", sha, "--", ".")
-	conclusion := "success"
-	run := exec.Command("sh", "ci.sh")
-	run.Dir = dir
-	if run.Run() != nil {
-		conclusion = "failure"
-	}
-	w.testRuns++
-	return w.ciEnds(5000+w.testRuns, branch, sha, conclusion)
-}
-
-// ciEnds has a run of the workflow end, and gives the event of it.
-func (w *world) ciEnds(id int, branch, sha, conclusion string) model.Event {
-	w.t.Helper()
-	w.later(10 * time.Minute)
-	w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{
-		"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "completed", "conclusion": conclusion,
-		"head_sha": sha, "head_branch": branch, "jobs": []object{{"name": "ci", "conclusion": conclusion}},
-	})
-	return w.delivery("workflow_run")
-}
 
 func TestACarOfOneLandsOnceItsChecksPass(t *testing.T) {
 	t.Parallel()
@@ -141,18 +59,6 @@ func (w *world) aboard(numbers []int, words string) {
 	for _, number := range numbers {
 		w.number = number
 		w.command("carol", strings.TrimSpace("/mergexo merge "+words))
-	}
-}
-
-// wholeTrain has CI test the train until nothing is left to test, and counts its runs.
-func (w *world) wholeTrain() int {
-	w.t.Helper()
-	all := 0
-	for {
-		n := w.ciRuns()
-		if all += n; n == 0 {
-			return all
-		}
 	}
 }
 
@@ -223,6 +129,11 @@ func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
 			w.write("bob", "agent/car1", "car1.txt", "changed\n")
 			w.handle(w.delivery("pull_request"))
 		}, "merged open merged", "HEAD_MOVED"},
+		"somebody rewrites a head": {func(w *world, numbers []int) {
+			w.number, w.head = numbers[1], "agent/car1"
+			w.rewritten()
+			w.handle(w.delivery("pull_request"))
+		}, "merged open merged", "HEAD_MOVED"},
 		"it is taken back": {func(w *world, numbers []int) {
 			w.number = numbers[1]
 			w.command("carol", "/mergexo merge cancel")
@@ -272,13 +183,9 @@ func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
 // A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
 func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
 	t.Parallel()
-	w := newMerge(t)
-	w.newApp()
-	w.token = "sandbox-mergexo-app[bot]"
-	w.write("octo", "main", "ci.sh", "true\n")
+	w := trainOf(newMerge(t), "true\n")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
 	numbers := []int{1}
-	w.passed("ci")
 	w.aboard(numbers, "")
 	require.Len(t, w.trains(), 1, w.logged.String())
 	before := w.at("main")
@@ -313,19 +220,14 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newTrain(t, "speculate = 1", "batch = 1")
-	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
-	w.aboard(numbers[:2], "")
-	w.aboard(numbers[2:3], "priority=high")
-	w.aboard(numbers[3:], "now")
-	w.wholeTrain()
-	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
-	var landed []string
-	for _, subject := range strings.Split(w.bare("log", "--reverse", "--format=%s", "main", "--", "car?.txt"), "\n") {
-		if name := strings.TrimPrefix(subject, "Write "); len(landed) == 0 || landed[len(landed)-1] != name {
-			landed = append(landed, name)
-		}
+	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n")
+	for i, words := range []string{"", "priority=low", "", "priority=high", "priority=11", "now"} {
+		w.aboard(numbers[i:i+1], words)
 	}
-	assert.Equal(t, []string{"car3.txt", "car2.txt", "car0.txt", "car1.txt"}, landed, "at once, then by priority, then who asked first")
+	assert.Equal(t, 6, w.wholeTrain(), "each once")
+	assert.Equal(t, "merged merged merged merged merged merged", w.badges(numbers...))
+	order := []int{numbers[5], numbers[4], numbers[3], numbers[0], numbers[2], numbers[1]}
+	assert.Equal(t, order, w.landed(numbers, "car"), "at once, then by priority, then who asked first")
 }
 
 // What a train costs: an event that changes nothing, and a car that lands.
@@ -411,12 +313,7 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 func TestACarMayBeTestedHereAsWell(t *testing.T) {
 	t.Parallel()
 	for tests, ends := range map[string]string{`["true"]`: "merged", `["false"]`: "open"} {
-		w := newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = `+tests, `ci_retries = 0`)
-		w.newApp()
-		w.token = "sandbox-mergexo-app[bot]"
-		w.write("octo", "main", "ci.sh", "true\n")
-		w.number = 1
-		w.passed("ci")
+		w := trainOf(newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = `+tests, `ci_retries = 0`), "true\n")
 		w.command("carol", "/mergexo merge")
 		if ends == "merged" {
 			require.Len(t, w.trains(), 1, w.logged.String())

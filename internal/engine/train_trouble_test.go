@@ -155,12 +155,8 @@ func TestABatchThatConflictsOnlyTogether(t *testing.T) {
 // the new one's name.
 func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
 	t.Parallel()
-	w := newMerge(t)
-	w.newApp()
-	w.token = "sandbox-mergexo-app[bot]"
-	w.write("octo", "main", "ci.sh", "true\n")
+	w := trainOf(newMerge(t), "true\n")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
-	w.passed("ci")
 	w.passed("build")
 	w.command("carol", "/mergexo merge")
 	require.Len(t, w.trains(), 1, w.logged.String())

@@ -3,8 +3,13 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mergexo/mergexo/internal/doctor"
 )
 
 // Who asks for the train where nothing would test it hears so at once, and not after two hours.
@@ -13,6 +18,10 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 	for says, set := range map[string]func(w *world){
 		"add \"mergexo/train/**\" to on.push.branches": func(w *world) {
 			w.write("octo", "main", ".github/workflows/ci.yml", "on:\n  push:\n    branches: [main]\njobs: {}\n")
+		},
+		"no workflow runs on the branches of the train": func(w *world) { // one star stands for one name
+			w.write("octo", "main", ".github/workflows/ci.yml", strings.Replace(onTrains, "**", "*", 1))
+			assert.Empty(w.t, w.pushed("mergexo/train/main/1", w.at("main")))
 		},
 		"required check ci comes from .github/workflows/ci.yml, which does not run": func(w *world) {
 			w.write("octo", "main", ".github/workflows/lint.yml", "on: push\njobs: {lint: {}}\n")
@@ -42,4 +51,65 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 			assert.Empty(t, w.trains())
 		})
 	}
+}
+
+// A pull request that takes the branches of the train out of CI fails for it, and stops nobody else.
+func TestAChangeThatDeafensTheTrain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n")
+	w.number, w.head = numbers[1], "agent/car1"
+	w.write("octo", w.head, ".github/workflows/ci.yml", strings.Replace(onTrains, "mergexo/train/**", "main", 1))
+	w.approve("alice")
+	w.passed("ci")
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	assert.Equal(t, 2, w.wholeTrain(), "the first, and the two others together: %s", w.logged.String())
+	assert.Equal(t, "merged open merged", w.badges(numbers...))
+	w.number = numbers[1]
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
+	assert.Contains(t, w.request(), "with this change no workflow runs on the branches of the train")
+	assert.Empty(t, w.trains())
+}
+
+// The CI of these stories and MergeXO read the triggers of a workflow alike, and each from the file.
+func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
+	t.Parallel()
+	for on, runs := range map[string]bool{
+		"push":                 true,
+		"[pull_request, push]": true,
+		"{push: }":             true,
+		"{push: {branches: ['mergexo/train/**']}}":                     true,
+		"{push: {branches: [main, '**', '!mergexo/train/release/*']}}": true,
+		"{push: {branches-ignore: [main]}}":                            true,
+		"{push: {branches: ['mergexo/train/*']}}":                      false,
+		"{push: {branches: [main]}}":                                   false,
+		"{push: {branches: ['**', '!mergexo/**']}}":                    false,
+		"{push: {branches-ignore: ['mergexo/**']}}":                    false,
+		"pull_request": false,
+	} {
+		text := "on: " + on + "\njobs: {test: {name: ci}}\n"
+		var f workflow
+		require.NoError(t, yaml.Unmarshal([]byte(text), &f), on)
+		assert.Equal(t, runs, f.runsOn(t, "mergexo/train/main/1"), on)
+		assert.Equal(t, runs, doctor.HearsPush([]doctor.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
+	}
+}
+
+// A workflow that does not run on a branch of the train leaves its commit without checks, and nothing lands.
+func TestAWorkflowThatDoesNotRunOnTrainsChecksNothing(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	tip := w.trains()["mergexo/train/main/1"]
+	require.NotEmpty(t, tip, w.logged.String())
+	before := w.at("main")
+	assert.Empty(t, w.pushed("mergexo/train-of-somebody/main/1", tip), "a branch that the filter does not name")
+	w.later(time.Hour)
+	w.sweep()
+	assert.Equal(t, before, w.at("main"), "nothing has tested it")
+	assert.Len(t, w.pushed("mergexo/train/main/1", tip), 1)
+	w.sweep()
+	assert.Equal(t, tip, w.at("main"), w.logged.String())
 }

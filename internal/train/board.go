@@ -21,7 +21,7 @@ func board(f *fold) bool {
 	if first.Conflicts >= patience && len(f.line()) > 0 {
 		return false
 	}
-	car := Car{Number: f.number(), On: on, State: Building, Since: f.now}
+	car := Car{Number: nextNumber(f), On: on, State: Building, Since: f.now}
 	for next := first; next != nil; next = nextAboard(f, car) {
 		car.Members = append(car.Members, Member{Number: next.Number, Head: next.Head})
 	}
@@ -56,7 +56,7 @@ func hurry(f *fold) bool {
 		k++
 	}
 	first := firstAboard(f)
-	waits := first != nil && first.Now
+	waits := first != nil && urgent(f.Manifest)[first.Number]
 	for _, i := range at[k:] {
 		waits = waits || goesNow(f, f.Cars[i])
 	}
@@ -87,10 +87,8 @@ func tail(f *fold) (on string, open bool) {
 }
 
 func goesNow(f *fold, c Car) bool {
-	return slices.ContainsFunc(c.Members, func(m Member) bool {
-		i := f.request(m.Number)
-		return i >= 0 && f.Queue[i].Now
-	})
+	now := urgent(f.Manifest)
+	return slices.ContainsFunc(c.Members, func(m Member) bool { return now[m.Number] && f.request(m.Number) >= 0 })
 }
 
 // firstAboard is the request that heads the next car of the line; nil: nobody may board.
@@ -98,7 +96,9 @@ func firstAboard(f *fold) *Request { return nextAboard(f, Car{}) }
 
 // nextAboard is the request that boards a car that is being formed, behind its members; nil: nobody does.
 func nextAboard(f *fold, car Car) *Request {
-	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && f.rides(car.Members[0].Number).alone() {
+	now := urgent(f.Manifest)
+	alone := func(r Request) bool { return now[r.Number] || r.alone() }
+	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && alone(f.rides(car.Members[0].Number)) {
 		return nil
 	}
 	in, stands := f.aboard(), standing(f)
@@ -108,11 +108,15 @@ func nextAboard(f *fold, car Car) *Request {
 	empty := len(f.line()) == 0
 	for _, r := range f.Order() {
 		switch {
-		case in[r.Number] || r.Try || !f.ready(r.Number) || missing(f, r, stands) != 0:
+		case in[r.Number] || r.Try || r.End != nil || r.Held != "" || missing(f, r, stands) != 0:
 			continue
 		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
 			continue
-		case len(car.Members) > 0 && r.alone():
+		case !known(f, r.Number):
+			return nil // nobody overtakes one that may board
+		case !f.ready(r.Number):
+			continue
+		case len(car.Members) > 0 && alone(r):
 			return nil // the next car is its own
 		}
 		return &r
@@ -129,7 +133,7 @@ func (f *fold) rides(number int) Request {
 }
 
 // alone says that a request shares no car.
-func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Now || r.Try || r.Conflicts > 0 }
+func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Try || r.Conflicts > 0 }
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {
@@ -162,7 +166,7 @@ func boardTry(f *fold) bool {
 	}
 	for _, r := range f.Order() {
 		if r.Try && f.ready(r.Number) {
-			f.Cars = append(f.Cars, Car{Number: f.number(), On: f.SHA, State: Building, Since: f.now, Try: true,
+			f.Cars = append(f.Cars, Car{Number: nextNumber(f), On: f.SHA, State: Building, Since: f.now, Try: true,
 				Members: []Member{{Number: r.Number, Head: r.Head}}})
 			return true
 		}

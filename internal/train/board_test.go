@@ -51,6 +51,24 @@ func TestNowGoesBeforeWhatIsUnderTest(t *testing.T) {
 	assert.Equal(t, "m0+3+2 testing", y.line())
 }
 
+// What goes now takes what it depends on along, before everybody else.
+func TestNowGoesBehindWhatItDependsOn(t *testing.T) {
+	y := newYard(t)
+	y.ask(train.Request{Number: 1}, train.Request{Number: 2}, train.Request{Number: 3})
+	y.run()
+	y.ask(train.Request{Number: 4, Now: true, Needs: []int{5}}, train.Request{Number: 5, Needs: []int{2}})
+	y.run()
+	assert.Equal(t, "m0+2 testing", y.line(), "and nothing is tested on it")
+	assert.Equal(t, "#4: it depends on #5, which has not landed, #5, #1, #3", y.waiting())
+	y.ci("m0+2", green)
+	assert.Equal(t, "m0+2+5 testing", y.line())
+	y.ci("m0+2+5", green)
+	assert.Equal(t, "m0+2+5+4 testing", y.line())
+	assert.LessOrEqual(t, y.record.Next, 6, "no car is formed over and over")
+	y.ci("m0+2+5+4", green)
+	assert.Equal(t, "m0+2+5+4+1+3 testing", y.line())
+}
+
 func TestATryNeverLands(t *testing.T) {
 	y := newYard(t)
 	y.ask(train.Request{Number: 1, Try: true}, train.Request{Number: 2, Try: true}, train.Request{Number: 3, Try: true})

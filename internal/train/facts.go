@@ -19,7 +19,7 @@ type Facts struct {
 	// "": nothing is known of any.
 	Trouble string
 	// Requests are those of Wanted.Requests, by number. One that is missing is one that nobody knows about now: it stays
-	// where it is, and neither boards nor lands.
+	// where it is, and neither boards nor lands, and nobody behind it boards.
 	Requests map[int]Standing
 	// Asked are requests that people made. One that is in the queue with its token already, or has ended, changes nothing.
 	Asked []Request
@@ -230,6 +230,21 @@ func (m Manifest) Wanted() Wanted {
 		}
 	}
 	return w
+}
+
+// Near is how many of Wanted.Requests matter now: those aboard, as many as may board, and one more for each that is known to wait
+// for something, since it boards no car and those behind it do.
+func (m Manifest) Near(s Settings) int {
+	near := s.effective().Batch * (s.effective().Speculate + 1)
+	for _, c := range m.Cars {
+		near += len(c.Members)
+	}
+	for _, r := range m.Queue {
+		if r.Waits || r.Held != "" || r.Conflicts > 0 || len(r.Needs) > 0 || r.End != nil {
+			near++
+		}
+	}
+	return near
 }
 
 // own gives facts whose maps a fold may add its results to.

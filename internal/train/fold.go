@@ -12,7 +12,13 @@ import (
 // facts do not show yet, in the order in which they are to be carried out. Without anything to do it gives m as it was. The
 // manifest has to be written before an effect other than a Build is carried out.
 func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effect) {
+	f := folded(m, facts, s, now)
+	return f.Manifest, effects(f)
+}
+
+func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
 	}
@@ -20,9 +26,10 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 	f.moveOn()
 	f.settle()
 	for left := 100 + 8*(len(f.Queue)+len(f.Cars)); left > 0 && f.step(); left-- { // far more than there are steps
+		f.steps++
 	}
 	forget(&f)
-	return f.Manifest, effects(&f)
+	return &f
 }
 
 // fold is one fold under way.
@@ -33,6 +40,24 @@ type fold struct {
 	now      int64
 	arrived  *Arrived // the landing that this run has seen
 	looked   bool     // the branches were read
+	steps    int      // that have changed something
+}
+
+// straighten takes back what no fold writes and somebody else may have written: only the first car of the line lands, and its
+// members know the commits that they are moved to.
+func straighten(f *fold) {
+	first := true
+	for i := range f.Cars {
+		c := &f.Cars[i]
+		switch {
+		case c.State != Moving:
+		case c.Try || !first:
+			c.State, c.Since = Testing, f.now
+		default:
+			remember(f, *c)
+		}
+		first = first && c.Try
+	}
 }
 
 // step applies the first rule that changes something; false: none does.
@@ -44,19 +69,40 @@ func (f *fold) step() bool {
 // Order are the requests in the order in which they board: what operators want now, then by priority, then the one first whose
 // conditions held first.
 func (m Manifest) Order() []Request {
-	all := slices.Clone(m.Queue)
-	slices.SortStableFunc(all, before)
+	all, now := slices.Clone(m.Queue), urgent(m)
+	slices.SortStableFunc(all, func(a, b Request) int {
+		if now[a.Number] != now[b.Number] {
+			if now[a.Number] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+	})
 	return all
 }
 
-func before(a, b Request) int {
-	if a.Now != b.Now {
-		if a.Now {
-			return -1
+// urgent are the requests that go before all others: what operators want now, and what that depends on.
+func urgent(m Manifest) map[int]bool {
+	out := map[int]bool{}
+	for _, r := range m.Queue {
+		if r.Now {
+			out[r.Number] = true
 		}
-		return 1
 	}
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+	for grows := len(out) > 0; grows; {
+		grows = false
+		for _, r := range m.Queue {
+			if !out[r.Number] || r.Try || r.End != nil || r.Held != "" {
+				continue
+			}
+			for _, n := range r.Needs {
+				grows = grows || !out[n]
+				out[n] = true
+			}
+		}
+	}
+	return out
 }
 
 // request is the place of a request in the queue; -1: it is not there.
@@ -121,8 +167,10 @@ func (f *fold) moving(number int) bool {
 func (f *fold) moveOn() {
 	if f.facts.Gone {
 		f.Cars = nil
-		for i := range f.Queue {
-			f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+		for i, r := range f.Queue {
+			if known(f, r.Number) { // another one may have been merged before
+				f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+			}
 		}
 		return
 	}
@@ -180,6 +228,7 @@ func (f *fold) settle() {
 		if !known || r.End != nil {
 			continue
 		}
+		f.Queue[i].Waits = now.Waits != ""
 		if now.Held != "" {
 			f.Queue[i].Held = now.Held
 		}
@@ -214,6 +263,12 @@ func unlanded(f *fold, r Request) int {
 	return 0
 }
 
+// known says whether the standing of a request was read.
+func known(f *fold, number int) bool {
+	_, known := f.facts.Requests[number]
+	return known
+}
+
 // ready says whether all conditions of a request are known to hold.
 func (f *fold) ready(number int) bool {
 	now, known := f.facts.Requests[number]
@@ -222,7 +277,7 @@ func (f *fold) ready(number int) bool {
 }
 
 // stays says whether a member may stay in a car: nothing is known against it.
-func (f *fold) stays(c Car, m Member) bool {
+func stays(f *fold, c Car, m Member) bool {
 	i := f.request(m.Number)
 	if i < 0 || f.Queue[i].End != nil || f.Queue[i].Head != m.Head {
 		return false
@@ -247,8 +302,8 @@ func (f *fold) aboard() map[int]bool {
 	return in
 }
 
-// number takes the number of a new car. There may be branches of cars that a lost manifest knew.
-func (f *fold) number() int {
+// nextNumber takes the number of a new car. There may be branches of cars that a lost manifest knew.
+func nextNumber(f *fold) int {
 	for n := range maps.Keys(f.facts.Branches) {
 		f.Next = max(f.Next, n+1)
 	}

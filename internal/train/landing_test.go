@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"cmp"
+	"fmt"
 	"testing"
 	"time"
 
@@ -31,6 +32,24 @@ func TestALandingThatIsRefused(t *testing.T) {
 	y.run()
 	y.ci("m0+2", green)
 	assert.Equal(t, "push 2 m0+2; land m0+2; land m0+2; land m0+2; fail #2 PUSH_REJECTED: protected []; delete 2", y.passed())
+}
+
+// The first landing moves the head, and the base moves before each of many: the head is still the one that a landing of ours made.
+func TestTheHeadOfManyLandingsThatComeToNothing(t *testing.T) {
+	y := newYard(t)
+	y.ask(requests(1)...)
+	y.run()
+	y.refuse = "the base has moved"
+	for n := range 6 {
+		y.ci(fmt.Sprintf("m%d+1", n), green)
+		y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+		y.facts.Base = fmt.Sprintf("m%d", n+1)
+		y.run()
+	}
+	y.refuse = ""
+	y.passed()
+	y.ci("m6+1", green)
+	assert.Equal(t, "land m6+1; done #1 landed m6+1; delete 7", y.passed())
 }
 
 // The last look before a landing finds what nothing else shows: the train goes on without it.
@@ -84,6 +103,33 @@ func TestACancelComesTooLateForALandingUnderWay(t *testing.T) {
 	y.passed()
 	y.run()
 	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
+}
+
+// Somebody writes into the record that a car is landing, one run begins to, and another one sees the head that it has moved.
+func TestALandingThatSomebodyElseBegan(t *testing.T) {
+	y := newYard(t)
+	y.ask(requests(1)...)
+	y.run()
+	y.report("m0+1", green)
+	y.record.Cars[0].State = train.Moving
+	y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+	y.passed()
+	y.run()
+	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
+}
+
+// Somebody writes that a car in the middle of the line is landing: it waits for its turn.
+func TestOnlyTheFirstCarLands(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch = 1
+	y.ask(requests(1, 2)...)
+	y.run()
+	y.report("m0+1+2", green)
+	y.record.Cars[1].State = train.Moving
+	y.passed()
+	y.run()
+	assert.Empty(t, y.passed())
+	assert.Equal(t, "m0+1 testing, m0+1+2 green", y.line())
 }
 
 // A run dies when it has moved the head. Before the next one a check is run again, or the branch is deleted.

@@ -69,7 +69,7 @@ func (f *fold) relink() bool {
 func (f *fold) leave() bool {
 	for k, i := range f.line() {
 		c := f.Cars[i]
-		out := slices.IndexFunc(c.Members, func(m Member) bool { return !f.stays(c, m) })
+		out := slices.IndexFunc(c.Members, func(m Member) bool { return !stays(f, c, m) })
 		switch {
 		case f.meddled(c), c.State != Moving && len(c.Members) > 1 && mergedByGitHub(f, c): // the settings may change on the way
 			return f.drop(k)
@@ -79,7 +79,7 @@ func (f *fold) leave() bool {
 		}
 	}
 	for i, c := range f.Cars {
-		if c.Try && (!f.stays(c, c.Members[0]) || f.meddled(c)) {
+		if c.Try && (!stays(f, c, c.Members[0]) || f.meddled(c)) {
 			f.Cars = slices.Delete(f.Cars, i, i+1)
 			return true
 		}
@@ -111,7 +111,7 @@ func (f *fold) cut(k, member int) {
 
 // part is a new car with the members from first to before last of c.
 func (f *fold) part(c Car, first, last int) Car {
-	p := Car{Number: f.number(), On: c.On, Members: slices.Clone(c.Members[first:last]), State: Pushing, Since: f.now, Doubts: c.Doubts, Try: c.Try}
+	p := Car{Number: nextNumber(f), On: c.On, Members: slices.Clone(c.Members[first:last]), State: Pushing, Since: f.now, Doubts: c.Doubts, Try: c.Try}
 	p.Tip = p.Members[len(p.Members)-1].Tip
 	if first > 0 {
 		p.On = c.Members[first-1].Tip

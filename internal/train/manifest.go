@@ -84,6 +84,8 @@ type Request struct {
 	// Conflicts is how often it did not merge with others in the line, and ConflictOn the base at the last time.
 	Conflicts  int    `json:"conflicts,omitempty"`
 	ConflictOn string `json:"conflict_on,omitempty"`
+	// Waits says that one of its conditions did not hold when somebody looked last.
+	Waits bool `json:"waits,omitempty"`
 	// Held says why it has to wait although nothing else shows that: the last look before it landed found it, or its comment
 	// says so. It holds until the request is asked for again.
 	Held string `json:"held,omitempty"`

@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -66,12 +67,98 @@ func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 	raw, err := m.Encode()
 	require.NoError(t, err)
 	require.Len(t, m.Cars, 3)
+	t.Logf("%d bytes", len(raw))
 	assert.Less(t, len(raw), 64<<10)
 	read, err := train.Decode(raw, m.Base)
 	require.NoError(t, err)
 	again, err := read.Encode()
 	require.NoError(t, err)
 	assert.Equal(t, string(raw), string(again))
+}
+
+// However much the requests say, two hundred of them fit with the SHAs that GitHub has: priorities, conflicts, dependencies, landings
+// that came to nothing, and what they wait for.
+func TestTwoHundredRequestsThatSayMuchFitIntoAManifest(t *testing.T) {
+	m, _ := crowd(200)
+	for i := range m.Queue {
+		r := &m.Queue[i]
+		r.Head, r.Priority, r.Solo = r.Head[24:], train.Low, true
+		switch i % 20 {
+		case 0:
+			r.Needs = []int{100_001, 100_002, 100_003}
+		case 1:
+			r.Made = []string{strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)}
+		case 2, 3, 4:
+			r.Held, r.Waits = "2 review threads are not resolved, and 1 approval of a code owner is missing", true
+		case 5, 6, 7, 8:
+			r.Conflicts, r.ConflictOn = 2, m.SHA[24:]
+		}
+	}
+	raw, err := m.Encode()
+	require.NoError(t, err)
+	t.Logf("%d bytes", len(raw))
+	assert.Less(t, len(raw), 64<<10)
+	_, err = train.Decode(raw, m.Base)
+	require.NoError(t, err)
+}
+
+// What a fold does is bounded by what changes, whoever waits: the bounds are counts, which no machine changes.
+func TestTheWorkOfAFold(t *testing.T) {
+	still, facts := crowd(200)
+	moved := func(change func(m *train.Manifest, f *train.Facts)) (train.Manifest, train.Facts) {
+		m, f := still, facts
+		f.Requests, f.Checks = maps.Clone(facts.Requests), map[string]train.Checks{}
+		change(&m, &f)
+		return m, f
+	}
+	empty := train.New(still.Base)
+	for name, c := range map[string]struct {
+		change func(m *train.Manifest, f *train.Facts)
+		most   int
+	}{
+		"nothing changes": {func(*train.Manifest, *train.Facts) {}, 0},
+		"all ask at once": {func(m *train.Manifest, f *train.Facts) {
+			*m, f.Asked, f.Branches = empty, still.Queue, map[int]string{}
+		}, 1},
+		"a car of four is green":    {func(m *train.Manifest, f *train.Facts) { f.Checks[m.Cars[0].Tip] = train.Checks{State: green} }, 2},
+		"all that is tested is red": {func(m *train.Manifest, f *train.Facts) { allAre(m, f, red) }, 2},
+		"all that is tested passes": {func(m *train.Manifest, f *train.Facts) { allAre(m, f, green) }, 2},
+		"the base moves":            {func(_ *train.Manifest, f *train.Facts) { f.Base = fmt.Sprintf("%064x", 1<<41) }, 2},
+		"all are closed":            {func(_ *train.Manifest, f *train.Facts) { allStand(f, train.Standing{State: train.Closed}) }, 4},
+		"all are frozen":            {func(m *train.Manifest, f *train.Facts) { frozen(m, f) }, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, f := moved(c.change)
+			steps := train.Steps(m, f, train.Defaults(), noon)
+			t.Logf("%d steps", steps)
+			assert.LessOrEqual(t, steps, c.most)
+		})
+	}
+	allocations := func(count int) float64 {
+		m, f := crowd(count)
+		return testing.AllocsPerRun(5, func() { train.Fold(m, f, train.Defaults(), noon.Add(time.Minute)) })
+	}
+	two, four := allocations(200), allocations(400)
+	t.Logf("%.0f allocations for 200 requests, %.0f for 400", two, four)
+	assert.Less(t, two, 2000.0)
+	assert.Less(t, four, 2.2*two, "as much more as there are more requests")
+}
+
+func allAre(m *train.Manifest, f *train.Facts, state train.CheckState) {
+	for _, c := range m.Cars {
+		f.Checks[c.Tip] = train.Checks{State: state, Failed: []train.Check{{Name: "build", ID: 1, Run: "CR_1"}}}
+	}
+}
+
+func allStand(f *train.Facts, s train.Standing) {
+	for n, was := range f.Requests {
+		s.Head = was.Head
+		f.Requests[n] = s
+	}
+}
+
+func frozen(_ *train.Manifest, f *train.Facts) {
+	allStand(f, train.Standing{State: train.Open, Waits: "label freeze is on it"})
 }
 
 func TestFiveHundredRequestsAtOnce(t *testing.T) {

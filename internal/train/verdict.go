@@ -38,12 +38,7 @@ func (f *fold) land() bool {
 	for _, i := range at[:last+1] {
 		whole.Members = append(whole.Members, f.Cars[i].Members...)
 	}
-	for _, m := range whole.Members {
-		r := &f.Queue[f.request(m.Number)]
-		if !slices.Contains(r.Made, m.Tip) {
-			r.Made = append(slices.Clone(r.Made[max(0, len(r.Made)-mostMade):]), m.Tip)
-		}
-	}
+	remember(f, whole)
 	f.Cars[at[last]] = whole
 	for _, i := range slices.Backward(at[:last]) {
 		f.Cars = slices.Delete(f.Cars, i, i+1)
@@ -66,6 +61,28 @@ func refused(f *fold, c Car) bool {
 
 // mostMade is how many commits of landings that came to nothing a request remembers, beside the newest.
 const mostMade = 2
+
+// remember has the members of a car that lands know the commits that they are moved to.
+func remember(f *fold, c Car) {
+	for _, m := range c.Members {
+		if i := f.request(m.Number); i >= 0 && f.Queue[i].End == nil && !slices.Contains(f.Queue[i].Made, m.Tip) {
+			f.Queue[i].Made = remembered(f.Queue[i].Made, f.facts.Requests[m.Number].Head, m.Tip)
+		}
+	}
+}
+
+// remembered are the commits of landings that came to nothing, with one more: the newest ones, and the one that is the head now.
+func remembered(made []string, head, tip string) []string {
+	made = slices.Clone(made)
+	for len(made) > mostMade {
+		oldest := 0
+		if made[oldest] == head {
+			oldest = 1
+		}
+		made = slices.Delete(made, oldest, oldest+1)
+	}
+	return append(made, tip)
+}
 
 // doubtful says that a red result has something to do with a car: a green one behind it clears it.
 func (c Car) doubtful() bool {

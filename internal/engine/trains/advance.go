@@ -150,39 +150,9 @@ func said(e train.Effect) bool {
 	return false
 }
 
-// claimFor is how long a landing may take. A claim for longer than that and the difference of two clocks is none of ours.
-const (
-	claimFor    = 30 * time.Minute
-	clocksApart = 5 * time.Minute
-)
-
 // claim makes the landing of a car this run's, and the word about what was lost, unless another run that lives is at it.
-func (l *line) claim(ctx context.Context, m *train.Manifest) (err error) {
-	if !slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving }) {
-		m.Claim = nil
-	} else if m.Claim, err = take(ctx, l, m.Claim); err != nil {
-		return err
-	}
-	for i := range m.Losses {
-		if m.Losses[i].By, err = take(ctx, l, m.Losses[i].By); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// take is a claim of this run, or the one that there is, if it is of this run or of another one that lives.
-func take(ctx context.Context, l *line, c *train.Claim) (*train.Claim, error) {
-	switch {
-	case c != nil && c.Holder == l.holder:
-		return c, nil
-	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
-		gone, err := thread.HolderGone(ctx, l.home, c.Holder)
-		if err != nil || !gone {
-			return c, err
-		}
-	}
-	return &train.Claim{Holder: l.holder, Until: l.time().Add(claimFor).Unix()}, nil
+func (l *line) claim(ctx context.Context, m *train.Manifest) error {
+	return m.Take(l.holder, l.time(), func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) })
 }
 
 // time is now by the clock of the run.

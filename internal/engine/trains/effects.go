@@ -92,10 +92,32 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		return err
 	}
 	if why != "" {
+		return l.deafened(ctx, b, members, why)
+	}
+	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
+	return nil
+}
+
+// deafened says which member takes the branches of the train out of CI; where none does, no car can be tested, and why.
+func (l *line) deafened(ctx context.Context, b train.Build, members []train.Member, why string) error {
+	before, err := unheard(ctx, l, b.Onto)
+	if err != nil {
+		return err
+	}
+	if before != "" {
 		l.facts.Trouble = why
 		return nil
 	}
-	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
+	for _, m := range members {
+		of, err := unheard(ctx, l, m.Tip)
+		if err != nil {
+			return err
+		}
+		if of != "" {
+			l.learn(train.Unfit{Car: b.Car, Number: m.Number, Code: train.CodeChecks, Why: "with this change " + of})
+			return nil
+		}
+	}
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 // land moves the base to a car.
 func (l *line) land(ctx context.Context, e train.Land) error {
-	if c := l.now.Claim; c == nil || c.Holder != l.holder {
+	if !l.now.Claim.By(l.holder) {
 		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
 		return nil
 	}

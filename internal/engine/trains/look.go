@@ -227,15 +227,10 @@ func needs(body string, repo model.Repo) []int {
 // standings look at the pull requests that matter now: those aboard, those that may board next, and what they depend on.
 func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
 	wanted := l.manifest.Wanted()
-	numbers := slices.Concat(wanted.Requests, l.Asked)
+	numbers := slices.Concat(wanted.Requests[:min(len(wanted.Requests), l.manifest.Near(l.limits))], l.Asked, wanted.Needs)
 	for _, r := range l.facts.Asked {
 		numbers = append(numbers, r.Needs...)
 	}
-	aboard := 0
-	for _, c := range l.manifest.Cars {
-		aboard += len(c.Members)
-	}
-	numbers = slices.Concat(numbers[:min(len(numbers), aboard+l.limits.Batch*(l.limits.Speculate+1)+len(l.Asked))], wanted.Needs)
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	out := map[int]train.Standing{}

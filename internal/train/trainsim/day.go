@@ -17,21 +17,29 @@ type Day struct {
 	Red      float64       // how probably a change is bad on its own
 	Flaky    float64       // how probably a run on a good commit is red
 	Runners  int           // runs at once
-	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, or depends on another one
+	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, is merged by GitHub or depends on another one
+	ByGitHub bool          // only GitHub may merge
 	Faults   Faults
 }
 
-// Faults are how probably something goes wrong.
+// Faults are how probably something goes wrong. Those that no comment explains are for each request.
 type Faults struct {
 	Conflict float64 // for a pair of requests that are near each other
-	Push     float64 // to the base by somebody else, for each request
-	Change   float64 // a new head, a cancel, a close, a merge by hand or a freeze, for each request
-	Meddle   float64 // with a train branch, for each request
+	Unfit    float64 // it cannot be built
+	Push     float64 // to the base by somebody else
+	Change   float64 // a new head, a cancel, a close, a merge by hand, another base or a freeze
+	Meddle   float64 // with a train branch
+	Forge    float64 // a commit that nobody approved, in the manifest and on its branch
+	Recheck  float64 // of a commit that CI has tested, by a person
+	Settings float64 // a change of who merges: GitHub itself, or we
+	Stop     float64 // of everything for a while: frozen, no CI on train branches, no base
 	Crash    float64 // at each step of a run: before it, or after it without its answer
 	Beside   float64 // another run, at each step of a run
-	Lose     float64 // the manifest, for each request
-	Refuse   float64 // a push or a landing, by GitHub
+	Lose     float64 // the manifest
+	Refuse   float64 // a push, a landing or a re-run, by GitHub
 	Hang     float64 // a run of CI, which does not report in time
+	Mute     float64 // a run of CI, which ends and does not report a required check
+	Blind    float64 // a fact, at each look: it is not read
 }
 
 // TheDay is the one that budgets are measured on.
@@ -44,6 +52,7 @@ type change struct {
 	number   int
 	approved int64
 	bad      bool
+	unfit    bool
 	wish     train.Request // how it is asked for
 }
 
@@ -55,37 +64,52 @@ func (d Day) changes(rng *rand.Rand) []change {
 	}
 	slices.SortFunc(out, func(a, b change) int { return int(a.approved - b.approved) })
 	for i := range out {
-		out[i].number = i + 1
+		out[i].number = d.number(i)
 		if d.Wishes > 0 && rng.Float64() < d.Wishes {
-			out[i].wish = wish(rng, i+1)
+			out[i].wish = wish(rng)
+			if needs := i - 1 - rng.IntN(3); needs >= 0 && rng.IntN(6) == 0 {
+				out[i].wish.Needs = []int{d.number(needs)}
+			}
 		}
+		out[i].unfit = d.Faults.Unfit > 0 && rng.Float64() < d.Faults.Unfit
 	}
 	return out
 }
 
-// wish is how a request is asked for, in one way of several.
-func wish(rng *rand.Rand, number int) (w train.Request) {
-	switch rng.IntN(6) {
-	case 0:
-		w.Priority = train.High
-	case 1:
-		w.Priority = train.Low
-	case 2:
-		w.Solo = true
-	case 3:
-		w.Now = true
-	case 4:
-		w.Try = true
-	case 5:
-		if number > 1 {
-			w.Needs = []int{max(1, number-1-rng.IntN(3))}
+// number is that of the request that is approved as the i-th. Where anything may go wrong the newest number is approved first, so
+// that nothing passes for the order of approvals.
+func (d Day) number(i int) int {
+	if d.Faults != (Faults{}) {
+		return d.Requests - i
+	}
+	return i + 1
+}
+
+// wish is how a request is asked for, in one or two ways of several.
+func wish(rng *rand.Rand) (w train.Request) {
+	for range 1 + rng.IntN(2) {
+		switch rng.IntN(7) {
+		case 0:
+			w.Priority = train.High
+		case 1:
+			w.Priority = train.Low
+		case 2:
+			w.Priority = rng.IntN(7) - 3
+		case 3:
+			w.Solo = true
+		case 4:
+			w.Now = true
+		case 5:
+			w.Try = true
+		case 6:
+			w.ByGitHub = true
 		}
 	}
 	return w
 }
 
 func (d Day) farm(rng *rand.Rand) *farm {
-	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, rng: rng}
+	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, mute: d.Faults.Mute, rng: rng}
 }
 
 // Figures are what came of a day. Times are minutes.
@@ -138,9 +162,10 @@ func RandomDay(seed uint64) (Day, train.Settings) {
 	}
 	d := Day{
 		Seed: seed, Requests: 3 + rng.IntN(30), Span: time.Duration(1+rng.IntN(300)) * time.Minute, CI: time.Duration(5+rng.IntN(30)) * time.Minute,
-		Red: some(0.3), Flaky: some(0.2), Runners: 1 + rng.IntN(8), Wishes: some(0.6),
-		Faults: Faults{Conflict: some(0.1), Push: some(0.2), Change: some(0.3), Meddle: some(0.2), Crash: some(0.1), Beside: some(0.2), Lose: some(0.1),
-			Refuse: some(0.1), Hang: some(0.05)},
+		Red: some(0.3), Flaky: some(0.2), Runners: 1 + rng.IntN(8), Wishes: some(0.6), ByGitHub: rng.IntN(5) == 0,
+		Faults: Faults{Conflict: some(0.1), Unfit: some(0.1), Push: some(0.2), Change: some(0.3), Meddle: some(0.2), Forge: some(0.1), Recheck: some(0.2),
+			Settings: some(0.05), Stop: some(0.05), Crash: some(0.1), Beside: some(0.2), Lose: some(0.1), Refuse: some(0.1), Hang: some(0.05), Mute: some(0.05),
+			Blind: some(0.05)},
 	}
 	s := train.Defaults()
 	s.Batch, s.Speculate, s.Retries = 1+rng.IntN(8), 1+rng.IntN(6), rng.IntN(3)

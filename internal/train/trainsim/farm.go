@@ -14,6 +14,7 @@ type farm struct {
 	takes   int64   // of one run
 	flaky   float64 // how probably a good commit is red
 	hang    float64 // how probably a run ends only when CI stops it
+	mute    float64 // how probably a run ends without a report
 	rng     *rand.Rand
 	done    func(*run)
 
@@ -32,8 +33,12 @@ type run struct {
 	over     bool
 	stopped  bool
 	red      bool
+	mute     bool // it does not report
 	attempts int
 }
+
+// green says that a run has passed.
+func (r *run) green() bool { return r != nil && r.over && !r.red && !r.mute }
 
 // start asks for a run.
 func (f *farm) start(tip string, bad bool) *run {
@@ -81,7 +86,7 @@ func (f *farm) finish(r *run) {
 	if r.stopped {
 		return
 	}
-	r.over = true
+	r.over, r.mute = true, f.mute > 0 && f.rng.Float64() < f.mute
 	r.red = r.bad || f.rng.Float64() < f.flaky
 	f.spent += f.now - r.begun
 	f.running--

@@ -2,6 +2,7 @@ package trainsim
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 
@@ -11,9 +12,11 @@ import (
 // commit is one in the repository of a world.
 type commit struct {
 	parent string
-	number int // of the request that is new in it; 0: somebody else's
+	number int    // of the request that is new in it; 0: somebody else's
+	tree   uint64 // of the changes that it holds, in any order
 	bad    bool
-	run    int // that made it and has not pushed it; 0: GitHub has it
+	forged bool // it is none that a run made
+	run    int  // that made it and has not pushed it; 0: GitHub has it
 }
 
 // pull is a pull request of a world.
@@ -22,8 +25,12 @@ type pull struct {
 	state     train.PullState
 	head      string
 	revision  int
+	byGitHub  bool   // by the settings when it was asked for
 	merged    string // commit on the base
 	waits     string
+	hidden    string // what it waits for, which only the look before its landing shows
+	held      string // what its comment says that it waits for
+	off       bool   // it goes to another base
 	cancelled string
 	ended     string // token that its comment shows as over
 	outcome   train.Outcome
@@ -43,6 +50,11 @@ type world struct {
 	branches map[int]string
 	checks   map[string]*run
 	pulls    map[int]*pull
+	byGitHub bool           // GitHub itself merges
+	frozen   string         // why nothing may land
+	trouble  string         // why no car can be tested
+	deaf     bool           // no workflow runs on train branches, which shows only when a car is built
+	gone     bool           // there is no base
 	record   train.Manifest // the hidden ref
 	swaps    int            // of the record
 	lost     bool           // the record cannot be read
@@ -50,7 +62,8 @@ type world struct {
 	landed   []int // requests, in the order in which the base got them
 	wrong    []string
 	tips     int
-	began    int // runs of the program
+	began    int          // runs of the program
+	alive    map[int]bool // runs that are at work
 	settings train.Settings
 }
 
@@ -58,7 +71,7 @@ func newWorld(d Day, s train.Settings) *world {
 	w := &world{
 		farm: d.farm(rand.New(rand.NewPCG(d.Seed, 2))), day: d, rng: rand.New(rand.NewPCG(d.Seed, 4)),
 		commits: map[string]commit{"base": {}}, base: "base", branches: map[int]string{}, checks: map[string]*run{},
-		pulls: map[int]*pull{}, record: train.New("main"), settings: s,
+		pulls: map[int]*pull{}, record: train.New("main"), alive: map[int]bool{}, settings: s, byGitHub: d.ByGitHub,
 	}
 	w.done = func(*run) {}
 	return w
@@ -79,6 +92,21 @@ func (w *world) sha(of string) string {
 	return fmt.Sprintf("%s-%d", of, w.tips)
 }
 
+// content is a change, as trees hold it.
+func content(of string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(of))
+	return h.Sum64()
+}
+
+// push by somebody else has the base at a commit with a change of its own.
+func (w *world) pushed(by string, number int) string {
+	sha := w.sha(by)
+	w.commits[sha] = commit{parent: w.base, number: number, tree: w.commits[w.base].tree ^ content(sha), bad: w.commits[w.base].bad}
+	w.base = sha
+	return sha
+}
+
 // holds says whether a commit has another one in its history.
 func (w *world) holds(tip, other string) bool {
 	for at := tip; at != ""; at = w.commits[at].parent {
@@ -90,7 +118,7 @@ func (w *world) holds(tip, other string) bool {
 }
 
 // conflicting says whether two changes do not merge, which both always answer alike.
-func (w *world) conflicting(a, b int) bool {
+func conflicting(w *world, a, b int) bool {
 	a, b = min(a, b), max(a, b)
 	if w.day.Faults.Conflict == 0 || a == 0 || a == b || b-a > 12 {
 		return false
@@ -101,189 +129,61 @@ func (w *world) conflicting(a, b int) bool {
 // clash says whether a change does not merge onto a commit.
 func (w *world) clash(onto string, number int) bool {
 	for at, depth := onto, 0; at != "" && depth < 60; at, depth = w.commits[at].parent, depth+1 {
-		if w.conflicting(w.commits[at].number, number) {
+		if conflicting(w, w.commits[at].number, number) {
 			return true
 		}
 	}
 	return false
 }
 
-// build makes the commits of a car, which only the run has.
-func (w *world) build(b train.Build, run int) train.Result {
-	on := b.Onto
-	out := train.Built{Car: b.Car, On: b.Onto}
-	for _, r := range b.Members {
-		if w.clash(on, r.Number) {
-			w.pulls[r.Number].upset = true
-			return train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: []string{"file"}}
-		}
-		tip := w.sha(fmt.Sprint("tip", r.Number))
-		w.commits[tip] = commit{parent: on, number: r.Number, bad: w.commits[on].bad || w.pulls[r.Number].bad, run: run}
-		out.Members = append(out.Members, train.Member{Number: r.Number, Head: r.Head, Tip: tip})
-		on = tip
+// facts are what a run reads, of those that wait only the first ones. What it did not get to read in this look it does not get
+// to see in any fold of it; whoever is asked for is read.
+func (r *trainRun) facts(asked []train.Request) train.Facts {
+	w := r.world
+	f := train.Facts{Base: w.base, Gone: w.gone, Frozen: w.frozen, Trouble: w.trouble,
+		Reached: map[string]bool{}, Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
+	if w.gone {
+		f.Base = ""
 	}
-	return out
-}
-
-// push sets a train branch, and starts CI.
-func (w *world) push(p train.Push) bool {
-	if w.branches[p.Car] != p.From {
-		return false
-	}
-	w.branches[p.Car] = p.Tip
-	for at := p.Tip; w.commits[at].run != 0; at = w.commits[at].parent {
-		c := w.commits[at]
-		c.run = 0
-		w.commits[at] = c
-	}
-	if r := w.checks[p.Tip]; r == nil || r.stopped {
-		w.checks[p.Tip] = w.start(p.Tip, w.commits[p.Tip].bad)
-	}
-	return true
-}
-
-func (w *world) deleteBranch(d train.DeleteBranch) bool {
-	if w.branches[d.Car] != d.From {
-		return false
-	}
-	delete(w.branches, d.Car)
-	if r := w.checks[d.From]; r != nil && !slices.Contains(w.tipsOf(), d.From) {
-		w.stop(r)
-	}
-	return true
-}
-
-func (w *world) tipsOf() []string {
-	var all []string
-	for _, sha := range w.branches {
-		all = append(all, sha)
-	}
-	return all
-}
-
-// workflowRun is the id of the workflow run of a commit, which keeps it when it is run again.
-const workflowRun = 1
-
-// rerun runs the failed checks of a commit again, unless that was done already.
-func (w *world) rerun(e train.Rerun) {
-	r := w.checks[e.Tip]
-	if r == nil || !r.over || !r.red || !slices.Contains(e.IDs, workflowRun) || r.begun+1 > e.After {
-		return
-	}
-	again := w.start(e.Tip, r.bad)
-	again.attempts = r.attempts + 1
-	w.checks[e.Tip] = again
-}
-
-// land moves the heads and then the base, if nobody has moved any of them.
-func (w *world) land(l train.Land) train.Result {
-	for _, m := range l.Members {
-		p := w.pulls[m.Number]
-		switch asked := p.asked(); {
-		case p.ended == p.token():
-			return train.Unready{Car: l.Car, Number: m.Number, Token: asked.Token, Over: true}
-		case p.waits != "":
-			return train.Unready{Car: l.Car, Number: m.Number, Token: asked.Token, Why: p.waits}
-		}
-		if p.state != train.Open || p.head != m.Head && !slices.ContainsFunc(w.made(m.Number), func(t string) bool { return t == p.head }) {
-			return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: fmt.Sprintf("#%d is not at its head", m.Number)}
-		}
-	}
-	for _, m := range l.Members {
-		w.pulls[m.Number].head = m.Tip
-	}
-	if w.fault(w.day.Faults.Refuse) {
-		return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: "GitHub refuses"}
-	}
-	if w.base != l.From {
-		return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: "the base has moved"}
-	}
-	w.move(l.To)
-	return train.Arrived{Car: l.Car, From: l.From, SHA: l.To}
-}
-
-// made are the commits that a request was made into, and may be the head.
-func (w *world) made(number int) []string {
-	var all []string
-	for sha, c := range w.commits {
-		if c.number == number {
-			all = append(all, sha)
-		}
-	}
-	return all
-}
-
-// move has the base at a commit that a train tested, and looks whether that is so.
-func (w *world) move(to string) {
-	r := w.checks[to]
-	if r == nil || !r.over || r.red || w.commits[to].bad {
-		w.complain("%s landed, which is not green", to)
-	}
-	if !w.holds(to, w.base) {
-		w.complain("%s does not stand on the base", to)
-	}
-	var numbers []int
-	for at := to; at != w.base && at != ""; at = w.commits[at].parent {
-		numbers = append(numbers, w.commits[at].number)
-	}
-	slices.Reverse(numbers)
-	w.base = to
-	for _, n := range numbers {
-		if n == 0 || w.pulls[n].wish.Try {
-			w.complain("#%d landed, which only tries", n)
-			continue
-		}
-		w.inTurn(w.pulls[n])
-		w.merge(n, to)
-	}
-}
-
-// inTurn looks whether nobody waits who was there before a request that lands, and as urgent.
-func (w *world) inTurn(p *pull) {
-	for _, r := range w.record.Queue {
-		q := w.pulls[r.Number]
-		switch {
-		case r.End != nil || q.upset || q.state != train.Open || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
-		case q.wish.Try || len(q.wish.Needs) > 0 || q.wish.Now != p.wish.Now || q.wish.Priority != p.wish.Priority || q.approved >= p.approved:
-		default:
-			w.complain("#%d landed before #%d", p.number, q.number)
-		}
-	}
-}
-
-// merge shows a pull request as merged.
-func (w *world) merge(number int, at string) {
-	p := w.pulls[number]
-	if p.landings++; p.landings > 1 {
-		w.complain("#%d landed twice", number)
-	}
-	p.state, p.merged = train.Merged, at
-	w.landed = append(w.landed, number)
-	w.tally.land(p.change, w.now)
-}
-
-// facts are what a run reads.
-func (w *world) facts(m train.Manifest) train.Facts {
-	f := train.Facts{Base: w.base, Reached: map[string]bool{}, Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
 	for n, sha := range w.branches {
 		f.Branches[n] = sha
 	}
-	wanted := m.Wanted()
+	if r.misses("branches") {
+		f.Branches = nil
+	}
+	wanted := r.record.Wanted()
 	for _, tip := range wanted.Ancestors {
 		f.Reached[tip] = w.holds(w.base, tip)
 	}
 	for _, tip := range wanted.Tips {
-		f.Checks[tip] = w.seen(tip)
+		if !r.misses(tip) {
+			f.Checks[tip] = w.seen(tip)
+		}
 	}
-	for _, n := range slices.Concat(wanted.Requests, wanted.Needs) {
+	numbers := wanted.Requests[:min(len(wanted.Requests), r.record.Near(w.settings))]
+	for _, q := range asked {
+		numbers = append(append(numbers, q.Number), q.Needs...)
+	}
+	for _, n := range slices.Concat(numbers, wanted.Needs) {
 		f.Requests[n] = w.pulls[n].standing()
+		if r.misses(fmt.Sprint(n)) && !slices.ContainsFunc(asked, func(q train.Request) bool { return q.Number == n }) {
+			w.pulls[n].upset = true
+			delete(f.Requests, n)
+		}
 	}
 	return f
+}
+
+// misses says that a run does not get to read something in this look.
+func (r *trainRun) misses(what string) bool {
+	return r.day.Faults.Blind > 0 && rand.New(rand.NewPCG(r.look, content(what))).Float64() < r.day.Faults.Blind
 }
 
 func (w *world) seen(tip string) train.Checks {
 	r := w.checks[tip]
 	switch {
+	case r == nil && w.deaf, r != nil && r.over && r.mute:
+		return train.Checks{State: train.ChecksMissing, Open: []string{"build"}}
 	case r == nil || !r.over:
 		return train.Checks{State: train.ChecksPending, Open: []string{"build"}}
 	case r.red:
@@ -293,7 +193,7 @@ func (w *world) seen(tip string) train.Checks {
 }
 
 func (p *pull) standing() train.Standing {
-	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Cancelled: p.cancelled, Ended: p.ended}
+	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Held: p.held, Off: p.off, Cancelled: p.cancelled, Ended: p.ended}
 }
 
 // token is that of the newest request for a pull request.
@@ -302,7 +202,7 @@ func (p *pull) token() string { return fmt.Sprintf("%d/%d", p.number, p.revision
 // asked is the newest request for a pull request, as its comment tells it.
 func (p *pull) asked() train.Request {
 	r := p.wish
-	r.Number, r.Head, r.Token, r.At = p.number, p.approvedHead(), p.token(), p.approved
+	r.Number, r.Head, r.Token, r.At, r.ByGitHub = p.number, p.approvedHead(), p.token(), p.approved, p.byGitHub || p.wish.ByGitHub
 	return r
 }
 

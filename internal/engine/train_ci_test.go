@@ -1,0 +1,205 @@
+package engine_test
+
+import (
+	"cmp"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// onTrains is a workflow that runs on the branches of the train. Its only job reports the check "ci", by the script ci.sh.
+const onTrains = `name: ci
+on:
+  push:
+    branches: ["mergexo/train/**"]
+jobs:
+  test:
+    name: ci
+    runs-on: ubuntu-latest
+    steps:
+      - run: sh ci.sh
+`
+
+// newTrain is a repository whose CI tests the train: no commit passes that has a text with "broken" in it. The requests come from an
+// App, whose pushes start workflows.
+func newTrain(t *testing.T, more ...string) *world {
+	t.Helper()
+	lines := append([]string{`verify = "ci"`, `required_checks = ["ci"]`}, more...)
+	return begin(t, "train "+strings.Join(lines, "\n"), func() *world { return trainOf(newMerge(t, lines...), "! grep -rq broken --include=*.txt .\n") })
+}
+
+// trainOf gives a repository its CI, with this script.
+func trainOf(w *world, script string) *world {
+	w.t.Helper()
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.write("octo", "main", "ci.sh", script)
+	w.write("octo", "main", ".github/workflows/ci.yml", onTrains)
+	w.number = 1
+	w.passed("ci")
+	return w
+}
+
+// trains are the train branches and their tips.
+func (w *world) trains() map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for line := range strings.Lines(w.bare("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/mergexo/train/")) {
+		name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if sha != "" {
+			out[name] = sha
+		}
+	}
+	return out
+}
+
+// ciRuns has CI see every train branch whose commit it has not seen, and MergeXO hear of each run. It counts the runs.
+func (w *world) ciRuns() int {
+	w.t.Helper()
+	ran := 0
+	for branch, sha := range w.trains() {
+		if w.tested[sha] {
+			continue
+		}
+		for _, ev := range w.pushed(branch, sha) {
+			w.handle(ev)
+			ran++
+		}
+	}
+	return ran
+}
+
+// wholeTrain has CI test the train until nothing is left to test, and counts its runs.
+func (w *world) wholeTrain() int {
+	w.t.Helper()
+	all := 0
+	for {
+		n := w.ciRuns()
+		if all += n; n == 0 {
+			return all
+		}
+	}
+}
+
+// next has CI test the one train branch that there is.
+func (w *world) next() model.Event {
+	w.t.Helper()
+	for branch, sha := range w.trains() {
+		return w.tests(branch, sha)
+	}
+	w.t.Fatal("no train branch")
+	return model.Event{}
+}
+
+// tests has CI test a commit, and gives the event of the end of its one run.
+func (w *world) tests(branch, sha string) model.Event {
+	w.t.Helper()
+	events := w.pushed(branch, sha)
+	require.Len(w.t, events, 1, "workflows that run on %s", branch)
+	return events[0]
+}
+
+// workflow is what a workflow file says, as far as the CI of the stories goes by it.
+type workflow struct {
+	Name string    `yaml:"name"`
+	On   yaml.Node `yaml:"on"`
+	Jobs map[string]struct {
+		Name  string `yaml:"name"`
+		Steps []struct {
+			Run string `yaml:"run"`
+		} `yaml:"steps"`
+	} `yaml:"jobs"`
+}
+
+// runsOn says whether a workflow runs on a push to a branch.
+// https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
+func (f workflow) runsOn(t *testing.T, branch string) bool {
+	t.Helper()
+	var word string
+	var list []string
+	var events map[string]*struct {
+		Branches []string `yaml:"branches"`
+		Ignored  []string `yaml:"branches-ignore"`
+	}
+	switch f.On.Kind {
+	case yaml.ScalarNode:
+		require.NoError(t, f.On.Decode(&word))
+		return word == "push"
+	case yaml.SequenceNode:
+		require.NoError(t, f.On.Decode(&list))
+		return strings.Contains(" "+strings.Join(list, " ")+" ", " push ")
+	}
+	require.NoError(t, f.On.Decode(&events))
+	push, is := events["push"]
+	switch {
+	case !is:
+		return false
+	case push != nil && push.Branches != nil:
+		return branchfilter.Match(push.Branches, branch)
+	case push != nil && push.Ignored != nil:
+		return !branchfilter.Match(push.Ignored, branch)
+	}
+	return true
+}
+
+// pushed has CI see that a branch is at a commit: the workflows of this very commit run that say so. It gives the events of their
+// ends. https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows#push
+func (w *world) pushed(branch, sha string) (events []model.Event) {
+	w.t.Helper()
+	if w.tested == nil {
+		w.tested = map[string]bool{}
+	}
+	w.tested[sha] = true
+	dir := ""
+	for path := range strings.Lines(w.bare("ls-tree", "--name-only", sha, ".github/workflows/")) {
+		path = strings.TrimSpace(path)
+		var f workflow
+		require.NoError(w.t, yaml.Unmarshal([]byte(w.bare("show", sha+":"+path)), &f), path)
+		if !f.runsOn(w.t, branch) {
+			continue
+		}
+		if dir == "" {
+			dir = w.t.TempDir()
+			w.bare("--work-tree", dir, "checkout", "-f", sha, "--", ".")
+		}
+		conclusion, jobs := "success", []object{}
+		for id, job := range f.Jobs {
+			passed := "success"
+			for _, step := range job.Steps {
+				run := exec.Command("sh", "-c", step.Run)
+				run.Dir = dir
+				if step.Run != "" && run.Run() != nil {
+					passed, conclusion = "failure", "failure"
+					break
+				}
+			}
+			jobs = append(jobs, object{"name": cmp.Or(job.Name, id), "conclusion": passed})
+		}
+		w.testRuns++
+		events = append(events, w.runEnds(5000+w.testRuns, branch, sha, object{"name": f.Name, "path": path, "conclusion": conclusion, "jobs": jobs}))
+	}
+	return events
+}
+
+// ciEnds has a run of the workflow "ci" end, and gives the event of it.
+func (w *world) ciEnds(id int, branch, sha, conclusion string) model.Event {
+	w.t.Helper()
+	return w.runEnds(id, branch, sha, object{"name": "ci", "path": ".github/workflows/ci.yml", "conclusion": conclusion, "jobs": []object{{"name": "ci", "conclusion": conclusion}}})
+}
+
+// runEnds has a run of a workflow end ten minutes later, and gives the event of it.
+func (w *world) runEnds(id int, branch, sha string, run object) model.Event {
+	w.t.Helper()
+	w.later(10 * time.Minute)
+	run["event"], run["status"], run["head_sha"], run["head_branch"] = "push", "completed", sha, branch
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", id), run)
+	return w.delivery("workflow_run")
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// landed are the pull requests whose files the base got, in that order, by the first word of the name of the file.
+func (w *world) landed(numbers []int, name string) (order []int) {
+	w.t.Helper()
+	for i, n := range numbers {
+		at := w.bare("rev-list", "--count", w.bare("log", "-1", "--format=%H", "main", "--", fmt.Sprintf("%s%d.txt", name, i)))
+		var count int
+		_, err := fmt.Sscan(at, &count)
+		require.NoError(w.t, err)
+		for len(order) <= count {
+			order = append(order, 0)
+		}
+		order[count] = n
+	}
+	out := order[:0]
+	for _, n := range order {
+		if n != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// A request that goes alone shares no run of CI. Those before and behind it share theirs.
+func TestARequestGoesAlone(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n", "four\n")
+	w.aboard(first, "")
+	w.aboard(numbers[:2], "")
+	w.aboard(numbers[2:3], "solo")
+	w.aboard(numbers[3:], "")
+	assert.Equal(t, 4, w.wholeTrain(), "the first, two together, one alone, the last: %s", w.logged.String())
+	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
+	assert.Equal(t, numbers, w.landed(numbers, "car"))
+}
+
+// What a pull request depends on lands before it, or with it: in one car, however late it was asked for.
+func TestADependencyOrdersAndGroups(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	numbers := w.ready("car", "one\n", "two\n", "three\n")
+	for i, body := range []string{fmt.Sprintf("It greets.\n\nDepends-on: #%d", numbers[1]), "", fmt.Sprintf("Depends-on: octo/widgets#%d", numbers[0])} {
+		w.number = numbers[i]
+		w.api("octo", "PATCH", w.pull(""), object{"body": body})
+	}
+	w.aboard(numbers[2:], "")
+	w.aboard(numbers[:1], "")
+	assert.Empty(t, w.trains(), "both wait")
+	assert.Contains(t, w.request(), fmt.Sprintf("it depends on #%d, which has not landed", numbers[1]))
+	w.aboard(numbers[1:2], "")
+	require.Len(t, w.trains(), 1, w.logged.String())
+	assert.Equal(t, 1, w.wholeTrain(), "all three in one car")
+	assert.Equal(t, "merged merged merged", w.badges(numbers...))
+	assert.Equal(t, []int{numbers[1], numbers[0], numbers[2]}, w.landed(numbers, "car"))
+}
+
+// What is tested on a car that lands is not tested again: as many runs of CI as there are cars.
+func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n", "three\n")
+	w.aboard(numbers, "")
+	was := w.trains()
+	require.Len(t, was, 3)
+	before := w.at("main")
+	for _, car := range []string{"3", "2"} { // the later ones first
+		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
+		assert.Equal(t, before, w.at("main"), "what is before it has not landed")
+	}
+	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
+	assert.Equal(t, was["mergexo/train/main/3"], w.at("main"), w.logged.String())
+	assert.Zero(t, w.wholeTrain(), "nothing is left to test")
+	assert.Equal(t, "merged merged merged", w.badges(numbers...))
+}
+
+// What was tested on a car that fails is built and tested again without it, and only that.
+func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "ci_retries = 0", "batch = 1")
+	numbers := w.ready("car", "one\n", "broken\n", "three\n")
+	w.aboard(numbers, "")
+	was := w.trains()
+	require.Len(t, was, 3)
+	for _, car := range []string{"3", "2", "1"} {
+		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
+	}
+	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
+	now := w.trains()
+	require.Len(t, now, 1, "the third, on the first")
+	for branch, sha := range now {
+		assert.Equal(t, "mergexo/train/main/4", branch)
+		assert.Equal(t, was["mergexo/train/main/1"], w.bare("rev-parse", sha+"~2"))
+	}
+	assert.Equal(t, 1, w.wholeTrain(), "four runs in all")
+	assert.Equal(t, "merged open merged", w.badges(numbers...))
+}
+
+// Checks that never report fail the request once the time for them is over, and not before.
+func TestChecksOfACarThatNeverReport(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, `ci_timeout = "90m"`, "ci_retries = 0")
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	first := w.trains()["mergexo/train/main/1"]
+	require.NotEmpty(t, first)
+	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1"})
+	w.later(80 * time.Minute)
+	w.sweep()
+	w.number = numbers[0]
+	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	w.later(20 * time.Minute)
+	w.sweep()
+	w.number = numbers[0]
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
+	assert.Contains(t, w.request(), "required check ci did not report within 1h30m0s")
+	assert.Equal(t, "completed", w.api("octo", "GET", w.path("/actions/runs/4100"), nil)["status"], "nobody waits for it any more")
+	assert.Equal(t, 1, w.wholeTrain(), "the other one, without it")
+	assert.Equal(t, "open merged", w.badges(numbers...))
+}
+
+// A base that takes only what its checks have passed on refuses the tip of a car before that, and takes it afterwards.
+func TestAProtectedBaseTakesNoUntestedCar(t *testing.T) {
+	t.Parallel()
+	w := trainOf(newMerge(t), "true\n")
+	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
+	w.write("bob", w.head, "greeting.txt", "hello\nall\n")
+	w.approve("alice")
+	w.passed("ci")
+	w.aboard([]int{1}, "")
+	tip := w.trains()["mergexo/train/main/1"]
+	require.NotEmpty(t, tip, w.logged.String())
+	before := w.at("main")
+	for _, login := range []string{"bob", "mergexo-app[bot]"} {
+		status, said := w.send(login, http.MethodPatch, w.path("/git/refs/heads/main"), object{"sha": tip})
+		assert.Equal(t, http.StatusUnprocessableEntity, status, "%s", said)
+		assert.Contains(t, string(said), "ci")
+	}
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, 1, w.wholeTrain())
+	assert.Equal(t, tip, w.at("main"), w.logged.String())
+}

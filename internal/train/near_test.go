@@ -1,0 +1,86 @@
+package train_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// A run looks at the first of those who wait only. Many who may not board hide nobody behind them, once they have been looked at.
+func TestThoseWhoWaitHideNobody(t *testing.T) {
+	for name, stop := range map[string]func(s *train.Standing){
+		"by a label":       func(s *train.Standing) { s.Waits = "label freeze is on it" },
+		"by their comment": func(s *train.Standing) { s.Held = "the approval is gone" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			y.settings.Batch, y.settings.Speculate = 2, 1
+			for n := 1; n <= 10; n++ {
+				y.ask(train.Request{Number: n})
+				s := y.facts.Requests[n]
+				stop(&s)
+				y.facts.Requests[n] = s
+			}
+			y.ask(requests(11, 12, 13)...)
+			all := y.facts.Requests
+			look := func() {
+				near := y.record.Near(y.settings)
+				y.facts.Requests = map[int]train.Standing{}
+				for _, n := range y.record.Wanted().Requests[:min(near, len(y.record.Queue))] {
+					y.facts.Requests[n] = all[n]
+				}
+				y.run()
+			}
+			look() // which takes them up
+			for range 4 {
+				look()
+			}
+			assert.Equal(t, "m0+11+12 testing", y.line())
+			for n := 1; n <= 10; n++ {
+				all[n] = train.Standing{State: train.Open, Head: all[n].Head}
+			}
+			look()
+			assert.Equal(t, 1, y.record.Queue[0].Number)
+			assert.False(t, y.record.Queue[0].Waits)
+		})
+	}
+}
+
+// Nobody overtakes a request that a run does not get to read, though it knows of that one by itself. Who goes now does.
+func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		last train.Request
+		line string
+	}{
+		"who asked later": {train.Request{Number: 3}, ""},
+		"who goes now":    {train.Request{Number: 3, Now: true}, "m0+3 testing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			y.ask(requests(1, 2)...)
+			y.ask(c.last)
+			delete(y.facts.Requests, 1)
+			y.run()
+			assert.Equal(t, c.line, y.line())
+		})
+	}
+}
+
+// Without a base everybody fails who is not merged, which has to be read first.
+func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = 1, 1
+	y.ask(requests(1, 2, 3)...)
+	y.run()
+	y.facts.Base, y.facts.Gone = "", true
+	delete(y.facts.Requests, 3)
+	y.run()
+	require.Len(t, y.record.Queue, 1)
+	y.facts.Requests[3] = train.Standing{State: train.Merged, Head: "h3", SHA: "m1"}
+	y.passed()
+	y.run()
+	assert.Equal(t, "done #3 landed m1", y.passed())
+}
