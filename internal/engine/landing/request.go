@@ -27,8 +27,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Find judges a command that asks for a merge, and makes the request of it. A dry run goes as far as it can without
-// changing anything, and tells what it found.
+// Find decides about a command that asks for a merge, and makes the request that the reply begins. The dry run of a merge goes
+// as far as it can without changing anything, and tells what it found.
 func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, error) {
 	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
 	if wish := c.Command.Train; wish != (model.TrainWish{}) {

@@ -117,10 +117,10 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 // last sweep has said. What could be read of a repository only in part is an error.
 func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo) (model.Board, error) {
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: Options{Plan: true}, onlooks: true}
-	f, err := s.scan(ctx)
+	f, _, err := s.scan(ctx)
 	if err == nil && len(f.people) > 0 { // what they did with their own tokens counts, now that their rights are known
 		s.beside = f.people
-		f, err = s.scan(ctx)
+		f, _, err = s.scan(ctx)
 	}
 	if err = cmp.Or(err, f.cut); err != nil {
 		return model.Board{}, err
@@ -147,8 +147,9 @@ func (s *sweeper) run(ctx context.Context) error {
 		_, err := s.visitAll(ctx, only, len(only))
 		return err
 	}
-	var err error
-	if s.found, err = s.scan(ctx); err != nil {
+	_, places, err := s.scan(ctx)
+	s.keepPlace(ctx, places)
+	if err != nil {
 		return err
 	}
 	s.swept.Board, s.swept.Work = s.found.board, sweep.Order(s.found.work)
