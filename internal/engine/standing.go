@@ -3,15 +3,23 @@ package engine
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// reading is the world for who only looks: what a run would clean up as it reads stays.
+func (e *Engine) reading() *thread.World {
+	w := e.World
+	w.Effects = effect.ReadOnly{}
+	return &w
+}
+
 // onlooker are the topics of a number, for who only looks at what runs with another token have written.
 func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(&e.World, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
+	p := newTopics(e.reading(), model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
 	p.Onlooks = true
 	return p
 }
@@ -75,5 +83,5 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Status
 
 // Trains are the merge trains of a repository, or that of one base, as they are now.
 func (e *Engine) Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error) {
-	return trains.Show(ctx, &e.World, repo, base)
+	return trains.Show(ctx, e.reading(), repo, base)
 }

@@ -73,6 +73,18 @@ type Applier interface {
 	Ended() error
 }
 
+// ReadOnly makes no effect and tells none. It is for commands that only look.
+type ReadOnly struct{}
+
+// Apply does nothing.
+func (ReadOnly) Apply(context.Context, Thread, Effect) (Result, error) { return Result{}, nil }
+
+// Overlay changes nothing.
+func (ReadOnly) Overlay(snap model.Snapshot, _ model.Repo, _ int) model.Snapshot { return snap }
+
+// Ended is nil.
+func (ReadOnly) Ended() error { return nil }
+
 // The states of an effect in a report.
 const (
 	Applied = "applied"
