@@ -154,36 +154,41 @@ func parse(line markdown.Line) Command {
 	keys := append(slices.Clone(verbs()[at].keys), keyPR)
 	seen := map[string]bool{}
 	for _, w := range words[2:] {
-		key, value, ok := strings.Cut(w.Text, "=")
-		key = strings.ToLower(key)
-		if strings.HasPrefix(key, "@") && !ok && slices.Contains(keys, keyLogin) {
-			key, value = keyLogin, w.Text[1:]
-		}
-		known := slices.Contains(keys, key)
-		switch {
-		case !ok && !known && slices.ContainsFunc(keys, isWord):
-			c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-		case !ok && (!known || !isWord(key)):
-			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
-		case !known:
-			c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-		case ok && isWord(key):
-			c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
-		case seen[key]:
-			c.Problem = trouble(w, "`%s` is given twice", key)
-		default:
-			c.set(w, key, value)
-		}
-		seen[key] = true
+		c.word(w, keys, seen)
 		if c.Problem != "" {
 			return c
 		}
-		if key == wordBecause {
+		if seen[wordBecause] {
 			c.because(line, w)
 			break
 		}
 	}
 	return c.finished(words[len(words)-1])
+}
+
+// word takes one word behind the name of the command, which is key=value, or a key alone. seen are the keys before it.
+func (c *Command) word(w markdown.Line, keys []string, seen map[string]bool) {
+	key, value, ok := strings.Cut(w.Text, "=")
+	key = strings.ToLower(key)
+	if strings.HasPrefix(key, "@") && !ok && slices.Contains(keys, keyLogin) {
+		key, value = keyLogin, w.Text[1:]
+	}
+	known := slices.Contains(keys, key)
+	switch {
+	case !ok && !known && slices.ContainsFunc(keys, isWord):
+		c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+	case !ok && (!known || !isWord(key)):
+		c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
+	case !known:
+		c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+	case ok && isWord(key):
+		c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
+	case seen[key]:
+		c.Problem = trouble(w, "`%s` is given twice", key)
+	default:
+		c.set(w, key, value)
+	}
+	seen[key] = true
 }
 
 // finished checks what the words of a command say together.

@@ -145,12 +145,7 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 			w.label("alice", smallJob)
 			return w
 		})
-		w.gate.at = func(i int, _ *http.Request) fate {
-			if i == n {
-				return diesAfter
-			}
-			return passes
-		}
+		w.gate.only(n, diesAfter)
 		w.phase(thread.ApplyPhase, ev, dir)
 		if !w.gate.died() {
 			require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")

@@ -93,16 +93,11 @@ func TestADeathAtAnyWriteOfATurnThatResolvesIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 			w.settled(1, 1, 1)
 		})

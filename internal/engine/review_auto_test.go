@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -85,15 +84,10 @@ func TestADeathAtAnyWriteOfAReviewByLabelIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			assert.Equal(t, want, w.said()+w.reviewed())
 			assert.Empty(t, w.labelled())
 		})

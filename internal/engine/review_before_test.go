@@ -70,15 +70,10 @@ func TestADeathAtAnyWriteOfAReviewedJobIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := begun(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			require.Len(t, w.pulls(), 1)
 			require.Len(t, w.marked("issue", "done"), 1)
 			w.number = 3

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -52,16 +51,11 @@ func TestADeathAtAnyWriteOfAReviewedTurnIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := newTurn(t, "works+reviews", rest)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			assert.Equal(t, want, w.reviewed())
 			w.settled(1, 1, 1)
 		})

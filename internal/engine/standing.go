@@ -17,16 +17,16 @@ func (e *Engine) reading() *thread.World {
 	return &w
 }
 
-// onlooker are the topics of a number, for who only looks at what runs with another token have written.
-func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(e.reading(), model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
+// onlooker are the topics of a number, for a token that need not be the one that runs work with.
+func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *topics {
+	p := newTopics(w, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
 	p.Onlooks = true
 	return p
 }
 
 // Look tells how one pull request stands, and every condition of a turn with its evidence.
 func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.Status, []model.Gate, error) {
-	p := e.onlooker(repo, number, &model.Report{})
+	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return model.Status{}, nil, err
@@ -49,7 +49,7 @@ type Explanation struct {
 
 // Why is Look with the conditions of a merge as well, and for issues too.
 func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Explanation, err error) {
-	p := e.onlooker(repo, number, &model.Report{})
+	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return why, err

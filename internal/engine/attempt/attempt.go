@@ -81,8 +81,8 @@ type Handoff interface {
 	Start() string
 	// BeginAt makes the commit that the agent began at the start of the attempt.
 	BeginAt(ctx context.Context, start string) error
-	// TakeIn looks at the commits that were handed over, once they hold.
-	TakeIn(ctx context.Context, h handoff.Handoff) error
+	// ReceiveCommits looks at the commits that were handed over, once they hold.
+	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
 	// Withhold notes that what was handed over must not be pushed.
 	Withhold(e *work.Ending)
 }

@@ -144,12 +144,17 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if again, err := d.regression(kept, head); err != nil || again {
 		return "", again, err
 	}
+	return d.tested(ctx, head)
+}
+
+// tested runs the tests at the head, and then everything else that accepts it: if they fail, the agent gets another round.
+func (d *dialogue) tested(ctx context.Context, head string) (_ string, again bool, err error) {
 	output, slow, err := d.RequiredTests(ctx, d.Subject.Tested(d.Base()), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = work.Failing(err)
 	}
 	if err == nil && output == "" {
-		again, err = d.tooLong(kept, head)
+		again, err = d.tooLong(context.WithoutCancel(ctx), head)
 	}
 	if err == nil && output == "" && !again {
 		again, err = d.review(ctx, head)

@@ -57,9 +57,9 @@ func SealedIn(p *Attempt) (key, digest string) {
 	return "", ""
 }
 
-// Outlive removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
+// ReplaceTranscript removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
 // what stays only takes up room.
-func Outlive(ctx context.Context, p *Attempt, key string) {
+func ReplaceTranscript(ctx context.Context, p *Attempt, key string) {
 	if p.Sealed == nil || key == "" || key == p.Marker.Key || p.Marker.Transcript == "" {
 		return
 	}

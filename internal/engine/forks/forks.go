@@ -58,7 +58,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	facts := thread.ForkFacts(p.Thread, p.MayLetIn)
 	step := external.Next(facts)
-	if external.Stray(facts) && p.Snap.Pull.State == model.PullOpen {
+	if external.LabelLeft(facts) && p.Snap.Pull.State == model.PullOpen {
 		g := &admission{Pull: p, marker: p.State.External().Marker}
 		return thread.End(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
 	}

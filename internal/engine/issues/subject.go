@@ -36,8 +36,8 @@ func (p *Issue) Keep(ctx context.Context, h work.Held) model.Kept {
 	return model.Kept{}
 }
 
-// Lose notes why what was done is kept nowhere.
-func (p *Issue) Lose(err error) { p.progress.unkept = err.Error() }
+// NotKept notes why what was done is kept nowhere.
+func (p *Issue) NotKept(err error) { p.progress.unkept = err.Error() }
 
 // Tested is the commit that needs no test: what earlier attempts left on the branch may not have passed.
 func (p *Issue) Tested(string) string { return fetch.BaseTip(p.Checkout) }

@@ -79,7 +79,7 @@ func (m *member) takes(ctx context.Context) error {
 	if err := thread.ReadDemands(ctx, m.Thread); err != nil {
 		return err
 	}
-	if why := merge.Barred(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
+	if why := merge.RefusedBy(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
 	}
 	return nil
@@ -195,7 +195,7 @@ func TestTip(ctx context.Context, t *thread.Thread, branch, base, tip string) er
 	}
 	_, err := testInTime(ctx, t, branch, base, tip)
 	if !thread.Outlives(err) {
-		thread.MoveOut(t)
+		thread.UseOwnClone(t)
 	}
 	return err
 }

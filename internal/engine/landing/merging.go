@@ -246,7 +246,7 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 		}
 		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", build)
 		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
-			thread.MoveOut(m.Thread)
+			thread.UseOwnClone(m.Thread)
 		}
 	}
 }
@@ -365,7 +365,7 @@ func halted(ctx context.Context, g *merger) (*model.Comment, error) {
 		return nil, err
 	}
 	for _, said := range open {
-		role := thread.Hearing(g.Thread).Hears(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
+		role := thread.CommandPolicy(g.Thread).RoleOf(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
 		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
 		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
 			return &said.Comment, nil

@@ -52,7 +52,7 @@ func (p *Desk) Answer(ctx context.Context) error {
 	}
 	for _, said := range open {
 		login := said.Comment.Author.Login
-		standing := thread.Hearing(p.Thread).Hears(said.Comment, p.Memory.Rights[strings.ToLower(login)])
+		standing := thread.CommandPolicy(p.Thread).RoleOf(said.Comment, p.Memory.Rights[strings.ToLower(login)])
 		if standing == command.Stranger {
 			continue
 		}

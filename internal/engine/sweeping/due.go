@@ -76,7 +76,7 @@ func (g *item) dueIdentity(st model.State) {
 
 // dueAnswers finds who may have answered the agent's question.
 func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[model.BlockMarker]) {
-	all := thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
+	all := thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
 	answers := turn.Answers(question, st, g.number, all)
 	g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
 		return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
@@ -97,7 +97,7 @@ func (p *reading) duePull() item {
 	p.dueReview(&g)
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
-		if thread.Hearing(p.Thread).Hears(said.Comment, model.PermissionRead) == command.Delegate {
+		if thread.CommandPolicy(p.Thread).RoleOf(said.Comment, model.PermissionRead) == command.Delegate {
 			g.delegates = append(g.delegates, strings.ToLower(said.Comment.Author.Login))
 		}
 	}
@@ -108,23 +108,29 @@ func (p *reading) duePull() item {
 		p.dueExternal(&g)
 		return g
 	}
+	p.dueTurn(&g, st)
+	return g
+}
+
+// dueTurn finds what a turn on a pull request would take up.
+func (p *reading) dueTurn(g *item, st model.State) {
 	question := turn.Question(st)
 	if question != nil { // whoever answers it lifts it
 		st.Block = nil
 	}
 	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
-		p.dueAnswers(&g, st, *question)
-		return g
+		p.dueAnswers(g, st, *question)
+		return
 	}
 	if unmet {
 		if gate.Name == turn.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
 		if gate.Name != turn.GateTracked { // else people talk to each other
-			g.unanswered = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+			g.unanswered = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
 		}
-		return g
+		return
 	}
 	if st.Tracked == nil && len(st.Turns) == 0 && g.needs == nil {
 		g.due(model.DueLink, p.Snap.Pull.CreatedAt)
@@ -138,9 +144,8 @@ func (p *reading) duePull() item {
 	if len(thread.LostReplies(p.Thread)) > 0 || len(p.Lost) > 0 {
 		g.due(model.DueReplies, time.Time{})
 	}
-	g.candidates = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+	g.candidates = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
 	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
-	return g
 }
 
 // stubs are comments without what takes memory.
@@ -208,7 +213,7 @@ type failingHead struct {
 
 // failingHead is that of the pull request where its failures are feedback; nil where nothing fails.
 func (p *reading) failingHead() *failingHead {
-	if !thread.HearsFailures(p.Thread) || !thread.Failing(p.Thread) {
+	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) {
 		return nil
 	}
 	f := &failingHead{sha: p.Snap.Pull.HeadSHA, policy: thread.CIPolicy(p.Thread), answered: map[string]bool{}}
@@ -273,7 +278,7 @@ func (p *reading) dueExternal(g *item) {
 	switch {
 	case spoilt && p.State.Block == nil && p.Settings.External.Enabled:
 		g.due(model.DueReplies, time.Time{})
-	case external.Stray(facts):
+	case external.LabelLeft(facts):
 		g.due(model.DueExternal, step.At)
 	case step.Act != external.Nothing && step.Act != external.GoOn && step.Act != external.Finish:
 		g.hosts = append(g.hosts, strings.ToLower(step.By))
@@ -301,7 +306,7 @@ func (p *reading) dueIssue() item {
 		}
 		return g
 	}
-	candidates := turn.Hopeful(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
+	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
 	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, len(candidates), thread.Everybody))
 	if g.step.From != nil {
 		g.since = g.step.From.At
@@ -325,7 +330,7 @@ func (p *reading) dueIssue() item {
 
 // unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
 func (g item) unasked(known map[string]model.Permission) []string {
-	ask := turn.Unasked(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
+	ask := turn.UnknownRights(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
 	more := func(logins []string, listed func(string) bool) {
 		for _, login := range logins {
 			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {
