@@ -68,6 +68,9 @@ func (w *world) begins(live, plan []model.Effect) {
 	}
 	require.GreaterOrEqual(w.t, len(live), len(plan), "live %v, plan %v", live, plan)
 	for i, one := range plan {
+		if one.Kind == "dispatch" { // GitHub may refuse to start a run, and then this one does its work
+			return
+		}
 		assert.Equal(w.t, told(live[i]), told(one), "effect %d of the plan", i)
 	}
 }
