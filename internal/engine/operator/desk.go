@@ -253,7 +253,7 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 			return command.Answer{}, err
 		}
 	}
-	if takesUp[c.Command.Name] && !p.Followed(c.Key) {
+	if c.Command.Wakes() && !p.Followed(c.Key) {
 		// Before the reply, which ends the command: if this run dies, the next one continues.
 		return command.Answer{}, thread.Follow(p.Thread, d.about.Event.Number, c.Key)
 	}
@@ -263,9 +263,6 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: d.about.Event.Number},
 	}, nil
 }
-
-// takesUp are the commands after which something may be pending that was held up.
-var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true, "review": true}
 
 // respond posts the answer to a command, with the marker that is its receipt.
 func (p *Desk) respond(ctx context.Context, token, text string, marker any) (id int64, err error) {
