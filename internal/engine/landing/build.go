@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,13 +130,13 @@ func (m *member) what(head string) merging.Request {
 	switch {
 	case known.Joins && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
 		title, body = flow.ExternalMerge(pull)
-	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
+	case known.Titled:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
 	strategy := m.way.Strategy
 	own, _ := m.source()
-	if strategy == model.StrategyCherryPick && head != own { // an earlier attempt has picked them already
-		strategy = model.StrategyRebase
+	if head != own {
+		strategy = cmp.Or(known.Again, strategy)
 	}
 	return merging.Request{
 		Strategy: strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
