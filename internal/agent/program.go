@@ -24,21 +24,13 @@ type program struct {
 	checked bool
 }
 
-// release is a version of a program.
+// release is a version of a program: the one that the tests run.
 type release struct {
 	name    string // as it is looked up in PATH
 	pkg     string // npm package
 	version string
 	prepare []string // commands that a runner needs besides
 }
-
-// The versions are those that the tests run.
-var (
-	claudeRelease = release{name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}
-	codexRelease  = release{name: "codex", pkg: "@openai/codex", version: "0.169.0", prepare: []string{
-		"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 # Codex sandboxes its commands with user namespaces",
-	}}
-)
 
 // install is the command that installs it.
 func (r release) install() string { return "npm install -g " + r.pkg + "@" + r.version }
