@@ -24,12 +24,14 @@ import (
 // decisions are the functions of the engine that decide, by room. They read as much as they like, and return what is to be done.
 // None of them reaches an applier, through whatever it calls.
 var decisions = map[string][]string{
-	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
-	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening"},
+	"attempt":   {"Attempt.plan"},
+	"feedback":  {"nextTurn"},
 	"issues":    {"Issue.NextStep"},
-	"reviewing": {"Pull.Find"},
-	"sweeping":  {"sweeper.scan", "reading.duePull", "sweeper.decide"},
-	"thread":    {"Thread.Read"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange"},
+	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
+	"reviewing": {"Pull.Find", "Pull.refuse"},
+	"sweeping":  {"sweeper.scan", "sweeper.decide", "scan.places", "reading.duePull", "reading.dueIssue"},
+	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
 }
 
 // applying is what a decision must not reach.
@@ -81,6 +83,7 @@ func callsIn(c calls, byName map[string][]string, name string, fset *token.FileS
 				continue
 			}
 			self := info.Defs[fn.Name].(*types.Func)
+			c[self.FullName()] = map[string]bool{}
 			if fn.Recv != nil {
 				byName[self.Name()] = append(byName[self.Name()], self.FullName())
 			}
@@ -164,7 +167,7 @@ func TestDecisionsApplyNothing(t *testing.T) {
 	for room, names := range decisions {
 		for _, name := range names {
 			f := function(room, name)
-			assert.NotEmpty(t, c[f], "%s is not there", f)
+			assert.Contains(t, c, f)
 			assert.Empty(t, c.path(f, applying), "%s.%s applies an effect", room, name)
 		}
 	}

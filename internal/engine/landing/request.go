@@ -127,7 +127,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 			return merge.Verdict{}, err
 		}
 	}
-	v, err := judge(ctx, p, c)
+	v, err := decide(ctx, p, c)
 	if err != nil {
 		return merge.Verdict{}, err
 	}
@@ -149,9 +149,9 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	return v, err
 }
 
-// judge asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
+// decide asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
-func judge(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
+func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
 	begins := c.Request.Command != "" && c.Request.State == ""
 	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
