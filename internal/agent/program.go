@@ -121,7 +121,7 @@ func makeDirs(top string, names ...string) error {
 	return nil
 }
 
-// writeNew writes a file anew: what an earlier agent has put in its place is removed, and not written to.
+// writeNew creates a file. It removes what an earlier agent has put in its place, and does not write to that.
 func writeNew(file, text string, mode fs.FileMode) error {
 	if err := os.RemoveAll(file); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (p *program) check(ctx context.Context, opt Options, dir string, further fu
 	return nil
 }
 
-// with gives env with some variables set anew, and those whose value is "" taken out.
+// with returns env with some variables replaced, and without those whose value is "".
 func with(env []string, set map[string]string) []string {
 	var out []string
 	for _, entry := range env {

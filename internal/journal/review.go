@@ -32,7 +32,7 @@ func checkReview(m *model.ReviewMarker) error {
 	return nil
 }
 
-// review folds in a review that was asked for. A turn may be under way beside it: each of the two knows what was spent when it was
+// review folds in a review that was asked for. A turn may be in progress beside it: each of the two knows what was spent when it was
 // claimed, and its own part. So a day's account is what one of them says with the parts of those that came after it, and of all
 // such sums the greatest.
 func (f *fold) review(cm model.Comment, m *model.ReviewMarker) {

@@ -51,7 +51,7 @@ type Report struct {
 	// Markdown.
 	Merge    bool     `json:"-"`
 	Pictures []string `json:"-"`
-	// Mistaken is set when it is the caller who has to mend what went wrong.
+	// Mistaken is set when it is the caller who has to fix what went wrong.
 	Mistaken bool `json:"-"`
 	// Need is what waits for a person at the end; nil for nothing.
 	Need *Need `json:"-"`

@@ -34,7 +34,7 @@ type Subject interface {
 	Overtaken() bool
 }
 
-// Words are what people read of an attempt while it is under way.
+// Words are what people read of an attempt while it is in progress.
 type Words interface {
 	// Body is the comment of the attempt, but for its token.
 	Body(text string, m model.TurnMarker) journal.Body

@@ -94,7 +94,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 		return out, d.Blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
-		return d.anew(ctx)
+		return d.newSession(ctx)
 	case failed.Kind == agent.Limit:
 		return out, &work.Ending{Cause: err, Waits: true}
 	case failed.Kind == agent.Refused:
@@ -103,8 +103,8 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	return out, work.Failing(err)
 }
 
-// anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
-func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
+// newSession begins another session in place of one that is lost. It knows nothing but what GitHub holds.
+func (d *dialogue) newSession(ctx context.Context) (model.Outcome, error) {
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
 	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)

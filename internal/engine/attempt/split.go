@@ -27,7 +27,7 @@ func (p *Attempt) NothingToDo() error {
 	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
 }
 
-// Deliver has the agent work on the turn at hand, and hands over what comes of it.
+// Deliver has the agent work on the turn at hand, and hands over the result.
 func (p *Attempt) Deliver(ctx context.Context) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
@@ -110,7 +110,7 @@ func cannotBe(err error) bool {
 	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
 }
 
-// handoffOf is what came of the agent's part, for the other phase.
+// handoffOf is the result of the agent's part, for the other phase.
 func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	m := p.Marker
 	h := handoff.Handoff{

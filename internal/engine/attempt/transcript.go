@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// sessionRef is the hidden ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
+// sessionRef is the private ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
 // that dies before its receipt must not take the place of what the last receipt names.
 func sessionRef(number int, key string) string {
 	return fmt.Sprintf("refs/mergexo/session/%d/%s", number, key)

@@ -27,7 +27,7 @@ type Effect interface {
 type repeat int
 
 const (
-	never  repeat = iota // the caller looks what became of it
+	never  repeat = iota // the caller looks for the result
 	always               // the same change twice is the same as once
 	unseen               // it is looked for, and made again only where it is not there
 )

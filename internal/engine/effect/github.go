@@ -268,8 +268,8 @@ func (m MergePull) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{SHA: sha}, err
 }
 
-// Enqueue puts a pull request into GitHub's merge queue, where Head is still its head. What became of one whose answer is unclear
-// its caller asks the queue.
+// Enqueue puts a pull request into GitHub's merge queue, if Head is still its head. If the answer is unclear, the caller asks
+// the queue for the result.
 type Enqueue struct{ Node, Head, Base, Token string }
 
 // Entry names the base branch.

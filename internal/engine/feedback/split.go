@@ -11,7 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// handOver is the agent's phase of a turn: what comes of it goes into the handoff's directory. What needs no agent is left
+// handOver is the agent's phase of a turn: the result goes into the handoff's directory. What needs no agent is left
 // to the other phase, which finds it by itself.
 func handOver(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) error {
 	m, feedback := nextTurn(p, pending, dead)

@@ -39,7 +39,7 @@ func (p *Pull) Body(text string, m model.TurnMarker) journal.Body {
 	return journal.Body{Text: text, Kind: journal.KindTurn, Marker: journal.Packed(m)}
 }
 
-// ClaimText, PlannedText and FailedText are what people read of the turn at hand while it is under way.
+// ClaimText, PlannedText and FailedText are what people read of the turn at hand while it is in progress.
 func (p *Pull) ClaimText() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) }
 
 func (p *Pull) PlannedText(m model.TurnMarker) string {

@@ -61,7 +61,7 @@ func packed(m model.IssueMarker) model.IssueMarker {
 	return m
 }
 
-// ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is under way.
+// ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is in progress.
 func (p *Issue) ClaimText() string {
 	return flow.ClaimText(*p.Snap.Thread, p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
 }

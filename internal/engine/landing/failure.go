@@ -19,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Failure is why a merge does not come about.
+// Failure is why a merge does not happen.
 type Failure struct {
 	merge.Failure
 	// waits says that what is missing can come without another request.

@@ -191,7 +191,7 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	return g.lookAgain(ctx, g.marker.Claim)
 }
 
-// lookAgain reads the pull request anew, and ends the run where the request is not what it was: over, taken back, replaced,
+// lookAgain reads the pull request again, and ends the run where the request is not what it was: over, taken back, replaced,
 // or claimed by another run than the one with this claim.
 func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	if err := g.Read(ctx); err != nil {
@@ -214,7 +214,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	return nil
 }
 
-// run prepares, tests and lands all members, anew where a base moved meanwhile, as often as the settings allow.
+// run prepares, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	g.tried = true
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {

@@ -100,8 +100,7 @@ func (p *Request) expiry() time.Time {
 	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
 }
 
-// Evaluate says what becomes of a request. What GitHub tells is asked once; git is asked only where an approval of
-// an older head may still hold.
+// Evaluate decides about a request. It asks GitHub once, and git only if an approval of an older head may still hold.
 func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
 	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
@@ -340,7 +339,7 @@ func (p *Request) guard(ctx context.Context) error {
 // tokenOf names the end of a request to merge.
 func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Command) }
 
-// endOthers ends the requests that a newer one took the place of, which would else say for ever that they wait.
+// endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.
 func endOthers(ctx context.Context, p *Request) error {
 	newest := p.State.Merge()
 	for _, said := range p.State.Merges {

@@ -158,7 +158,7 @@ func stubs(comments []model.Comment) []model.Comment {
 	return comments
 }
 
-// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can mend
+// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can fix
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
 	newest := p.State.Merge()

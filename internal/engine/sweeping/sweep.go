@@ -30,7 +30,7 @@ type Options struct {
 
 func (o Options) all() bool { return len(o.Only) == 0 && !o.Repository }
 
-// Swept is what came of a sweep.
+// Swept is the result of a sweep.
 type Swept struct {
 	// Results are the reports of what was worked at, in that order. The last one, with number 0, is the sweep's own: what was
 	// done about the repository as a whole, and all calls that belong to no other.
@@ -65,7 +65,7 @@ type Runner interface {
 	Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error
 	// Trains are the merge trains as they are now: that of a base, or of all where it is empty.
 	Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error)
-	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to mend.
+	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to fix.
 	Conclude(err error, rep *model.Report) error
 }
 

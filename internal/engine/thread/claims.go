@@ -60,8 +60,8 @@ func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each errand
-// and a session that begins anew the agent's. It is renewed with every edit of the claim.
+// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each round of
+// git operations and a new session the agent's. It is renewed with every edit of the claim.
 func (t *Thread) Expiry() time.Time {
 	tests := t.Settings.Feedback.RepairRounds + 1
 	agents := tests + MaxErrands + 1

@@ -75,7 +75,7 @@ func (w *Work) SetAside(ctx context.Context) model.Kept {
 	return w.KeepAside(ctx, work.Head)
 }
 
-// hide pushes work to a hidden ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
 func hide(ctx context.Context, w *Work, head string) model.Kept {
 	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
