@@ -261,8 +261,8 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 
 // runGitOps carries out git operations that the agent asked for, since it has no credential of its own.
 func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
-	if d.gitRounds == thread.MaxErrands {
-		return work.Failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxErrands))
+	if d.gitRounds == thread.MaxGitRounds {
+		return work.Failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxGitRounds))
 	}
 	d.gitRounds++
 	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {

@@ -64,7 +64,7 @@ func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
 // git operations and a new session the agent's. It is renewed with every edit of the claim.
 func (t *Thread) Expiry() time.Time {
 	tests := t.Settings.Feedback.RepairRounds + 1
-	agents := tests + MaxErrands + 1
+	agents := tests + MaxGitRounds + 1
 	work := time.Duration(agents)*t.Settings.Agent.Timeout + time.Duration(tests)*t.Settings.Agent.TestTimeout
 	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
 }
@@ -113,8 +113,8 @@ func OwesAnswers(t *Thread) bool {
 	})
 }
 
-// MaxErrands is in how many rounds of one turn an agent may ask for git operations.
-const MaxErrands = 3
+// MaxGitRounds is in how many rounds of one turn an agent may ask for git operations.
+const MaxGitRounds = 3
 
 // OutOfTime is how a run ends whose time is over.
 func OutOfTime(t *Thread) *Stop {
