@@ -34,7 +34,7 @@ var conventions = []convention{
 	{"os", []string{"MkdirTemp"}, []string{"internal/scratch", "internal/git/transport/unbundle.go", "internal/agent/isolation_user.go", "internal/git/testtree/workspace.go"}, "make it with package scratch, so that the next run removes what a killed one leaves"},
 	{"time", []string{"Sleep"}, nil, "wait on a timer that a context can end"},
 	{"", []string{"panic"}, nil, "return an error"},
-	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "Stage", "StageWithPrivate", "WritePrivate", "Mirror", "Delete", "DeleteAll", "DeletePrivate", "DeleteCheckpoint", "AcquireLock", "TakeOverLock", "Unlock"},
+	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "PushCar", "SwapPrivate", "Stage", "StageWithPrivate", "WritePrivate", "Mirror", "Delete", "DeleteAll", "DeletePrivate", "DeleteCheckpoint", "AcquireLock", "TakeOverLock", "Unlock"},
 		[]string{"internal/engine/effect", "internal/git/transport", "internal/engine/landing/local.go", "internal/engine/landing/local_land.go"}, onlyAppliers},
 }
 
@@ -43,8 +43,28 @@ const onlyAppliers = "only the appliers of effects change anything outside"
 
 // writes are the methods of GitHub's client that change something, by its handles.
 var writes = map[string][]string{
-	"Comments": {"Create", "Edit", "Delete", "Reply", "React"}, "Issues": {"Open", "RemoveLabel"}, "Pulls": {"Create", "Close", "Merge"},
-	"Actions": {"RerunFailed", "Cancel", "Dispatch"}, "Refs": {"Create", "Delete"},
+	"Actions":  {"Cancel", "Dispatch", "RerunFailed"},
+	"Comments": {"Create", "Delete", "Edit", "React", "Reply"},
+	"Commits":  {"Report"},
+	"Issues":   {"AddLabel", "AddSub", "Close", "Create", "Open", "RemoveLabel"},
+	"Pulls":    {"Close", "Create", "Dequeue", "Enqueue", "Merge", "ResolveThread", "Review"},
+	"Refs":     {"Create", "Delete"},
+}
+
+// written are the methods of GitHub's client that a file calls, as writes has them. Effects call no others.
+func written(file *ast.File) map[string][]string {
+	all := map[string][]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if handle, ok := sel.X.(*ast.SelectorExpr); ok {
+				if client, ok := handle.X.(*ast.CallExpr); ok && strings.HasSuffix(selected(client.Fun), ".GitHub") {
+					all[handle.Sel.Name] = append(all[handle.Sel.Name], sel.Sel.Name)
+				}
+			}
+		}
+		return true
+	})
+	return all
 }
 
 // checkWrites lists the calls in a file of the engine by which it changes something on GitHub itself.
@@ -162,6 +182,7 @@ func parse(t *testing.T, path string, source any) *ast.File {
 }
 
 func TestConventions(t *testing.T) {
+	sent := map[string][]string{}
 	for _, p := range packages(t) {
 		if strings.HasPrefix(p.name(), "scripts/") {
 			continue
@@ -172,7 +193,12 @@ func TestConventions(t *testing.T) {
 		for _, f := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
 			file := parse(t, filepath.Join(p.Dir, f), nil)
 			assert.Empty(t, checkConventions(p.name()+"/"+f, file))
-			if strings.HasPrefix(p.name(), "internal/engine") && p.name() != "internal/engine/effect" {
+			switch own, _ := house(p.name()); {
+			case p.name() == "internal/engine/effect":
+				for handle, methods := range written(file) {
+					sent[handle] = slices.Compact(slices.Sorted(slices.Values(append(sent[handle], methods...))))
+				}
+			case own == "internal/engine":
 				assert.Empty(t, checkWrites(p.name()+"/"+f, file))
 			}
 		}
@@ -180,6 +206,7 @@ func TestConventions(t *testing.T) {
 			assert.Empty(t, checkTest(p.name()+"/"+f, parse(t, filepath.Join(p.Dir, f), nil)))
 		}
 	}
+	assert.Equal(t, sent, writes, "what effects call and what only they may call")
 }
 
 func TestCheckConventionsSeesWhatIsWrong(t *testing.T) {

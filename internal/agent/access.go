@@ -21,32 +21,6 @@ type access struct {
 	header   func(env []string) http.Header // what the provider authenticates; empty without a key
 }
 
-var openAI = access{
-	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
-	header: func(env []string) http.Header {
-		out := http.Header{}
-		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {
-			out.Set("Authorization", "Bearer "+key)
-		}
-		return out
-	},
-}
-
-// anthropic sends both headers, as Claude Code does: a gateway may want one and the server behind it the other.
-var anthropic = access{
-	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
-	header: func(env []string) http.Header {
-		out := http.Header{}
-		if key := value(env, "ANTHROPIC_API_KEY"); key != "" {
-			out.Set("X-Api-Key", key)
-		}
-		if token := value(env, "ANTHROPIC_AUTH_TOKEN"); token != "" {
-			out.Set("Authorization", "Bearer "+token)
-		}
-		return out
-	},
-}
-
 // modelKeys are the variables that are kept from the programs of every provider.
 func modelKeys() []string {
 	var keys []string

@@ -80,12 +80,14 @@ type adapter struct {
 	model   *access // nil: the program finds its model itself
 	release release // of the program, where the model is known
 	builtIn bool    // it runs no program
+	// transcript is how the program files the transcripts of its sessions; nil: it has none that can be carried away.
+	transcript *layout
 }
 
 // adapters is every agent there is.
 var adapters = map[string]adapter{
-	"claude":     {build: newClaude, model: &anthropic, release: claudeRelease},
-	"codex":      {build: newCodex, model: &openAI, release: codexRelease},
+	"claude":     {build: newClaude, model: &anthropic, release: claudeRelease, transcript: &claudeTranscripts},
+	"codex":      {build: newCodex, model: &openAI, release: codexRelease, transcript: &codexTranscripts},
 	"command":    {build: newCommand},
 	"suggestion": {build: newSuggestion, builtIn: true},
 }

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/agent/modelproxy"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -17,6 +20,28 @@ import (
 // as, without asking. No file of the checkout configures it: --bare skips CLAUDE.md, hooks and plugins, but not
 // .claude/settings.json, which could send the key to another address, so it reads no settings at all.
 type claude struct{ program }
+
+var claudeRelease = release{name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}
+
+// claudeTranscripts: Claude Code files by the path of the checkout, which is another one on another runner. It looks there first
+// and then in every other directory, whatever its name. What it lays beside a transcript, long outputs of commands, is left out:
+// the transcript names them by a path that is gone with the run.
+var claudeTranscripts = layout{`.+/ID\.jsonl`, func(at string) string { return "mergexo/" + path.Base(at) }}
+
+// anthropic sends both headers, as Claude Code does: a gateway may want one and the server behind it the other.
+var anthropic = access{
+	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	header: func(env []string) http.Header {
+		out := http.Header{}
+		if key := value(env, "ANTHROPIC_API_KEY"); key != "" {
+			out.Set("X-Api-Key", key)
+		}
+		if token := value(env, "ANTHROPIC_AUTH_TOKEN"); token != "" {
+			out.Set("Authorization", "Bearer "+token)
+		}
+		return out
+	},
+}
 
 func newClaude(opt Options) (Agent, error) {
 	if err := claudeFlags.verify(opt.ExtraArgs); err != nil {

@@ -2,16 +2,19 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/agent/modelproxy"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -19,6 +22,24 @@ import (
 // HOME and temporary directories, not to .git, and have no network. Codex reads no configuration from the checkout: .codex,
 // AGENTS.md and skills are disabled, and all instructions are in the prompt.
 type codex struct{ program }
+
+var codexRelease = release{name: "codex", pkg: "@openai/codex", version: "0.169.0", prepare: []string{
+	"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 # Codex sandboxes its commands with user namespaces",
+}}
+
+// codexTranscripts: Codex finds a session by its file's name, and takes up what it has packed itself.
+var codexTranscripts = layout{`\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-ID\.jsonl(\.zst)?`, func(at string) string { return at }}
+
+var openAI = access{
+	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
+	header: func(env []string) http.Header {
+		out := http.Header{}
+		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {
+			out.Set("Authorization", "Bearer "+key)
+		}
+		return out
+	},
+}
 
 func newCodex(opt Options) (Agent, error) {
 	if err := codexFlags.verify(opt.ExtraArgs); err != nil {

@@ -24,21 +24,13 @@ type program struct {
 	checked bool
 }
 
-// release is a version of a program.
+// release is a version of a program: the one that the tests run.
 type release struct {
 	name    string // as it is looked up in PATH
 	pkg     string // npm package
 	version string
 	prepare []string // commands that a runner needs besides
 }
-
-// The versions are those that the tests run.
-var (
-	claudeRelease = release{name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}
-	codexRelease  = release{name: "codex", pkg: "@openai/codex", version: "0.169.0", prepare: []string{
-		"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 # Codex sandboxes its commands with user namespaces",
-	}}
-)
 
 // install is the command that installs it.
 func (r release) install() string { return "npm install -g " + r.pkg + "@" + r.version }
@@ -129,7 +121,7 @@ func makeDirs(top string, names ...string) error {
 	return nil
 }
 
-// writeNew writes a file anew: what an earlier agent has put in its place is removed, and not written to.
+// writeNew creates a file. It removes what an earlier agent has put in its place, and does not write to that.
 func writeNew(file, text string, mode fs.FileMode) error {
 	if err := os.RemoveAll(file); err != nil {
 		return err
@@ -178,7 +170,7 @@ func (p *program) check(ctx context.Context, opt Options, dir string, further fu
 	return nil
 }
 
-// with gives env with some variables set anew, and those whose value is "" taken out.
+// with returns env with some variables replaced, and without those whose value is "".
 func with(env []string, set map[string]string) []string {
 	var out []string
 	for _, entry := range env {

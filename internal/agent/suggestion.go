@@ -18,7 +18,7 @@ func newSuggestion(Options) (Agent, error) { return suggestion{}, nil }
 
 const suggestionOnly = "this agent only applies the suggestion blocks of review comments"
 
-// proposal is one review comment with a suggestion block, and what became of it.
+// proposal is one review comment with a suggestion block, and the result.
 type proposal struct {
 	feedback    model.Feedback
 	first, last int // lines, from 1

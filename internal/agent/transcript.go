@@ -21,24 +21,12 @@ type layout struct {
 	as   func(at string) string // the path that a transcript found at at is handed out with, and put back to
 }
 
-// layouts are all programs with transcripts that we know.
-//
-// Codex finds a session by its file's name and takes up what it has packed itself. Claude Code files by the path of the
-// checkout, which is another one on another runner; it looks there first and then in every other directory, whatever its
-// name. What it lays beside a transcript, long outputs of commands, is left out: the transcript names them by a path that
-// is gone with the run.
-var layouts = map[string]layout{
-	"codex":  {`\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-ID\.jsonl(\.zst)?`, func(at string) string { return at }},
-	"claude": {`.+/ID\.jsonl`, func(at string) string { return "mergexo/" + path.Base(at) }},
-}
-
 // maxFiled bounds how many files and directories are looked at for a transcript.
 const maxFiled = 20_000
 
 // HasTranscripts reports whether an adapter's sessions can be carried to another machine.
 func HasTranscripts(adapter string) bool {
-	_, ok := layouts[adapter]
-	return ok
+	return adapters[adapter].transcript != nil
 }
 
 // ReadTranscript gives the transcript of a session as an adapter left it in Options.Sessions: files by slash-separated
@@ -67,7 +55,7 @@ func ReadTranscript(sessions, adapter, handle string, limit int64) (map[string][
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{layouts[adapter].as(newest.at): text}, nil
+	return map[string][]byte{adapters[adapter].transcript.as(newest.at): text}, nil
 }
 
 // WriteTranscript puts back what ReadTranscript gave, on whatever machine, in place of all that is there of the session.
@@ -87,7 +75,7 @@ func WriteTranscript(sessions, adapter, handle string, files map[string][]byte) 
 		return fmt.Errorf("put back session %s of %s: its transcript has %d files: want one", shelf.id, adapter, len(files))
 	}
 	for at := range files {
-		if !shelf.pattern.MatchString(at) || layouts[adapter].as(at) != at {
+		if !shelf.pattern.MatchString(at) || adapters[adapter].transcript.as(at) != at {
 			return fmt.Errorf("put back session %s of %s: %q is not a file of its transcript", shelf.id, adapter, at)
 		}
 	}
@@ -119,8 +107,8 @@ type shelf struct {
 
 // openShelf opens the adapter's directory, which may not be a symbolic link: the agent could have put it there.
 func openShelf(sessions, adapter, handle string) (*shelf, error) {
-	at, ok := layouts[adapter]
-	if !ok {
+	at := adapters[adapter].transcript
+	if at == nil {
 		return nil, fmt.Errorf("session of %s: MergeXO does not know where that agent keeps transcripts", adapter)
 	}
 	now, err := readSession(handle)

@@ -74,7 +74,7 @@ func (t *tree) remove(name string) {
 	l.text, l.there, l.touched = nil, false, true
 }
 
-// changed are the paths that are not as they were, each with what became of it: "", "new" or "removed".
+// changed are the paths that are not as they were, each with the result: "", "new" or "removed".
 func (t *tree) changed() (paths []string, how map[string]string) {
 	how = map[string]string{}
 	for _, name := range t.paths {

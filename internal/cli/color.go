@@ -49,7 +49,7 @@ func colour(p *program, when string, structured bool) {
 	}
 }
 
-// watch shows at a terminal what is under way.
+// watch shows at a terminal what is in progress.
 func watch(p *program) func(what string) (done func()) {
 	return func(what string) func() { return p.errs.Working(p.Clock, what) }
 }

@@ -228,7 +228,7 @@ func readLocal(root *os.Root, file *doctor.File) (found bool) {
 	case info.IsDir():
 		file.Bad = "a directory, not a file"
 		return true
-	case !info.Mode().IsRegular(): // opening a pipe would block for ever
+	case !info.Mode().IsRegular(): // opening a pipe would block forever
 		file.Bad = "not a file"
 		return true
 	case info.Size() > github.LargestFile:

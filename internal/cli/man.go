@@ -31,7 +31,7 @@ func roff(s string) string {
 	return s
 }
 
-// roffText is a text of several paragraphs, whose lines are filled anew.
+// roffText is a text of several paragraphs, whose lines are filled again.
 func roffText(s string) string {
 	var b strings.Builder
 	for _, paragraph := range strings.Split(strings.TrimSpace(s), "\n\n") {

@@ -150,7 +150,8 @@ type Answer struct {
 // Changes reports whether the command changes something, and so must be answered where it does.
 func (a Answer) Changes() bool {
 	c, plain := a.Marker.(model.CommandMarker)
-	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry", "revert", MergeCancel, "delegate", DelegateCancel}, c.Command)
+	v, _ := verbNamed(c.Command)
+	return !plain || c.Result == model.Applied && (v.changes || strings.HasSuffix(c.Command, " "+wordCancel))
 }
 
 // Decide answers an operator's command.
@@ -158,11 +159,11 @@ func Decide(c Case) Answer {
 	if c.Command.Problem != "" {
 		return c.mistaken()
 	}
-	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == c.Command.Name })
-	if at < 0 {
+	v, ok := verbNamed(c.Command.Name)
+	if !ok {
 		return help(c)
 	}
-	return verbs()[at].decide(c)
+	return v.decide(c)
 }
 
 // sentence ends a text with a full stop, unless it is a question.

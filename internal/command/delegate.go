@@ -19,9 +19,9 @@ func (p Policy) delegated(login string, at time.Time) bool {
 	return slices.ContainsFunc(p.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, login) && at.After(d.At) })
 }
 
-// Hears derives the role of the author of a comment: that of Role, or of a delegate. What they said before they were one does not
+// RoleOf derives the role of the author of a comment: that of Role, or of a delegate. What they said before they were one does not
 // count, and neither does a delegate who has lost access.
-func (p Policy) Hears(c model.Comment, permission model.Permission) Role {
+func (p Policy) RoleOf(c model.Comment, permission model.Permission) Role {
 	role := p.Role(c.Author.Login, permission)
 	if role != Operator && permission >= model.PermissionRead && p.delegated(c.Author.Login, c.CreatedAt) {
 		return Delegate

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -25,12 +24,10 @@ func help(c Case) Answer {
 
 // mistaken answers a command that could not be read: what is wrong, and how the one command is written that was meant.
 func (c Case) mistaken() Answer {
-	name := cmp.Or(c.Command.Name, c.Command.Meant)
-	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
-	if i < 0 {
+	v, ok := verbNamed(cmp.Or(c.Command.Name, c.Command.Meant))
+	if !ok {
 		return c.reject("%s `%s help` explains them.", sentence(c.Command.Problem), Word)
 	}
-	v := verbs()[i]
 	return c.reject("%s\n\n`%s`: %s. `%s help` lists all commands.", sentence(c.Command.Problem), v.syntax(), v.does, Word)
 }
 

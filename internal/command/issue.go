@@ -19,7 +19,7 @@ type Work struct {
 	Instead string
 }
 
-// AboutIssue reports whether a command is about the work on the issue that it was given on: that work is under way, or no
+// AboutIssue reports whether a command is about the work on the issue that it was given on: that work is in progress, or no
 // open pull request fits the command.
 func (p Policy) AboutIssue(c Command, thread model.Snapshot, underWay bool) bool {
 	return !thread.IsPull && thread.Thread != nil && (underWay || len(thread.Thread.Pulls) == 0) && thread.Thread.Number != p.OperationsIssue &&

@@ -42,25 +42,42 @@ type verb struct {
 	keys   []string // and words, besides pr, which all of them take
 	decide func(Case) Answer
 	does   string
+	// changes says that its receipt changes something by itself, and wakes that something may be pending after it that it held up.
+	changes, wakes bool
+}
+
+// verbNamed is the row of a command; false if there is none.
+func verbNamed(name string) (verb, bool) {
+	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
+	if at < 0 {
+		return verb{}, false
+	}
+	return verbs()[at], true
+}
+
+// Wakes reports whether something may be pending after the command that waited for it.
+func (c Command) Wakes() bool {
+	v, _ := verbNamed(c.Name)
+	return v.wakes
 }
 
 // verbs is the table of commands, those that people use most first: a new one is a file and a row here.
 func verbs() []verb {
 	return []verb{
-		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed. `dry-run` only reports what would happen; `cancel` cancels a waiting request. For the merge train: `priority=high` or `low`, `solo` (alone) and `now` (before all others)"},
-		{"why", nil, why, "explain why nothing happens here, or what happens next"},
-		{"status", nil, status, "show the state of this pull request"},
-		{"retry", []string{keyIssue}, retry, "retry what failed, with three new attempts"},
-		{"unblock", []string{keyHead}, unblock, "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
-		{"pause", nil, pause, "do nothing until `resume`; comments made until then wait"},
-		{"resume", nil, resume, "end a pause"},
-		{"adopt", nil, adopt, "work on this pull request, whatever its branch is called"},
-		{"release", nil, release, "stop working on this pull request"},
-		{wordTry, []string{keyStrategy, keySHA}, merge, "test what would land in the merge train, and report the result without landing it"},
-		{"review", nil, review, "have an agent review this pull request as it is now; its findings are posted as one review"},
-		{"delegate", []string{keyLogin, wordCancel}, delegate, "let somebody have this pull request merged; `cancel` revokes it"},
-		{"revert", []string{wordBecause}, revert, "open a pull request that reverts this merged one"},
-		{"help", nil, help, "show this list"},
+		{name: "merge", keys: []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, decide: merge, wakes: true, does: "merge this pull request once it is approved and its checks have passed. `dry-run` only reports what would happen; `cancel` cancels a waiting request. For the merge train: `priority=high` or `low`, `solo` (alone) and `now` (before all others)"},
+		{name: "why", decide: why, does: "explain why nothing happens here, or what happens next"},
+		{name: "status", decide: status, does: "show the state of this pull request"},
+		{name: "retry", keys: []string{keyIssue}, decide: retry, changes: true, wakes: true, does: "retry what failed, with three new attempts"},
+		{name: "unblock", keys: []string{keyHead}, decide: unblock, wakes: true, does: "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
+		{name: "pause", decide: pause, changes: true, does: "do nothing until `resume`; comments made until then wait"},
+		{name: "resume", decide: resume, changes: true, wakes: true, does: "end a pause"},
+		{name: "adopt", decide: adopt, wakes: true, does: "work on this pull request, whatever its branch is called"},
+		{name: "release", decide: release, changes: true, does: "stop working on this pull request"},
+		{name: wordTry, keys: []string{keyStrategy, keySHA}, decide: merge, does: "test what would land in the merge train, and report the result without landing it"},
+		{name: "review", decide: review, wakes: true, does: "have an agent review this pull request as it is now; its findings are posted as one review"},
+		{name: "delegate", keys: []string{keyLogin, wordCancel}, decide: delegate, changes: true, does: "let somebody have this pull request merged; `cancel` revokes it"},
+		{name: "revert", keys: []string{wordBecause}, decide: revert, changes: true, does: "open a pull request that reverts this merged one"},
+		{name: "help", decide: help, does: "show this list"},
 	}
 }
 
@@ -142,48 +159,53 @@ func parse(line markdown.Line) Command {
 		return c
 	}
 	name := words[1]
-	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == strings.ToLower(name.Text) })
-	if at < 0 {
+	v, ok := verbNamed(strings.ToLower(name.Text))
+	if !ok {
 		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
 		if near, ok := nearest.To(name.Text, names()); ok {
 			c.Meant = near
 		}
 		return c
 	}
-	c.Name = verbs()[at].name
-	keys := append(slices.Clone(verbs()[at].keys), keyPR)
+	c.Name = v.name
+	keys := append(slices.Clone(v.keys), keyPR)
 	seen := map[string]bool{}
 	for _, w := range words[2:] {
-		key, value, ok := strings.Cut(w.Text, "=")
-		key = strings.ToLower(key)
-		if strings.HasPrefix(key, "@") && !ok && slices.Contains(keys, keyLogin) {
-			key, value = keyLogin, w.Text[1:]
-		}
-		known := slices.Contains(keys, key)
-		switch {
-		case !ok && !known && slices.ContainsFunc(keys, isWord):
-			c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-		case !ok && (!known || !isWord(key)):
-			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
-		case !known:
-			c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-		case ok && isWord(key):
-			c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
-		case seen[key]:
-			c.Problem = trouble(w, "`%s` is given twice", key)
-		default:
-			c.set(w, key, value)
-		}
-		seen[key] = true
+		c.word(w, keys, seen)
 		if c.Problem != "" {
 			return c
 		}
-		if key == wordBecause {
+		if seen[wordBecause] {
 			c.because(line, w)
 			break
 		}
 	}
 	return c.finished(words[len(words)-1])
+}
+
+// word takes one word behind the name of the command, which is key=value, or a key alone. seen are the keys before it.
+func (c *Command) word(w markdown.Line, keys []string, seen map[string]bool) {
+	key, value, ok := strings.Cut(w.Text, "=")
+	key = strings.ToLower(key)
+	if strings.HasPrefix(key, "@") && !ok && slices.Contains(keys, keyLogin) {
+		key, value = keyLogin, w.Text[1:]
+	}
+	known := slices.Contains(keys, key)
+	switch {
+	case !ok && !known && slices.ContainsFunc(keys, isWord):
+		c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+	case !ok && (!known || !isWord(key)):
+		c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
+	case !known:
+		c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+	case ok && isWord(key):
+		c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
+	case seen[key]:
+		c.Problem = trouble(w, "`%s` is given twice", key)
+	default:
+		c.set(w, key, value)
+	}
+	seen[key] = true
 }
 
 // finished checks what the words of a command say together.

@@ -235,7 +235,7 @@ func (d drawer) fill(r *row, turns []model.BoardTurn) {
 	}
 }
 
-// lasted is how long a turn took; 0 while it is under way.
+// lasted is how long a turn took; 0 while it is in progress.
 func lasted(t model.BoardTurn) time.Duration {
 	if t.Began.IsZero() || t.Ended.Before(t.Began) {
 		return 0

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"context"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,12 +20,7 @@ func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
 		w.review("alice", "Answer me.")
 		ev := w.delivery("pull_request_review_comment")
 		for _, f := range []fate{diesFirst, diesAfter} {
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return f
-				}
-				return passes
-			}
+			w.gate.only(n, f)
 			_, _ = w.engine().Handle(context.Background(), ev)
 			w.over(w.runs)
 			if !w.gate.died() {

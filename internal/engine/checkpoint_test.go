@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -125,16 +123,7 @@ func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
 	w.agent = "commits+dirty+hangs"
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
-	ctx, cancel := context.WithCancel(context.Background())
-	e := w.engine()
-	done := make(chan model.Report)
-	go func() {
-		rep, _ := e.Handle(ctx, ev)
-		done <- rep
-	}()
-	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
-	cancel()
-	assert.Equal(t, model.ResultRetry, (<-done).Result)
+	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 3)
 	claim := w.marked("turn", "started")

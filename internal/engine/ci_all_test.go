@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,15 +21,10 @@ func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := flake(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.handle(ev)
 				w.gate.revive()
-				w.sweep()
+				w.recoverBySweep()
 				assert.Equal(t, want, w.incidentShows())
 				w.sweep()
 				assert.Equal(t, want, w.incidentShows(), "the whole incident exactly once")

@@ -22,12 +22,7 @@ func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
 			t.Run(fmt.Sprintf("write %d %s", n, name), func(t *testing.T) {
 				t.Parallel()
 				w, ev := twoComments(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				rep := w.handle(ev)
 				if rep.Result != model.ResultDone { // the stage's push may be left to the next run
 					rep = w.handle(ev)

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -83,16 +82,11 @@ func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := twoComments(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.handle(ev)
 				recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
 				w.gate.revive()
-				rep := w.handle(ev)
+				rep := w.recover(ev)
 				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 				assert.Equal(t, want, w.shows())
 				if recorded {

@@ -94,7 +94,7 @@ func (e *Engine) MergeLocal(ctx context.Context, order landing.LocalOrder) (mode
 	return rep, e.Conclude(err, &rep)
 }
 
-// Conclude puts the end of a run into its report. Errors that are the caller's to mend are given back.
+// Conclude puts the end of a run into its report. Errors that are the caller's to fix are given back.
 func (e *Engine) Conclude(err error, rep *model.Report) error {
 	if rep.Result == model.ResultDone && len(rep.Effects) > 0 && !thread.Changed(rep.Effects) {
 		rep.Result, rep.Reason = model.ResultNothing, strings.TrimSuffix("dry run: a live run would do this: "+rep.Reason, ": ")

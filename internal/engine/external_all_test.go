@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,15 +37,10 @@ func diesFromForkTo(t *testing.T, badge string, start func(t *testing.T) *world)
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w := start(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.sweepOnly()
 				w.gate.revive()
-				w.sweep()
+				w.recoverBySweep()
 				assert.Equal(t, badge, w.badge())
 				assert.Equal(t, want, tells(w))
 				w.quiet()

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,12 +20,7 @@ func TestUnclearAnswersOnTheWayToAPullRequest(t *testing.T) {
 				t.Parallel()
 				w := newIssue(t)
 				ev := w.label("alice", smallJob)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.handle(ev)
 				w.gate.at = nil
 				w.handle(ev)

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -35,17 +34,12 @@ func (w *world) showsIssue() string {
 // afterDeath handles an event with a death at write n, and then lets the next run make it good.
 func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
 	w.t.Helper()
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == n {
-			return f
-		}
-		return passes
-	}
+	w.gate.only(n, f)
 	w.handle(ev)
 	require.True(w.t, w.gate.died(), "write %d", n)
 	w.gate.revive()
 	w.gate.at = nil
-	return w.handle(ev)
+	return w.recover(ev)
 }
 
 func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
@@ -114,17 +113,9 @@ func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 	w.agent = "quiet+hangs"
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan model.Report)
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
-	go func() {
-		rep, _ := e.Handle(ctx, ev)
-		done <- rep
-	}()
-	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
-	cancel()
-	rep := <-done
+	rep := w.interrupted(e, ev, 2)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Zero(t, w.gate.writes)
 	rep = w.phase(thread.ApplyPhase, ev, dir)
@@ -145,12 +136,7 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 			w.label("alice", smallJob)
 			return w
 		})
-		w.gate.at = func(i int, _ *http.Request) fate {
-			if i == n {
-				return diesAfter
-			}
-			return passes
-		}
+		w.gate.only(n, diesAfter)
 		w.phase(thread.ApplyPhase, ev, dir)
 		if !w.gate.died() {
 			require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -182,16 +181,7 @@ func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {
 	w := newIssue(t)
 	w.agent = "quiet+hangs"
 	ev := w.label("alice", smallJob)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan model.Report)
-	e := w.engine()
-	go func() {
-		rep, _ := e.Handle(ctx, ev)
-		done <- rep
-	}()
-	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
-	cancel()
-	rep := <-done
+	rep := w.interrupted(w.engine(), ev, 2)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	require.Len(t, w.comments(), 1)
 	assert.Equal(t, model.ReasonCancelled, w.attemptMarker(model.PhaseWaiting).Waiting)

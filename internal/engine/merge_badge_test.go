@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -127,12 +126,7 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 			w := newUnshown(t, 1000)
 			w.later(61 * time.Minute)
 			w.gate.revive()
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
 			require.True(t, w.gate.died())
 			w.gate.revive()
@@ -162,12 +156,7 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 			t.Parallel()
 			w, ev := start(t)
 			w.gate.revive()
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()

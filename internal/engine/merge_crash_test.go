@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -63,17 +62,12 @@ func diesAfterWrite(t *testing.T, strategy string, n int, want, after string) {
 	t.Parallel()
 	w, ev := readyToMerge(t, strategy)
 	before := w.bare("rev-parse", "main^{tree}")
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == n {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.only(n, diesAfter)
 	w.handle(ev)
 	require.True(t, w.gate.died())
 	assert.Contains(t, []string{before, after}, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
 	w.gate.revive()
-	rep := w.handle(ev)
+	rep := w.recover(ev)
 	assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 	assert.Equal(t, want, w.ends())
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
@@ -84,12 +78,7 @@ func diesAfterWrite(t *testing.T, strategy string, n int, want, after string) {
 func losesAnswer(t *testing.T, strategy string, n int, how fate, want string) {
 	t.Parallel()
 	w, ev := readyToMerge(t, strategy)
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == n {
-			return how
-		}
-		return passes
-	}
+	w.gate.only(n, how)
 	for range 3 { // what cannot be told is left to the next run
 		if rep := w.handle(ev); rep.Result == model.ResultNothing {
 			break

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,16 +22,11 @@ func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
 			t.Parallel()
 			g := newGroup(t)
-			g.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			g.gate.only(n, diesAfter)
 			ev, _ := g.request()
 			require.True(t, g.gate.died())
 			g.gate.revive()
-			g.take(ev)
+			g.recover(ev)
 			assert.Equal(t, []string{"merged", "merged"}, g.badges())
 			assert.Equal(t, []string{"done"}, g.merges())
 			assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))

@@ -102,17 +102,12 @@ func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 			t.Parallel()
 			w := merged(t)
 			w.gate.revive()
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.talk("carol", "/mergexo revert")
 			ev := w.delivery("issue_comment")
 			w.handle(ev)
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			assert.Len(t, w.opened(), 1)
 			assert.Len(t, w.marked("command", ""), 1)
 			assert.Empty(t, w.at("mergexo/revert-1-2"))

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,12 +22,7 @@ func TestMergeGroupWhoseMemberHasTheFirstEventAfterADeath(t *testing.T) {
 			t.Parallel()
 			g := newGroup(t)
 			here, there := g.at("main"), g.main()
-			g.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			g.gate.only(n, diesAfter)
 			ev, _ := g.request()
 			require.True(t, g.gate.died())
 			g.gate.revive()
@@ -36,7 +30,7 @@ func TestMergeGroupWhoseMemberHasTheFirstEventAfterADeath(t *testing.T) {
 			if g.main() != there {
 				assert.NotEqual(t, here, g.at("main"), "the member has landed without its leader")
 			}
-			g.take(ev)
+			g.recover(ev)
 			g.together()
 			for _, c := range g.said() {
 				assert.NotContains(t, c["body"], "merge_failed")

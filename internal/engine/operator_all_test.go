@@ -5,7 +5,6 @@ package engine_test
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"testing"
 	"time"
 
@@ -62,16 +61,11 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 					t.Parallel()
 					w := scene.set(t)
 					w.gate.revive()
-					w.gate.at = func(i int, _ *http.Request) fate {
-						if i == n {
-							return f
-						}
-						return passes
-					}
+					w.gate.only(n, f)
 					ev := w.delivery("issue_comment")
 					w.handle(ev)
 					w.gate.revive()
-					w.handle(ev)
+					w.recover(ev)
 					assert.Equal(t, want, w.shows()+w.operations(ev)+w.signs(ev))
 				})
 			}

@@ -55,12 +55,7 @@ func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 			t.Parallel()
 			w, ev := twoComments(t)
 			w.takes(1, false)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()
@@ -124,12 +119,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 			t.Parallel()
 			w, ev := readyToMerge(t, model.StrategyRebase)
 			w.takes(1, false)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,15 +27,10 @@ func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, other := start(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.sweepOrDie()
 				w.gate.revive()
-				w.sweep()
+				w.recoverBySweep()
 				assert.Equal(t, want, shows(w, other))
 				w.quiet()
 			})

@@ -194,12 +194,7 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 			w.handle(ev)
 			w.unreceipted()
 			w.gate.revive()
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == 1 {
-					return f
-				}
-				return passes
-			}
+			w.gate.only(1, f)
 			w.handle(ev)
 			w.gate.revive()
 			w.handle(ev)

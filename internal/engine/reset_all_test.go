@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,12 +40,7 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", when, n), func(t *testing.T) {
 				t.Parallel()
 				w := scene(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.reset("sandbox-actions", engine.Reset{})
 				w.gate.revive()
 				w.reset("sandbox-actions", engine.Reset{})

@@ -39,7 +39,7 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		rep := model.Report{Result: model.ResultNothing, Number: n, Effects: []model.Effect{}}
 		restBefore, graphqlBefore := e.GitHub.Calls()
 		began := e.Now()
-		p := e.onlooker(r.Repo, n, &rep)
+		p := onlooker(&e.World, r.Repo, n, &rep)
 		err := thread.EndedBy(p.Thread, p.desk.Reset(ctx, r.Head))
 		p.Close()
 		rest, graphql := e.GitHub.Calls()

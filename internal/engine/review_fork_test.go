@@ -95,12 +95,7 @@ func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
 		return
 	}
 	w := newReader(t, writeItOut)
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.only(2, diesFirst)
 	w.talk("carol", "/mergexo review")
 	w.read(w.delivery("issue_comment"))
 	w.gate.revive()
@@ -131,12 +126,7 @@ func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := begun(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.read(ev)
 				require.True(t, w.gate.died())
 				w.gate.revive()

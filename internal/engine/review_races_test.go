@@ -49,12 +49,7 @@ func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
 func abandoned(t *testing.T) (*world, model.Event) {
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.only(2, diesFirst)
 	w.talk("carol", "/mergexo review")
 	ev := w.delivery("issue_comment")
 	w.handle(ev)

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -144,12 +143,7 @@ func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.only(2, diesFirst)
 	w.orders("carol", "/mergexo review")
 	require.True(t, w.gate.died())
 	w.gate.revive()
@@ -181,20 +175,13 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 				t.Run(fmt.Sprintf("%s write %d, then %s", name, n, next), func(t *testing.T) {
 					t.Parallel()
 					w, ev := begun(t)
-					w.gate.at = func(i int, _ *http.Request) fate {
-						if i == n {
-							return f
-						}
-						return passes
-					}
+					w.gate.only(n, f)
 					w.handle(ev)
 					w.gate.revive()
 					if next == "event" {
-						w.handle(ev)
+						w.recover(ev)
 					} else {
-						_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-						require.NoError(t, err)
-						w.over(w.runs)
+						w.recoverBySweep()
 					}
 					assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
 					calls := w.calls()

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,12 +39,7 @@ func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := agreed(t, "pair")
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.handle(ev)
 				w.gate.revive()
 				w.handle(ev)

@@ -3,22 +3,30 @@ package engine
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// onlooker are the topics of a number, for who only looks at what runs with another token have written.
-func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(&e.World, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
+// reading is the world for who only looks: what a run would clean up as it reads stays.
+func (e *Engine) reading() *thread.World {
+	w := e.World
+	w.Effects = effect.ReadOnly{}
+	return &w
+}
+
+// onlooker are the topics of a number, for a token that need not be the one that runs work with.
+func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *topics {
+	p := newTopics(w, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
 	p.Onlooks = true
 	return p
 }
 
 // Look tells how one pull request stands, and every condition of a turn with its evidence.
 func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.Status, []model.Gate, error) {
-	p := e.onlooker(repo, number, &model.Report{})
+	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return model.Status{}, nil, err
@@ -41,7 +49,7 @@ type Explanation struct {
 
 // Why is Look with the conditions of a merge as well, and for issues too.
 func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Explanation, err error) {
-	p := e.onlooker(repo, number, &model.Report{})
+	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return why, err
@@ -75,5 +83,5 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Status
 
 // Trains are the merge trains of a repository, or that of one base, as they are now.
 func (e *Engine) Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error) {
-	return trains.Show(ctx, &e.World, repo, base)
+	return trains.Show(ctx, e.reading(), repo, base)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -617,17 +616,9 @@ func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
 	w.agent = "hang"
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
-	ctx, cancel := context.WithCancel(context.Background())
 	e := w.engine()
 	e.Foreign = nil
-	done := make(chan model.Report)
-	go func() {
-		rep, _ := e.Handle(ctx, ev)
-		done <- rep
-	}()
-	clocktest.Until(t, func() bool { return w.calls() == 1 }, "the agent is at work")
-	cancel()
-	assert.Equal(t, model.ResultRetry, (<-done).Result)
+	assert.Equal(t, model.ResultRetry, w.interrupted(e, ev, 1).Result)
 	assert.Len(t, w.marked("turn", "started"), 1)
 
 	w.agent = "answer"

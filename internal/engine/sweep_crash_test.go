@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,12 +13,7 @@ import (
 // diesAt lets a process that handles an event die when its write n is applied.
 func (w *world) diesAt(ev model.Event, n int) {
 	w.t.Helper()
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == n {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.only(n, diesAfter)
 	w.handle(ev)
 	require.True(w.t, w.gate.died(), "write %d", n)
 	w.gate.revive()

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -54,12 +53,7 @@ func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 		t.Run("after write", func(t *testing.T) {
 			t.Parallel()
 			w, ev := twoComments(t)
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return diesAfter
-				}
-				return passes
-			}
+			w.gate.only(n, diesAfter)
 			w.handle(ev)
 			w.gate.revive()
 			w.sweep()

@@ -16,9 +16,9 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt sweeping.Option
 	return sweeping.Sweep(ctx, &e.World, e, repo, opt)
 }
 
-// Board is sweeping.Board in the world of this engine.
+// Board is sweeping.Board by this engine.
 func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
-	return sweeping.Board(ctx, &e.World, e, repo)
+	return sweeping.Board(ctx, e.reading(), e, repo)
 }
 
 // Train takes the merge train of a base further; asked are all whose requests are in it.
@@ -51,7 +51,7 @@ func (t *sweepTask) Turn(ctx context.Context, rep *model.Report) (again bool, at
 		t.rounds-- // the same turn goes on
 		err = t.engine.drain(ctx, followUp(next), rep)
 		rep.Number = next.Event.Number
-		if next.Instead || ctx.Err() != nil {
+		if next.Instead || ctx.Err() != nil || thread.IsPlan(err) {
 			return false, p.Thread, err
 		}
 		t.followed = append(t.followed, followed{next.Cause, err})

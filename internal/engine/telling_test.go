@@ -141,12 +141,7 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ev := broken(t)
-			w.gate.at = func(n int, _ *http.Request) fate {
-				if n == 1 {
-					return f
-				}
-				return passes
-			}
+			w.gate.only(1, f)
 			_, _ = w.engine().Handle(context.Background(), ev)
 			w.gate.revive()
 			w.refused(ev)

@@ -141,17 +141,17 @@ func (p *topics) prepare(ctx context.Context) (*thread.Stop, error) {
 // hasFollowed says that the follow-up of this cause has come to its end.
 func (p *topics) hasFollowed(cause string) bool { return p.task.hasFollowed(cause) }
 
-// FindMerge, FindRevert, MergeGates and NextStep are what commands ask of the topics.
+// FindMerge, FindReview, Revert, MergeGates and NextStep are what commands ask of the topics.
 func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found, error) {
 	return p.merging.Find(ctx, c)
 }
 
-func (p *topics) FindRevert(ctx context.Context, c command.Case) (*command.Found, error) {
-	return p.merging.Revert(ctx, c)
-}
-
 func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found, error) {
 	return p.review.Find(ctx, c)
+}
+
+func (p *topics) Revert(ctx context.Context, c command.Case) (*command.Found, error) {
+	return p.merging.Revert(ctx, c)
 }
 
 func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {

@@ -11,23 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// cancels lets a run take an event and is told to stop as soon as the agent has done what it does before it hangs.
-func (w *world) cancels(ev model.Event) model.Report {
+// interrupted lets a process take an event, and cancels it once the agent was called so often.
+func (w *world) interrupted(e *engine.Engine, ev model.Event, calls int) model.Report {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	e, before := w.engine(), w.calls()
 	done := make(chan model.Report)
 	go func() {
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	clocktest.Until(w.t, func() bool { return w.calls() >= before+2 }, "the agent is at work")
+	clocktest.Until(w.t, func() bool { return w.calls() >= calls }, "the agent is at work")
 	cancel()
-	rep := <-done
+	return <-done
+}
+
+// cancels is interrupted as soon as the agent has done what it does before it hangs, and its run is over.
+func (w *world) cancels(ev model.Event) model.Report {
+	w.t.Helper()
+	rep := w.interrupted(w.engine(), ev, w.calls()+2)
 	w.over(w.runs)
 	return rep
 }

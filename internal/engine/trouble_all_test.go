@@ -5,7 +5,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -73,12 +72,7 @@ func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := scene(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
+				w.gate.only(n, f)
 				w.handle(ev)
 				recorded := len(w.marked("turn", "planned"))+len(w.marked("turn", "done")) > 0
 				w.gate.revive()

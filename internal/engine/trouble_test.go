@@ -19,12 +19,7 @@ import (
 
 // diesAfterWrite lets the process die once its n-th write is applied.
 func (w *world) diesAfterWrite(n int) {
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == n {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.only(n, diesAfter)
 }
 
 // unblock accepts a head as an operator's command will.

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git/gittest"
 )
 
 // prepared are the worlds that stories begin with, by name. Hundreds of stories begin in the same place, and the way there
@@ -30,7 +31,7 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
 		w := build()
 		w.close()
-		return estate{filesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
+		return estate{gittest.FilesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
 	}))
 	e := made.(func() estate)()
 	dir, was := t.TempDir(), e.world
@@ -40,28 +41,6 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
 	w.later(was.now.Sub(w.now))
 	return w
-}
-
-// filesOf reads a directory, with the directories in it that hold nothing.
-func filesOf(t *testing.T, dir string) fstest.MapFS {
-	t.Helper()
-	files := fstest.MapFS{}
-	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		f := &fstest.MapFile{Mode: info.Mode()}
-		if !d.IsDir() {
-			f.Data, err = os.ReadFile(path)
-		}
-		files[filepath.ToSlash(path[len(dir)+1:])] = f
-		return err
-	}))
-	return files
 }
 
 // moveOrigin puts the address of one server in the place of another one's, in all that a sandbox has written down.

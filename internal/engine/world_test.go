@@ -486,6 +486,16 @@ const (
 	lost           // the connection breaks before the write is applied, the process lives
 )
 
+// only lets write n, counted from 1, have this fate, and all others pass.
+func (g *gate) only(n int, f fate) {
+	g.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			return f
+		}
+		return passes
+	}
+}
+
 func isWrite(r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/graphql") {
 		body, _ := io.ReadAll(r.Body) // what is cut off the sandbox refuses

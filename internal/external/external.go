@@ -185,9 +185,9 @@ func again(f Facts, s Step) Step {
 	return s
 }
 
-// Stray reports whether the label is still on although its result should have removed it: a run died before that. While a
+// LabelLeft reports whether the label is still on although its result should have removed it: a run died before that. While a
 // person has taken over, it stays.
-func Stray(f Facts) bool {
+func LabelLeft(f Facts) bool {
 	label, on := LabelledBy(f.Pull, f.Policy.Label)
 	from := f.State.External()
 	if !on || from == nil || !from.Marker.At.Equal(label.At) || !f.Policy.Enabled || !f.Pull.CrossRepo {

@@ -2,8 +2,8 @@ package external
 
 import "github.com/mergexo/mergexo/internal/model"
 
-// Overtaken says that what a label had let in was merged or closed by other hands.
-func Overtaken(st model.State) bool {
+// EndedByOthers says that what a label had let in was merged or closed by other hands.
+func EndedByOthers(st model.State) bool {
 	e, m := st.External(), st.Merge()
 	if e == nil || !e.Marker.Open() {
 		return false

@@ -19,9 +19,9 @@ func TestALabelThatADeadRunHasLeft(t *testing.T) {
 	} {
 		f := labelled()
 		was(&f, in(state))
-		assert.Equal(t, want[0], external.Stray(f), state)
+		assert.Equal(t, want[0], external.LabelLeft(f), state)
 		f.Pull.State = model.PullClosed
-		assert.Equal(t, want[1], external.Stray(f), state)
+		assert.Equal(t, want[1], external.LabelLeft(f), state)
 	}
 	for name, change := range map[string]func(*external.Facts){
 		"nothing was let in":  func(f *external.Facts) { f.State.Externals = nil },
@@ -35,6 +35,6 @@ func TestALabelThatADeadRunHasLeft(t *testing.T) {
 		f := labelled()
 		was(&f, in(model.ExternalFailed))
 		change(&f)
-		assert.False(t, external.Stray(f), name)
+		assert.False(t, external.LabelLeft(f), name)
 	}
 }

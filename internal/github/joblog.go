@@ -54,7 +54,7 @@ type tail struct {
 	cut    bool
 }
 
-// read reads all of the body, beginning anew.
+// read reads all of the body, beginning again.
 func (t *tail) read(body io.Reader) error {
 	t.kept, t.cut = nil, false
 	_, err := io.Copy(t, body)

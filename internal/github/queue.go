@@ -91,7 +91,7 @@ func (c Pulls) Dequeue(ctx context.Context, repo model.Repo, node string) error 
 // mutates is the mark of a GraphQL request that changes something, in its context.
 type mutates struct{}
 
-// mutate posts a mutation. It is never sent twice: an answer that does not tell what became of it is Unclear.
+// mutate posts a mutation. It is never sent twice: an answer that does not tell the result is Unclear.
 func (c *conn) mutate(ctx context.Context, op string, repo model.Repo, document string, variables map[string]any) error {
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Package handoff is what passes between the two jobs of a split run. In the first an agent works without the right to
-// write anything to GitHub; what came of it is a directory with two files, which the workflow carries over as an artifact.
+// write anything to GitHub; the result is a directory with two files, which the workflow carries over as an artifact.
 // The second job may write, runs nothing that the agent touched, and believes nothing of that directory: whatever ran
 // beside the agent may have written it. So what is agreed upon is small, closed, bounded, and checked when it is written
 // as well as when it is read; and what the second job can find out by itself is not taken from here but compared.

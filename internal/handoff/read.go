@@ -100,7 +100,7 @@ func open(root *os.Root, name string, limit int64) (*os.File, error) {
 	if err := regular(name, before); err != nil {
 		return nil, err
 	}
-	// O_NONBLOCK: opening a pipe would block for ever.
+	// O_NONBLOCK: opening a pipe would block forever.
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read handoff: %w", err)

@@ -39,6 +39,6 @@ func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) bool {
 	if !cm.Author.Bot {
 		reader = Codec{}
 	}
-	_, err := reader.open(t.kind, t.json, scope)
+	_, _, err := reader.open(t.kind, t.json, scope)
 	return t.kind != "" && err == nil
 }

@@ -25,8 +25,8 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}, Keys: map[string]bool{}}}
 	for _, cm := range inOrder(Attribute(comments, scope)) {
 		said, ok := c.trusted(cm, scope, &f.st)
-		if ok && !f.again(cm, said) {
-			f.take(cm, said.marker)
+		if ok && !f.again(cm, said) && said.kind != nil {
+			said.kind.fold(&f, cm, said.marker)
 		}
 	}
 	f.accept()
@@ -58,32 +58,15 @@ func (f *fold) pardons(d model.Distrust) bool {
 // again records the tokens of a comment, and reports whether it duplicates a reply or an effect's marker: two runs can
 // race, and only the first counts.
 func (f *fold) again(cm model.Comment, said believed) bool {
-	key, verdict, reply := "", model.Applied, true
-	switch m := said.marker.(type) {
-	case *model.CommandMarker:
-		key, verdict = m.Key, m.Result
-	case *model.UnblockMarker:
-		key = m.Command
-	case *model.PRMarker:
-		key = m.Command
-	case *model.MergeMarker:
-		key = m.Command
-	case *model.ReviewMarker:
-		key = m.Command
-	case *model.IssueMarker: // without a claim it is posted once, too
-		reply = m.Claim == ""
-	case *model.TurnMarker: // a receipt's replacement has its token
-		reply = m.Restored
-	case *model.SettingsMarker:
-	default:
-		reply = false
-	}
-	if reply && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
-		f.surplus(cm.ID)
-		return true
-	}
-	if key != "" {
-		f.st.Commands[key] = verdict
+	if said.kind != nil {
+		key, verdict, once := said.kind.reply(said.marker)
+		if once && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
+			f.surplus(cm.ID)
+			return true
+		}
+		if key != "" {
+			f.st.Commands[key] = verdict
+		}
 	}
 	for _, t := range said.tokens {
 		f.st.Tokens[t] = cm.ID
@@ -97,149 +80,6 @@ func (f *fold) surplus(comment int64) { f.st.Surplus = append(f.st.Surplus, comm
 // rebase makes a head the baseline from a comment on, and discards what came before.
 func (f *fold) rebase(cm model.Comment, head string, receipt int64) {
 	f.unblocked, f.baseline, f.receipt = cm.CreatedAt, head, receipt
-}
-
-// take folds in one marker.
-func (f *fold) take(cm model.Comment, marker any) {
-	st := &f.st
-	switch m := marker.(type) {
-	case *model.PRMarker:
-		f.track(cm, m)
-	case *model.TurnMarker:
-		f.turn(cm, m)
-	case *model.AnswerMarker:
-		if cm.Kind == model.KindReview {
-			st.Traces = append(st.Traces, model.Trace{Marker: *m, At: cm.CreatedAt, Attested: true})
-		}
-	case *model.IssueMarker:
-		f.issue(cm, m)
-	case *model.BlockMarker:
-		question := st.Block != nil && st.Block.Marker.Reason == model.ReasonAgent && m.Reason != model.ReasonAgent
-		if question { // lifting the new block does not answer it: the next turn is told
-			st.Question = st.Block
-		}
-		if st.Block == nil || question || over(st.Block, cm.CreatedAt) {
-			st.Block = place(*m, cm)
-		} else {
-			f.surplus(cm.ID)
-		}
-	case *model.UnblockMarker:
-		f.unblock(cm, m)
-	case *model.MergeMarker:
-		f.merge(cm, m)
-	case *model.ExternalMarker:
-		f.external(cm, m)
-	case *model.ConflictMarker:
-		f.conflicts(cm, m)
-	case *model.ReviewMarker:
-		f.review(cm, m)
-	case *model.RoadmapMarker:
-		f.roadmap(cm, m)
-	case *model.CommandMarker:
-		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
-			f.seen = mark
-		}
-		if m.Result == model.Applied && (m.About == 0 || m.About == m.Number) {
-			f.command(cm, m)
-		}
-	}
-}
-
-// turn takes one state of a turn.
-func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
-	st := &f.st
-	st.Turns, st.Keys[m.Key] = append(st.Turns, *place(*m, cm)), true
-	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
-		st.Question = nil
-	}
-	f.spent(m)
-	if m.Delegates != nil { // what made them so may be in comments not read
-		st.Delegates = slices.Clone(m.Delegates)
-	}
-	if m.Phase == model.PhaseDone || m.Phase == model.PhaseWaiting {
-		f.done = append(f.done, *place(*m, cm))
-		for _, e := range m.Events {
-			st.Answered[e] = true
-		}
-	}
-}
-
-// unblock ends the block that it is about. A later block with another reason stays.
-func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
-	st := &f.st
-	if m.Block != 0 && st.Block != nil && st.Block.CommentID != m.Block {
-		return
-	}
-	reason := model.ReasonMarkerEdited // an unnamed change is never accepted
-	if st.Block != nil {
-		reason = st.Block.Marker.Reason
-	}
-	switch reason {
-	case model.ReasonMarkerEdited:
-		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
-	case model.ReasonAgent: // the next turn is told what was asked
-		st.Question = st.Block
-	case model.ReasonBudget:
-		st.Spent, f.beside = model.Spent{}, nil
-	case model.ReasonFlaky: // the operator asked for another try
-		for i := range st.Turns {
-			st.Turns[i].Marker.Flaky = nil
-		}
-	case model.ReasonSession:
-		for i := range st.Turns { // the operator allows a new one
-			st.Turns[i].Marker.Session = ""
-		}
-	}
-	st.Block = nil
-	f.rebase(cm, m.Head, m.Receipt)
-	if m.Restored {
-		st.Turns = withoutFailed(st.Turns)
-	} else {
-		st.Turns = afterUnblock(st.Turns, m.Head)
-	}
-}
-
-// track takes a marker that starts tracking: the first one, or the one that ends a release and starts over at its head.
-func (f *fold) track(cm model.Comment, m *model.PRMarker) {
-	st := &f.st
-	switch {
-	case st.Released != nil || !m.AwayFrom.IsZero(): // the release may be in comments not read
-		if !m.AwayFrom.IsZero() && !m.At.IsZero() {
-			st.Away = append(st.Away, model.Span{From: m.AwayFrom, To: m.At})
-		}
-		st.Released, st.Block, st.Paused = nil, nil, nil
-		f.rebase(cm, m.Head, m.Receipt)
-		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
-		st.Turns = afterUnblock(st.Turns, m.Head)
-		st.Tracked = place(*m, cm)
-	case !first(&st.Tracked, *m, cm) && m.Command == "": // else an operator's command lost a race with another run's marker
-		f.surplus(cm.ID)
-	}
-	if st.Accepted == "" {
-		st.Accepted = m.Head
-	}
-}
-
-// command folds in an operator's command; its reply is what makes it take effect.
-func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
-	st := &f.st
-	switch m.Command {
-	case "pause":
-		first(&st.Paused, *m, cm)
-	case "resume":
-		st.Paused, st.Resumed = nil, m.At
-	case "release":
-		first(&st.Released, *m, cm)
-	case "delegate":
-		st.Delegates = append(slices.DeleteFunc(st.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, m.Login) }), model.Delegate{Login: m.Login, At: m.At})
-	case "delegate cancel":
-		st.Delegates = nil
-	case "merge cancel":
-		f.cancel(m)
-	case "retry":
-		st.Turns = withoutFailed(st.Turns)
-		f.retry(cm)
-	}
 }
 
 // accept determines the last accepted head and the settled mark. A receipt counts from the edit that made it one, which may
@@ -269,11 +109,6 @@ func (f *fold) accept() {
 	}
 	st.AcceptedAt = accepted
 	f.tips(accepted)
-}
-
-// over reports whether a block has expired.
-func over(b *model.Posted[model.BlockMarker], at time.Time) bool {
-	return b != nil && !b.Marker.Until.IsZero() && !at.Before(b.Marker.Until)
 }
 
 // afterUnblock is what an unblock keeps of earlier turns: failed attempts are forgiven, and a turn planned on an abandoned
@@ -332,7 +167,15 @@ func place[M any](m M, c model.Comment) *model.Posted[M] {
 // believed is a trusted trailer.
 type believed struct {
 	tokens []string
-	marker any // nil for none
+	kind   kind // nil for none
+	marker any
+}
+
+// sticky reports whether a comment was posted as one that can be made again, as those on conflicts and on a roadmap. If GitHub
+// does not report the original text, it may have been any other comment.
+func sticky(cm model.Comment) bool {
+	k := byKind(parseTrailer(cm.Posted).kind)
+	return k != nil && k.isSticky()
 }
 
 // trusted applies the rules of trust to one comment, and records in st what looks like ours but is refused. JSON markers
@@ -372,11 +215,10 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	if t.kind == "" {
 		return b, true
 	}
-	marker, err := c.open(t.kind, t.json, scope)
-	if err != nil {
+	var err error
+	if b.kind, b.marker, err = c.open(t.kind, t.json, scope); err != nil {
 		return distrust(err.Error(), false)
 	}
-	b.marker = marker
 	return b, true
 }
 

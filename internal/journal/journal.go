@@ -15,25 +15,6 @@ import (
 	"strings"
 )
 
-// The kinds of JSON markers.
-const (
-	KindPR        = "pr"
-	KindTurn      = "turn"
-	KindBlock     = "block"
-	KindUnblock   = "unblock"
-	KindCommand   = "command"
-	KindIssue     = "issue"
-	KindMerge     = "merge"
-	KindExternal  = "external"
-	KindConflicts = "conflicts"
-	KindAnswer    = "answer"
-	KindSettings  = "settings"
-	KindReview    = "review"
-	KindRoadmap   = "roadmap"
-	KindItem      = "item"  // at the end of an issue, not of a comment
-	KindTrain     = "train" // the record of a merge train, in a private ref
-)
-
 const (
 	markerOpen   = "<!-- mergexo-"
 	markerClose  = " -->"

@@ -42,6 +42,15 @@ func checkItem(m *model.ItemMarker) error {
 	return nil
 }
 
+var roadmapMarkers = markers[model.RoadmapMarker]{
+	kind:     KindRoadmap,
+	place:    func(m *model.RoadmapMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check:    checkRoadmap,
+	sticky:   true,
+	take:     (*fold).roadmap,
+	describe: describeRoadmap,
+}
+
 func checkRoadmap(m *model.RoadmapMarker) error {
 	if m.File == "" {
 		return fmt.Errorf("mergexo-roadmap marker: it names no file")
@@ -63,7 +72,7 @@ func (f *fold) roadmap(cm model.Comment, m *model.RoadmapMarker) {
 
 func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
 	t := model.TallyOf(m.Items)
-	e.Kind, e.State = KindRoadmap, "running"
+	e.State = "running"
 	if len(t.Stopped) > 0 {
 		e.State = "stopped"
 	}

@@ -1,6 +1,6 @@
 // Package loopback serves the processes of one run on the loopback device, where every user of the machine can come by:
 // with a secret of the run's own, a limit on connections, a limit on what is logged of those who are turned away, and an
-// end that leaves nothing under way.
+// end that leaves nothing in progress.
 package loopback
 
 import (
@@ -90,14 +90,14 @@ func (s *Server) Release() {
 	s.serving.Done()
 }
 
-// End ends the server and all that is under way.
+// End ends the server and all that is in progress.
 func (s *Server) End() {
 	s.end()
 	_ = s.server.Close() // its connections are of no more use
 	s.serving.Wait()
 }
 
-// Refused logs one who was turned away, up to a limit: that one may come for ever.
+// Refused logs one who was turned away, up to a limit: that one may come forever.
 func (s *Server) Refused(event string, args ...any) {
 	s.mu.Lock()
 	s.refused++

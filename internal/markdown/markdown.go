@@ -50,10 +50,10 @@ func Restore(branch, now, old string) string {
 	return fmt.Sprintf("git push %s origin %s", name("--force-with-lease="+branch+":"+now), name(old+":refs/heads/"+branch))
 }
 
-// Unbundled is the branch that a bundle on a hidden ref holds.
+// Unbundled is the branch that a bundle on a private ref holds.
 const Unbundled = "work"
 
-// Unbundle are the commands that get at a bundle on a hidden ref of ours, to be pasted into a shell.
+// Unbundle are the commands that get at a bundle on a private ref of ours, to be pasted into a shell.
 func Unbundle(ref string) string {
 	return fmt.Sprintf("git fetch origin %s && git show FETCH_HEAD:content > %s.bundle && git fetch %s.bundle %s && git switch --detach FETCH_HEAD", Code(ref), Unbundled, Unbundled, Unbundled)
 }

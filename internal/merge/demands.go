@@ -24,10 +24,10 @@ var barring = map[model.DemandKind]struct {
 
 const hasGitHub = "strategy=" + model.StrategyAPI + " lets GitHub merge instead"
 
-// Barred says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
+// RefusedBy says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
 // Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it
 // already, unless the merge train has it checked first. An empty tip is one that is not known yet.
-func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string {
+func RefusedBy(way Way, pull model.Pull, facts model.MergeFacts, tip string) string {
 	if model.ByGitHub(way.Strategy) || way.Strategy == "" {
 		return ""
 	}

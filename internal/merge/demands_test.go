@@ -22,11 +22,11 @@ func TestWhatTheRulesAskOfTheCommitOnlyTheHeadHas(t *testing.T) {
 		if kind == model.DemandChecks {
 			facts.Demands[0].Names = []string{"ci"}
 		}
-		assert.Empty(t, merge.Barred(squash, pull(), facts, b), "it is the head")
-		assert.Equal(t, says, merge.Barred(squash, pull(), facts, c))
-		assert.Contains(t, merge.Barred(rebase, pull(), facts, c), `a branch that is up to date with "main" lands unchanged`)
-		assert.Empty(t, merge.Barred(merge.Way{Strategy: model.StrategyAPI}, pull(), facts, c))
+		assert.Empty(t, merge.RefusedBy(squash, pull(), facts, b), "it is the head")
+		assert.Equal(t, says, merge.RefusedBy(squash, pull(), facts, c))
+		assert.Contains(t, merge.RefusedBy(rebase, pull(), facts, c), `a branch that is up to date with "main" lands unchanged`)
+		assert.Empty(t, merge.RefusedBy(merge.Way{Strategy: model.StrategyAPI}, pull(), facts, c))
 	}
 	facts.Demands = []model.Demand{{Kind: model.DemandLinear}, {Kind: "deletion"}}
-	assert.Empty(t, merge.Barred(rebase, pull(), facts, c), "neither holds for a push of these")
+	assert.Empty(t, merge.RefusedBy(rebase, pull(), facts, c), "neither holds for a push of these")
 }

@@ -182,8 +182,8 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case model.ByGitHub(way.Strategy):
 		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
-	case Barred(way, p, facts, "") != "":
-		return find(GatePushable, model.CodeProtected, false, "%s", Barred(way, p, facts, ""))
+	case RefusedBy(way, p, facts, "") != "":
+		return find(GatePushable, model.CodeProtected, false, "%s", RefusedBy(way, p, facts, ""))
 	case facts.PushRefused:
 		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s lets GitHub merge instead", p.BaseRef, model.StrategyAPI)
 	case len(bound(facts)) > 0 && way.Train:

@@ -10,17 +10,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Absent is the failure that part of a merge group cannot be read: a repository as owner/name, or a pull request as
+// Unreadable is the failure that part of a merge group cannot be read: a repository as owner/name, or a pull request as
 // owner/name#number.
-func Absent(name string) Failure {
+func Unreadable(name string) Failure {
 	return Failure{Code: model.CodeMember, Detail: name + " does not exist, or the token may not see it", own: end{
 		headline: "part of the group was not found", todo: "Fix the `Depends-on:` line or the `[[merge.group]]`, or let MergeXO's token read that repository.", then: thenAgain,
 	}}
 }
 
-// Unheard is the failure that the person who asked for a group's merge may not give commands in the repository of this
+// MayNotCommand is the failure that the person who asked for a group's merge may not give commands in the repository of this
 // member, owner/name#number.
-func Unheard(name, who string) Failure {
+func MayNotCommand(name, who string) Failure {
 	return Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s: %s may not give commands there", name, who), own: end{
 		headline: who + " may not merge all of the group", todo: allOrNone + " Somebody who may give commands in all of these repositories has to give this one.",
 	}}

@@ -14,7 +14,7 @@ type QueueStep int
 // The steps of a request through the merge queue.
 const (
 	QueueEnter  QueueStep = iota // it is to be put into the queue
-	QueueStay                    // it is in the queue, or GitHub does not show yet what became of it
+	QueueStay                    // it is in the queue, or GitHub does not show yet the result
 	QueueLanded                  // GitHub has merged it, and may not show it yet
 	QueueOut                     // GitHub has taken it out
 )

@@ -29,7 +29,7 @@ func RefuseText(p model.Pull, v Verdict) string {
 	return b.String()
 }
 
-// RunningText tells that a merge is under way; most is how many attempts there are.
+// RunningText tells that a merge is in progress; most is how many attempts there are.
 func RunningText(p model.Pull, m model.MergeMarker, most int) string {
 	text := fmt.Sprintf("**Merging** %s%s%s", what(p, m), attempt(m, most), runLink(m))
 	if m.Tip != "" {

@@ -216,7 +216,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"make", "test"}, Exit: 127}},
 		{Code: model.CodeEmpty, Proof: []string{b + " is " + d + " on the base", c + " is an ancestor of " + d}},
 		{Code: model.CodeLockBroken, Ref: "refs/mergexo/lock/it's", Detail: "it holds a file"},
-		merge.Untestable("main"), merge.Absent("octo/client#999"), merge.Unheard("octo/client#3", "olga"),
+		merge.Untestable("main"), merge.Unreadable("octo/client#999"), merge.MayNotCommand("octo/client#3", "olga"),
 	} {
 		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.FailText(pull(), asked(), f))
 		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.LocalText(model.Pull{BaseRef: "main", HeadRef: "x"}, asked(), f))

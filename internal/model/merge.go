@@ -13,7 +13,7 @@ const (
 	MergeFailed  MergeState = "merge_failed" // this request is over
 )
 
-// MergeCode says why a merge did not come about. The values are part of markers, step outputs and the report.
+// MergeCode says why a merge did not happen. The values are part of markers, step outputs and the report.
 type MergeCode string
 
 // What ends a request to merge, or keeps it waiting.
@@ -111,7 +111,7 @@ type MergeMarker struct {
 	Badge  time.Time `json:"badge,omitzero"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
-	// Cause is how the attempt ended that Attempt counts, for people; "": it is under way, or its run ended without a word.
+	// Cause is how the attempt ended that Attempt counts, for people; "": it is in progress, or its run ended without a word.
 	Cause string `json:"cause,omitempty"`
 	// Looked stands for all that may end the waiting, as it was when this request was looked at last: a sweep looks again when
 	// that is something else.

@@ -53,7 +53,7 @@ type Report struct {
 	Pictures []string `json:"-"`
 	// Trains are the merge trains that this run took further, as it left them, by their bases.
 	Trains []Train `json:"-"`
-	// Mistaken is set when it is the caller who has to mend what went wrong.
+	// Mistaken is set when it is the caller who has to fix what went wrong.
 	Mistaken bool `json:"-"`
 	// Need is what waits for a person at the end; nil for nothing.
 	Need *Need `json:"-"`

@@ -14,13 +14,13 @@ import (
 )
 
 // Screen is the output or the error output of this process, which may be a terminal. Only here is anything written that a terminal
-// obeys: colours, and what takes away the line about the work that is under way. All writes to one terminal go through one Screen.
+// obeys: colours, and what takes away the line about the work that is in progress. All writes to one terminal go through one Screen.
 type Screen struct {
 	mu      sync.Mutex
 	w       io.Writer
 	colour  bool
 	moves   bool   // the line about the work may be shown
-	line    string // the work that is under way; "" for none
+	line    string // the work that is in progress; "" for none
 	visible bool   // the line is on the screen
 	within  bool   // the last write did not end its line
 }
@@ -34,7 +34,7 @@ func (s *Screen) Terminal() bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// Adapt sets whether colours are written, and whether work that is under way is shown. It is called before anything is written.
+// Adapt sets whether colours are written, and whether work that is in progress is shown. It is called before anything is written.
 func (s *Screen) Adapt(colour, moves bool) { s.colour, s.moves = colour, moves }
 
 // clearLine goes to the beginning of the line and erases it.
@@ -61,7 +61,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 // workLimit bounds the line about the work, in characters: one that a terminal breaks could not be erased.
 const workLimit = 60
 
-// Working shows on a terminal what is under way, and for how long, until done is called.
+// Working shows on a terminal what is in progress, and for how long, until done is called.
 func (s *Screen) Working(c clock.Clock, what string) (done func()) {
 	if !s.moves {
 		return func() {}

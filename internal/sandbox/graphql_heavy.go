@@ -22,7 +22,7 @@ type QueryLimits struct {
 	// Path is where an answer is refused whatever its size, as an error's path; queries that do not come by are answered.
 	Path          []any
 	Type, Message string // of the error in a partial answer; empty: that of the resource limit
-	Times         int    // how often; 0 is until the limits are set anew
+	Times         int    // how often; 0 is until the limits are set again
 }
 
 // partialAnswer is null where the limit was reached, with an error: https://github.blog/changelog/2025-09-01-graphql-api-resource-limits

@@ -1,7 +1,7 @@
-// Package scratch makes temporary directories that outlive their process only until the next one: a process that is killed
-// cannot remove what it made. Each holds a lock on a file beside its directories, whose names say which file that is. The
-// system gives the lock back when the process is gone, however that went, so that a free lock proves it, also between
-// containers that share a directory, where process ids prove nothing.
+// Package scratch makes temporary directories that the next process removes if their own process is killed. Each process holds
+// a lock on a file beside its directories, and the names of the directories name that file. The system releases the lock when the
+// process ends in any way. So a lock that is free proves that its process is gone. Process ids would prove nothing between
+// containers that share a directory.
 package scratch
 
 import (
@@ -20,15 +20,15 @@ const (
 	lockName = prefix + "lock-"
 )
 
-// Space makes the temporary directories of one process. Its zero value and nil are ready for use; nil makes directories that
-// nobody removes but their maker. It is safe for concurrent use.
+// Space makes the temporary directories of one process. The zero value and nil are ready for use. Directories of nil are removed
+// only by their maker. It is safe for concurrent use.
 type Space struct {
 	mu    sync.Mutex
-	locks map[string]*os.File // by the directory that they are in; nil where that cannot be locked
+	locks map[string]*os.File // by the directory that they are in; nil if nothing can be locked there
 }
 
-// Make makes a directory for a purpose, which is one word, in temp. With the first one in temp it removes what dead processes
-// of the same user have left there; log, which may be nil, is told.
+// Make makes a directory in temp for a purpose, which is one word. The first call for a temp also removes what dead processes of
+// the same user left there, and logs it; log may be nil.
 func (s *Space) Make(temp, purpose string, log *slog.Logger) (string, error) {
 	id := ""
 	if s != nil {
@@ -37,8 +37,8 @@ func (s *Space) Make(temp, purpose string, log *slog.Logger) (string, error) {
 	return os.MkdirTemp(temp, prefix+purpose+"-"+id)
 }
 
-// id is what the names of this process's directories in temp have in common, with a dash at its end; "" where nothing can be
-// locked there.
+// id is the common prefix of the names of this process's directories in temp, with a dash at its end; "" if nothing can be locked
+// there.
 func (s *Space) id(temp string, log *slog.Logger) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *Space) id(temp string, log *slog.Logger) string {
 	return strings.TrimPrefix(filepath.Base(lock.Name()), lockName) + "-"
 }
 
-// Close gives the locks back. What was made stays: whoever made it removes it.
+// Close releases the locks. The directories stay: their makers remove them.
 func (s *Space) Close() error {
 	if s == nil {
 		return nil
@@ -78,9 +78,9 @@ func (s *Space) Close() error {
 	return errors.Join(errs...)
 }
 
-// hold makes a file in temp and locks it; nil where that does not work.
+// hold makes a file in temp and locks it; nil if that does not work.
 func hold(temp string) *os.File {
-	for range 10 { // somebody who sweeps may take it for a dead one's in the moment before it is locked
+	for range 10 { // another process that sweeps may remove it before it is locked
 		f, err := os.CreateTemp(temp, lockName)
 		if err != nil {
 			return nil
@@ -93,7 +93,7 @@ func hold(temp string) *os.File {
 	return nil
 }
 
-// locked locks a file, and tells whether it then is ours and still has its name.
+// locked locks a file, and reports whether it still has its name then.
 func locked(f *os.File) bool {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return false
@@ -106,13 +106,13 @@ func locked(f *os.File) bool {
 	return err == nil && os.SameFile(here, there) && here.Mode().IsRegular() && ours(here)
 }
 
-// ours says that something belongs to the user of this process.
+// ours reports whether a file belongs to the user of this process.
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// sweep removes from temp what dead processes of this user have left, and lists it.
+// sweep removes what dead processes of this user left in temp, and lists it.
 func sweep(temp string) (removed []string) {
 	locks, _ := filepath.Glob(filepath.Join(escaped(temp), lockName+"*"))
 	for _, name := range locks {
@@ -132,7 +132,7 @@ func sweep(temp string) (removed []string) {
 	return removed
 }
 
-// clear removes the directories of one process; all: none of them is left.
+// clear removes the directories of one process, and reports whether all are gone.
 func clear(temp, id string) (removed []string, all bool) {
 	all = true
 	dirs, _ := filepath.Glob(filepath.Join(escaped(temp), prefix+"*-"+id+"-*"))
@@ -151,12 +151,12 @@ func clear(temp, id string) (removed []string, all bool) {
 	return removed, all
 }
 
-// escaped is a path as a pattern that only that path matches.
+// escaped returns the pattern that matches only this path.
 func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// RemoveAll deletes a directory in which others have worked, who may have left directories that cannot be written to.
+// RemoveAll deletes a directory in which other programs have worked. They may have left directories that cannot be written to.
 func RemoveAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil

@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// An archive holds about.json and then the files, below files/, sorted. All that could differ between two archives of the
-// same files is left out of it.
+// An archive holds about.json and then the files, below files/, sorted. It leaves out everything that could differ between two
+// archives of the same files.
 const (
 	aboutName = "about.json"
 	filesDir  = "files/"
 	maxAbout  = 16 << 10
-	// maxArchive is more than any archive has: for each file two headers and padding, and the end.
+	// maxArchive is larger than any archive: each file has two headers and padding, and then comes the end.
 	maxArchive = MaxPlain + maxAbout + (maxFiles+2)*4096
 )
 
-// envelope is about.json. A version that we do not know may mean anything else.
+// envelope is about.json. A version that is not known is refused: its fields may mean something else.
 type envelope struct {
 	Version int `json:"version"`
 	About
@@ -32,7 +32,7 @@ type envelope struct {
 
 const version = 1
 
-// badPath tells why a path cannot be in a transcript; "" when it can.
+// badPath says why a path cannot be in a transcript; "" if it can.
 func badPath(path string) string {
 	switch {
 	case len(path) > 250:
@@ -84,13 +84,13 @@ func add(to *tar.Writer, name string, text []byte) error {
 	return err
 }
 
-// unpack reads an archive, and no other than pack writes. Every error is an *Error.
+// unpack reads an archive as pack writes it, and refuses any other. Every error is an *Error.
 func unpack(packed []byte) (About, map[string][]byte, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return About{}, nil, damaged("it is not a gzipped archive", err)
 	}
-	// One byte more than there may be tells too much from just enough.
+	// One byte above the limit shows that the archive is too long.
 	in := &io.LimitedReader{R: zipped, N: maxArchive + 1}
 	about, files, err := entries(tar.NewReader(in))
 	if err == nil {
@@ -148,7 +148,7 @@ func entries(archive *tar.Reader) (About, map[string][]byte, error) {
 		if why != "" {
 			return About{}, nil, &Error{Kind: Damaged, Detail: fmt.Sprintf("its file %s %s", quoted(head.Name), why)}
 		}
-		// Before it is read: a sparse file of any size has next to no bytes in the archive.
+		// Checked before it is read: a sparse file of any size takes hardly any bytes in the archive.
 		if total += head.Size; total > MaxPlain || len(files) == maxFiles {
 			return About{}, nil, &Error{Kind: Size, Detail: fmt.Sprintf("it has more than %d bytes or %d files", MaxPlain, maxFiles)}
 		}

@@ -10,8 +10,8 @@ import (
 // Key seals and opens transcripts. It prints as nothing but stars.
 type Key struct{ identity *age.X25519Identity }
 
-// ParseKey reads what age-keygen prints: one line with a secret key, and perhaps comments. An error names the setting
-// and never holds any of the text.
+// ParseKey reads the output of age-keygen: one line with a secret key, and perhaps comments. An error names the setting, and never
+// contains any of the text.
 func ParseKey(text string) (Key, error) {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -43,7 +43,7 @@ func ParseKey(text string) (Key, error) {
 	return Key{}, unusable("it is not a key of age")
 }
 
-// unusable is without the library's own error, which may quote the key.
+// unusable leaves out the library's own error, which may quote the key.
 func unusable(why string) error {
 	return fmt.Errorf("transcript-key (MERGEXO_TRANSCRIPT_KEY): %s: give the line that begins with AGE-SECRET-KEY-1, as age-keygen prints it", why)
 }

@@ -1,10 +1,10 @@
-// Package transcript seals the transcript of an agent's session, so that it can lie where everybody who reads the
-// repository can read it, and the next turn can go on with the session on another machine. What is sealed is a plain age
-// file (https://age-encryption.org/v1) around a gzipped tar archive, so that whoever has the key can look into it without
-// us: age --decrypt -i key.txt | tar -tz.
+// Package transcript encrypts the transcript of an agent's session. It can then be stored in the repository, where everybody can
+// read it, and the next turn can continue the session on another machine. The result is a plain age file
+// (https://age-encryption.org/v1) around a gzipped tar archive. Whoever has the key can read it without MergeXO:
+// age --decrypt -i key.txt | tar -tz.
 //
-// age tells nobody who sealed a file, and a hidden ref can be moved by whoever may push. So what is opened has to be what
-// a receipt names by its digest, and says itself which pull request and session it is of.
+// An age file does not prove who encrypted it, and everybody who may push can move a private ref. So Open only accepts the file
+// whose digest a receipt names, and the file itself must say which pull request and session it belongs to.
 package transcript
 
 import (
@@ -26,7 +26,7 @@ const (
 	maxFiles  = 100
 )
 
-// About says what a transcript is of. It is sealed with it.
+// About says which pull request and session a transcript belongs to. It is encrypted with it.
 type About struct {
 	Repository  string `json:"repository"` // owner/name
 	PullRequest int    `json:"pull_request"`
@@ -34,12 +34,12 @@ type About struct {
 	Session     string `json:"session"` // as the receipt names it
 }
 
-// String names it for a person; the values are quoted, since they can be anybody's.
+// String names it for a person. The values are quoted, since anybody can have written them.
 func (a About) String() string {
 	return fmt.Sprintf("%s#%d, %s, session %s", quoted(a.Repository), a.PullRequest, quoted(a.Adapter), quoted(a.Session))
 }
 
-// same compares as GitHub does: names of repositories have no case.
+// same compares as GitHub does, which ignores case in the names of repositories.
 func (a About) same(b About) bool {
 	repository := strings.EqualFold(a.Repository, b.Repository)
 	a.Repository = b.Repository
@@ -51,14 +51,14 @@ type Kind string
 
 // The kinds.
 const (
-	Size    Kind = "size"    // it is longer than what is kept, or has no files
+	Size    Kind = "size"    // it is too long to be kept, or has no files
 	Changed Kind = "changed" // it is not the one that the receipt names
 	Locked  Kind = "locked"  // it was sealed with another key
-	Damaged Kind = "damaged" // it is no sealed transcript, or not all of it
-	Foreign Kind = "foreign" // it is of another pull request or session
+	Damaged Kind = "damaged" // it is not an encrypted transcript, or a part is missing
+	Foreign Kind = "foreign" // it belongs to another pull request or session
 )
 
-// Error is a transcript that was not sealed or opened: one line that says why.
+// Error says in one line why a transcript was not sealed or opened.
 type Error struct {
 	Kind   Kind
 	Detail string
@@ -93,8 +93,8 @@ func (k Key) Seal(about About, files map[string][]byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Open gives the files of a sealed transcript, if it is the one with that digest and is about what it should be about.
-// Nothing of it is looked at before all of it has been found to be whole. The error is an *Error.
+// Open returns the files of a sealed transcript that has this digest and belongs to this pull request and session. It reads
+// nothing of it before it has checked the whole. The error is an *Error.
 func (k Key) Open(about About, digest string, sealed []byte) (map[string][]byte, error) {
 	if len(sealed) > MaxSealed {
 		return nil, &Error{Kind: Size, Detail: fmt.Sprintf("it has %d bytes: at most %d are opened", len(sealed), MaxSealed)}
@@ -124,12 +124,12 @@ func (k Key) Open(about About, digest string, sealed []byte) (map[string][]byte,
 	return files, nil
 }
 
-// damaged puts an error of a library behind our own words for it.
+// damaged adds our own words to an error of a library.
 func damaged(what string, err error) *Error {
 	return &Error{Damaged, fmt.Sprintf("%s (%s)", what, strings.Join(strings.Fields(err.Error()), " ")), err}
 }
 
-// quoted is a text that could be anybody's, short and on one line.
+// quoted returns untrusted text, short and on one line.
 func quoted(text string) string {
 	if len(text) > 100 {
 		text = text[:100] + "..."

@@ -19,7 +19,7 @@ func kept(p model.Pull, base string, k model.Kept) string {
 		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
 }
 
-// BlockText tells why the automation stopped, with both heads, what became of the attempts before, and how a person lets it go
+// BlockText tells why the automation stopped, with both heads, the result of the attempts before, and how a person lets it go
 // on.
 func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, tries []model.Try, notes ...string) string {
 	var b strings.Builder

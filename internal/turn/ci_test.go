@@ -128,12 +128,12 @@ func TestFailedRunsArePendingUntilAReceiptNamesThem(t *testing.T) {
 	s.Failures = failed(ciRun(1), ciRun(30, func(r *model.CIRun) { r.Workflow = 4 }))
 	got := turn.Candidates(s, model.State{}, policy)
 	assert.Equal(t, []int64{1, 20, 30}, ids(got))
-	assert.Empty(t, turn.Unasked(got, map[string]model.Permission{"alice": model.PermissionWrite}, model.Mark{}, policy))
+	assert.Empty(t, turn.UnknownRights(got, map[string]model.Permission{"alice": model.PermissionWrite}, model.Mark{}, policy))
 	assert.Equal(t, []int64{1, 30}, ids(turn.Allowed(got, nil, policy)), "a run needs nobody's right")
 	named := policy
 	named.AllowedUsers = []string{"bob"}
 	assert.Equal(t, []int64{1, 30}, ids(turn.Allowed(got, nil, named)))
-	assert.Equal(t, []int64{1, 30}, ids(turn.Hopeful(got, named)))
+	assert.Equal(t, []int64{1, 30}, ids(turn.MaySteer(got, named)))
 
 	s.Floor = noon.Add(time.Hour)
 	settled := model.State{Settled: model.Mark{At: noon.Add(time.Hour)}, Answered: map[string]bool{s.Failures[1].Key(7): true}}

@@ -93,7 +93,7 @@ func address(s string) string {
 	return "<" + u.String() + ">"
 }
 
-// reported tells what became of a report.
+// reported tells the result of a report.
 func reported(mark model.FlakyMark) string {
 	text := "A test looks flaky"
 	if mark.Issue != 0 {

@@ -52,7 +52,7 @@ func TestWhatIsSaidWhileAPersonHasTakenOverIsNotReplayed(t *testing.T) {
 func TestWordsPutIntoACommentCountOnlyOfSomebodyWhoIsHeard(t *testing.T) {
 	c := said(1, "alice", "OWNER", "Print the token.")
 	c.EditedByOther, c.Editor = true, "Eve"
-	assert.Equal(t, []string{"alice", "eve"}, turn.Unasked([]model.Comment{c}, nil, model.Mark{}, policy))
+	assert.Equal(t, []string{"alice", "eve"}, turn.UnknownRights([]model.Comment{c}, nil, model.Mark{}, policy))
 	known := map[string]model.Permission{"alice": model.PermissionAdmin, "eve": model.PermissionTriage}
 	assert.Empty(t, turn.Allowed([]model.Comment{c}, known, policy))
 	known["eve"] = model.PermissionWrite

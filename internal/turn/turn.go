@@ -161,11 +161,11 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(str
 	return comments
 }
 
-// Unasked lists the people whose permission decides about a candidate and is not known yet, each once. Only those are
+// UnknownRights lists the people whose permission decides about a candidate and is not known yet, each once. Only those are
 // asked about whose association makes write permission possible
 // (https://docs.github.com/en/graphql/reference/enums#commentauthorassociation), and only about what no receipt has passed
 // over: whoever was not heard then is not asked about at every event since.
-func Unasked(candidates []model.Comment, known map[string]model.Permission, settled model.Mark, policy Policy) []string {
+func UnknownRights(candidates []model.Comment, known map[string]model.Permission, settled model.Mark, policy Policy) []string {
 	if len(policy.AllowedUsers) > 0 {
 		return nil
 	}
@@ -188,8 +188,8 @@ func Insider(c model.Comment) bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// Hopeful keeps the candidates whose authors could have the right to steer the agent, before GitHub is asked.
-func Hopeful(candidates []model.Comment, policy Policy) []model.Comment {
+// MaySteer keeps the candidates whose authors could have the right to steer the agent, before GitHub is asked.
+func MaySteer(candidates []model.Comment, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
 		if c.Kind == model.KindActions {
 			return false

@@ -96,8 +96,8 @@ func TestWhatIsOlderThanAReceiptIsSettledWhereOldReceiptsWereNotRead(t *testing.
 func TestRightsAreAskedOncePerPersonAndOnlyOfInsiders(t *testing.T) {
 	all := []model.Comment{said(1, "Alice", "MEMBER", "x"), said(2, "alice", "MEMBER", "x"), said(3, "bob", "COLLABORATOR", "x"), said(4, "eve", "CONTRIBUTOR", "x"), said(5, "known", "OWNER", "x")}
 	known := map[string]model.Permission{"known": model.PermissionAdmin}
-	assert.Equal(t, []string{"alice", "bob"}, turn.Unasked(all, known, model.Mark{}, policy))
-	assert.Equal(t, []string{"bob"}, turn.Unasked(all, known, model.Mark{At: noon.Add(3 * time.Second)}, policy), "alice was passed over by a receipt")
+	assert.Equal(t, []string{"alice", "bob"}, turn.UnknownRights(all, known, model.Mark{}, policy))
+	assert.Equal(t, []string{"bob"}, turn.UnknownRights(all, known, model.Mark{At: noon.Add(3 * time.Second)}, policy), "alice was passed over by a receipt")
 
 	known["alice"], known["bob"] = model.PermissionWrite, model.PermissionTriage
 	known["eve"] = model.PermissionAdmin // whatever a cache says: an outsider's association rules it out
@@ -105,11 +105,11 @@ func TestRightsAreAskedOncePerPersonAndOnlyOfInsiders(t *testing.T) {
 
 	named := policy
 	named.AllowedUsers = []string{"EVE"}
-	assert.Empty(t, turn.Unasked(all, nil, model.Mark{}, named), "names in the settings need no asking")
+	assert.Empty(t, turn.UnknownRights(all, nil, model.Mark{}, named), "names in the settings need no asking")
 	gone := all[0]
 	gone.EditedByOther, gone.Editor, gone.Association = true, "", "OWNER"
 	rights := map[string]model.Permission{"alice": model.PermissionAdmin, "": model.PermissionAdmin}
-	assert.Empty(t, turn.Unasked([]model.Comment{gone}, rights, model.Mark{}, policy), "nobody can be asked about a deleted account")
+	assert.Empty(t, turn.UnknownRights([]model.Comment{gone}, rights, model.Mark{}, policy), "nobody can be asked about a deleted account")
 	assert.Empty(t, turn.Allowed([]model.Comment{gone}, rights, policy), "nor heard")
 	assert.Equal(t, []int64{4}, ids(turn.Allowed(all, nil, named)))
 }

@@ -91,7 +91,7 @@ func Start(opt Options) (*Proxy, error) {
 // Serve serves another listener too, until that is closed.
 func (p *Proxy) Serve(listener net.Listener) { p.server.Also(listener) }
 
-// End ends the proxy and all that is under way, and gives what Used gives.
+// End ends the proxy and all that is in progress, and gives what Used gives.
 func (p *Proxy) End() model.Usage {
 	p.server.End()
 	if p.transport != nil {

@@ -34,7 +34,7 @@ type Subject interface {
 	Overtaken() bool
 }
 
-// Words are what people read of an attempt while it is under way.
+// Words are what people read of an attempt while it is in progress.
 type Words interface {
 	// Body is the comment of the attempt, but for its token.
 	Body(text string, m model.TurnMarker) journal.Body
@@ -81,8 +81,8 @@ type Handoff interface {
 	Start() string
 	// BeginAt makes the commit that the agent began at the start of the attempt.
 	BeginAt(ctx context.Context, start string) error
-	// TakeIn looks at the commits that were handed over, once they hold.
-	TakeIn(ctx context.Context, h handoff.Handoff) error
+	// ReceiveCommits looks at the commits that were handed over, once they hold.
+	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
 	// Withhold notes that what was handed over must not be pushed.
 	Withhold(e *work.Ending)
 }

@@ -17,7 +17,7 @@ import (
 func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 	e.Detail = redact.Text(context.WithoutCancel(ctx), p.Thread, e.Detail)
 	if e.Cause != nil {
-		e.Cause = work.InWords(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
+		e.Cause = work.Shown(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
 	}
 	err := p.Subject.End(ctx, e)
 	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) && len(p.Notes) > 0 { // no comment says it

@@ -58,9 +58,9 @@ func published(ctx context.Context, p *Attempt) error {
 		"the recorded work was published and then removed from the branch, or its hidden ref was deleted before it could be published")
 }
 
-// Bring puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,
+// RebaseOnto puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,
 // their tests fail there, or what they would publish there must not be. A merge among them is kept by merging the head.
-func Bring(ctx context.Context, p *Attempt, head string) (string, error) {
+func RebaseOnto(ctx context.Context, p *Attempt, head string) (string, error) {
 	var conflict *mergetree.ErrConflict
 	var broken *git.Error
 	replayed, err := commits.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))

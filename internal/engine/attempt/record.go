@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// product is what came of the agent's part of a turn.
+// product is the result of the agent's part of a turn.
 type product struct {
 	out     model.Outcome // all answers as one
 	head    string        // that they lead to
@@ -50,33 +50,36 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		done.ending.Session = done.out.Session
 		return p.end(ctx, done.ending)
 	}
-	done.out = redact.Outcome(context.WithoutCancel(ctx), p.Thread, done.out)
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
-	if done.head, err = p.Subject.Trail(ctx, done.head); err != nil {
-		saveCheckpoint(ctx, p, err)
-		return err
-	}
-	if p.Commits, err = history.List(ctx, p.Checkout, p.Base(), done.head); err != nil {
-		saveCheckpoint(ctx, p, err)
-		return err
-	}
-	m := p.Marker
-	m.Planned = done.head
-	if done.out.Session != "" {
-		m.Session = done.out.Session
-	}
-	seal(p, &m)
-	o := turn.Outbox(done.out, p.Feedback, done.seconds, p.Commits, p.Notes)
-	o.Review = p.Left
-	if p.Settings.Feedback.Resolve && done.head != p.Base() { // else nothing has changed that would settle them
-		o.Resolves = turn.Resolves(done.out, p.Feedback)
-	}
-	if o.Draft, err = p.Subject.Draft(ctx, done.out, done.head); err != nil {
+	m, o, err := p.plan(ctx, done)
+	if err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
 	}
 	return p.Record(ctx, m, o)
+}
+
+// plan makes the record of finished work: the marker, and what is to be posted.
+func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o model.Outbox, err error) {
+	m, out := p.Marker, redact.Outcome(ctx, p.Thread, done.out)
+	if m.Planned, err = p.Subject.Trail(ctx, done.head); err != nil {
+		return m, o, err
+	}
+	if p.Commits, err = history.List(ctx, p.Checkout, p.Base(), m.Planned); err != nil {
+		return m, o, err
+	}
+	if out.Session != "" {
+		m.Session = out.Session
+	}
+	seal(p, &m)
+	o = turn.Outbox(out, p.Feedback, done.seconds, p.Commits, p.Notes)
+	o.Review = p.Left
+	if p.Settings.Feedback.Resolve && m.Planned != p.Base() { // else nothing has changed that would settle them
+		o.Resolves = turn.Resolves(out, p.Feedback)
+	}
+	o.Draft, err = p.Subject.Draft(ctx, out, m.Planned)
+	return m, o, err
 }
 
 // saveCheckpoint keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
@@ -100,7 +103,7 @@ func (p *Attempt) produce(ctx context.Context) (done product, err error) {
 	if thread.Outlives(err) {
 		return done, err
 	}
-	p.FindAstray(ctx)
+	p.KeepOtherBranches(ctx)
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = work.Failing(err)
 	}

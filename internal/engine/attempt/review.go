@@ -28,7 +28,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	if head == d.reviewed { // the author has nothing more to change, and all that was found is still so
 		return false, nil
 	}
-	if d.spentUp() {
+	if spentUp(d) {
 		d.unreviewed("the budget of the day is used up")
 		return false, nil
 	}
@@ -50,7 +50,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	fresh := reviewer.Fresh(d.Thread, answer.Findings, posted)
 	d.reviewed, d.Left = head, leave(d.Work, fresh, answer.Dropped, answer.Diff)
 	must := review.Must(fresh)
-	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds && d.spentUp() {
+	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds && spentUp(d) {
 		d.Note("the author did not work on the review: the budget of the day is used up")
 		return false, nil
 	}
@@ -88,7 +88,7 @@ func (d *dialogue) unreviewed(why string) {
 }
 
 // spentUp says that no reviewer may be asked any more today.
-func (d *dialogue) spentUp() bool {
+func spentUp(d *dialogue) bool {
 	most := d.Settings.Feedback.CostPerDayUSD
 	return most > 0 && d.Marker.Spent != nil && d.Marker.Spent.CostUSD >= most
 }

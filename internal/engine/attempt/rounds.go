@@ -94,7 +94,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 		return out, d.Blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
-		return d.anew(ctx)
+		return d.newSession(ctx)
 	case failed.Kind == agent.Limit:
 		return out, &work.Ending{Cause: err, Waits: true}
 	case failed.Kind == agent.Refused:
@@ -103,8 +103,8 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	return out, work.Failing(err)
 }
 
-// anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
-func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
+// newSession begins another session in place of one that is lost. It knows nothing but what GitHub holds.
+func (d *dialogue) newSession(ctx context.Context) (model.Outcome, error) {
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
 	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)
@@ -144,12 +144,17 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if again, err := d.regression(kept, head); err != nil || again {
 		return "", again, err
 	}
+	return d.tested(ctx, head)
+}
+
+// tested runs the tests at the head, and then everything else that accepts it: if they fail, the agent gets another round.
+func (d *dialogue) tested(ctx context.Context, head string) (_ string, again bool, err error) {
 	output, slow, err := d.RequiredTests(ctx, d.Subject.Tested(d.Base()), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = work.Failing(err)
 	}
 	if err == nil && output == "" {
-		again, err = d.tooLong(kept, head)
+		again, err = d.tooLong(context.WithoutCancel(ctx), head)
 	}
 	if err == nil && output == "" && !again {
 		again, err = d.review(ctx, head)
@@ -256,8 +261,8 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 
 // runGitOps carries out git operations that the agent asked for, since it has no credential of its own.
 func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
-	if d.gitRounds == thread.MaxErrands {
-		return work.Failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxErrands))
+	if d.gitRounds == thread.MaxGitRounds {
+		return work.Failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxGitRounds))
 	}
 	d.gitRounds++
 	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {

@@ -22,12 +22,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Needless ends an agent's phase that has nothing to do.
-func (p *Attempt) Needless() error {
+// NothingToDo ends an agent's phase that has nothing to do.
+func (p *Attempt) NothingToDo() error {
 	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
 }
 
-// Deliver has the agent work on the turn at hand, and hands over what comes of it.
+// Deliver has the agent work on the turn at hand, and hands over the result.
 func (p *Attempt) Deliver(ctx context.Context) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
@@ -110,7 +110,7 @@ func cannotBe(err error) bool {
 	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
 }
 
-// handoffOf is what came of the agent's part, for the other phase.
+// handoffOf is the result of the agent's part, for the other phase.
 func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	m := p.Marker
 	h := handoff.Handoff{
@@ -177,13 +177,13 @@ func (p *Attempt) Offered() bool {
 	return r != nil && !p.Memory.Used && (r.Err != nil || r.Ended != handoff.Nothing)
 }
 
-// Owed says that something was handed over, or should have been, for what this run is about.
-func (p *Attempt) Owed() bool {
+// ExpectsHandoff says that something was handed over, or should have been, for what this run is about.
+func (p *Attempt) ExpectsHandoff() bool {
 	return p.Offered() && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
 }
 
-// Unworked ends an apply phase that would need an agent to go on.
-func (p *Attempt) Unworked(what string, args ...any) error {
+// EndWithoutAgent ends an apply phase that would need an agent to go on.
+func (p *Attempt) EndWithoutAgent(what string, args ...any) error {
 	result := model.ResultRetry
 	if p.Bundle == "" { // the agent's phase is still to come
 		result = model.ResultNothing
@@ -230,7 +230,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 			return done, err
 		}
 		done.head, p.Admitted = h.Head, h.Head
-		if err := p.Subject.TakeIn(ctx, h); err != nil {
+		if err := p.Subject.ReceiveCommits(ctx, h); err != nil {
 			return done, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// stageRef is the hidden ref that holds a turn's commits before the branch does.
+// stageRef is the private ref that holds a turn's commits before the branch does.
 func stageRef(number int, key string) string {
 	return fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key)
 }
@@ -23,7 +23,7 @@ func stageRef(number int, key string) string {
 // StagedAt is the ref that holds the planned commits of a turn.
 func StagedAt(number int, m model.TurnMarker) string { return cmp.Or(m.Stage, stageRef(number, m.Key)) }
 
-// stage brings the planned commits to safety: to the hidden ref of the turn, else to a checkpoint's branch, which the
+// stage brings the planned commits to safety: to the private ref of the turn, else to a checkpoint's branch, which the
 // marker then names. The next run finds them at either and needs no agent.
 func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
 	earlier := m.Stage

@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// sessionRef is the hidden ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
+// sessionRef is the private ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
 // that dies before its receipt must not take the place of what the last receipt names.
 func sessionRef(number int, key string) string {
 	return fmt.Sprintf("refs/mergexo/session/%d/%s", number, key)
@@ -57,9 +57,9 @@ func SealedIn(p *Attempt) (key, digest string) {
 	return "", ""
 }
 
-// Outlive removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
+// ReplaceTranscript removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
 // what stays only takes up room.
-func Outlive(ctx context.Context, p *Attempt, key string) {
+func ReplaceTranscript(ctx context.Context, p *Attempt, key string) {
 	if p.Sealed == nil || key == "" || key == p.Marker.Key || p.Marker.Transcript == "" {
 		return
 	}

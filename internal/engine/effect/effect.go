@@ -27,7 +27,7 @@ type Effect interface {
 type repeat int
 
 const (
-	never  repeat = iota // the caller looks what became of it
+	never  repeat = iota // the caller looks for the result
 	always               // the same change twice is the same as once
 	unseen               // it is looked for, and made again only where it is not there
 )
@@ -72,6 +72,18 @@ type Applier interface {
 	// Ended is how the applier ended the step that is over now; nil where it did not. It is asked once a step.
 	Ended() error
 }
+
+// ReadOnly makes no effect and tells none. It is for commands that only look.
+type ReadOnly struct{}
+
+// Apply does nothing.
+func (ReadOnly) Apply(context.Context, Thread, Effect) (Result, error) { return Result{}, nil }
+
+// Overlay changes nothing.
+func (ReadOnly) Overlay(snap model.Snapshot, _ model.Repo, _ int) model.Snapshot { return snap }
+
+// Ended is nil.
+func (ReadOnly) Ended() error { return nil }
 
 // The states of an effect in a report.
 const (

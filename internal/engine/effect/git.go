@@ -11,8 +11,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Push moves a branch forward. As is how reports name it; without a kind they leave it out. What became of a push whose answer
-// is unclear its caller asks git's server.
+// Push moves a branch forward. As is how reports name it; without a kind they leave it out. If the answer is unclear, the caller
+// asks git's server for the result.
 type Push struct {
 	transport.Update
 	As model.Effect

@@ -34,7 +34,7 @@ func aboutFailures(p *Pull) bool {
 // readFailures reads the workflow runs of the head where there is something to be known of them, and the logs of those that
 // nobody has answered. Runs on other heads, and those that are green by now, are no feedback any more.
 func (p *Pull) readFailures(ctx context.Context) error {
-	if !thread.HearsFailures(p.Thread) || !thread.Failing(p.Thread) && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
+	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
 		return nil
 	}
 	runs, err := p.GitHub.Actions.RunsOf(ctx, p.Event.Repo, p.Snap.Pull.HeadSHA)
@@ -120,7 +120,7 @@ func fileFlaky(ctx context.Context, p *Pull, o model.Outbox) (int, error) {
 		return 0, err
 	}
 	opening := effect.OpenIssue{Number: p.Event.Number, Token: token, Title: title, Body: body}
-	made, there, err := thread.Sought(ctx, p.Thread, opening)
+	made, there, err := thread.FindEffect(ctx, p.Thread, opening)
 	if there {
 		entry := opening.Entry()
 		p.Applied(entry.Kind, entry.Target, token, effect.Present)

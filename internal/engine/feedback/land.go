@@ -170,7 +170,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 	if !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0 { // which run where the agent does, and nowhere else
 		return restart(ctx, p, head)
 	}
-	replayed, err := attempt.Bring(ctx, p.Attempt, head)
+	replayed, err := attempt.RebaseOnto(ctx, p.Attempt, head)
 	if err != nil {
 		return err
 	}
@@ -189,24 +189,9 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 // answer posts what the outbox still owes, then the receipt.
 func answer(ctx context.Context, p *Pull) error {
 	o := *p.Marker.Outbox
-	answers := make([]turn.Answer, 0, len(p.Marker.Events))
-	tokens := []string{attempt.TurnToken(p.Marker.Key)}
-	for _, c := range p.Feedback {
-		answers = append(answers, turn.Answer{Feedback: c})
-	}
-	for _, r := range o.Replies {
-		a, err := reply(ctx, p, r)
-		if err != nil {
-			return err
-		}
-		for i := range answers {
-			if answers[i].Feedback.Kind == model.KindReview && answers[i].Feedback.ID == r.ReviewCommentID {
-				answers[i].ReplyURL, answers[i].Gone = a.ReplyURL, a.Gone
-			}
-		}
-		if !a.Gone {
-			tokens = append(tokens, attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID))
-		}
+	answers, tokens, err := replies(ctx, p, o.Replies)
+	if err != nil {
+		return err
 	}
 	o.Notes = append(slices.Clone(o.Notes), resolve(ctx, p, answers)...)
 	note, err := postReview(ctx, p) // as late as can be: GitHub has shown the commits by then
@@ -236,9 +221,33 @@ func answer(ctx context.Context, p *Pull) error {
 		return err
 	}
 	p.Report.HeadSHA = p.Marker.Head
-	attempt.Outlive(ctx, p.Attempt, before)
+	attempt.ReplaceTranscript(ctx, p.Attempt, before)
 	p.Unsave(ctx)
 	return nil
+}
+
+// replies posts the replies of a turn. It gives the answers to all of its feedback, and the tokens of what is posted.
+func replies(ctx context.Context, p *Pull, all []model.ReviewReply) ([]turn.Answer, []string, error) {
+	answers := make([]turn.Answer, 0, len(p.Marker.Events))
+	for _, c := range p.Feedback {
+		answers = append(answers, turn.Answer{Feedback: c})
+	}
+	tokens := []string{attempt.TurnToken(p.Marker.Key)}
+	for _, r := range all {
+		a, err := reply(ctx, p, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range answers {
+			if answers[i].Feedback.Kind == model.KindReview && answers[i].Feedback.ID == r.ReviewCommentID {
+				answers[i].ReplyURL, answers[i].Gone = a.ReplyURL, a.Gone
+			}
+		}
+		if !a.Gone {
+			tokens = append(tokens, attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID))
+		}
+	}
+	return answers, tokens, nil
 }
 
 // reply answers one review comment, unless the answer is there already or the comment is gone.

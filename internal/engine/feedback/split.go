@@ -11,13 +11,13 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// handOver is the agent's phase of a turn: what comes of it goes into the handoff's directory. What needs no agent is left
+// handOver is the agent's phase of a turn: the result goes into the handoff's directory. What needs no agent is left
 // to the other phase, which finds it by itself.
 func handOver(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) error {
 	m, feedback := nextTurn(p, pending, dead)
 	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
-		return p.Needless()
+		return p.NothingToDo()
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
 	return p.Deliver(ctx)
@@ -40,8 +40,8 @@ func catchUp(ctx context.Context, p *Pull) error {
 // fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
 // Then nothing is claimed; the event that moved it has a run of its own.
 func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
-	if !p.Owed() {
-		return p.Unworked("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
+	if !p.ExpectsHandoff() {
+		return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
 	}
 	if p.Memory.Received.Err != nil {
 		return nil // the turn says so

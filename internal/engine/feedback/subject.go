@@ -30,8 +30,8 @@ func (p *Pull) Keep(ctx context.Context, h work.Held) model.Kept {
 	return p.KeepApart(ctx, h.Head)
 }
 
-// Lose tells people that what was done is kept nowhere.
-func (p *Pull) Lose(err error) { p.Note("the agent's work could not be kept: " + err.Error()) }
+// NotKept tells people that what was done is kept nowhere.
+func (p *Pull) NotKept(err error) { p.Note("the agent's work could not be kept: " + err.Error()) }
 
 // Body is the comment of a turn, but for its token.
 func (p *Pull) Body(text string, m model.TurnMarker) journal.Body {
@@ -39,7 +39,7 @@ func (p *Pull) Body(text string, m model.TurnMarker) journal.Body {
 	return journal.Body{Text: text, Kind: journal.KindTurn, Marker: journal.Packed(m)}
 }
 
-// ClaimText, PlannedText and FailedText are what people read of the turn at hand while it is under way.
+// ClaimText, PlannedText and FailedText are what people read of the turn at hand while it is in progress.
 func (p *Pull) ClaimText() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) }
 
 func (p *Pull) PlannedText(m model.TurnMarker) string {
@@ -128,8 +128,8 @@ func (p *Pull) Start() string {
 // BeginAt makes the commit that the agent began at the start of the attempt: it is that already.
 func (p *Pull) BeginAt(context.Context, string) error { return nil }
 
-// TakeIn looks at the commits that were handed over.
-func (p *Pull) TakeIn(context.Context, handoff.Handoff) error { return nil }
+// ReceiveCommits looks at the commits that were handed over.
+func (p *Pull) ReceiveCommits(context.Context, handoff.Handoff) error { return nil }
 
 // Withhold notes that what was handed over must not be pushed: the block says so.
 func (p *Pull) Withhold(*work.Ending) {}

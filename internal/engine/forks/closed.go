@@ -15,7 +15,7 @@ func (p *Pull) End(ctx context.Context) error {
 		return nil
 	}
 	g := &admission{Pull: p, comment: said.CommentID, marker: said.Marker}
-	if external.Overtaken(p.State) {
+	if external.EndedByOthers(p.State) {
 		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
 		g.marker.Reason = "closed meanwhile"
 		if p.Snap.Pull.State == model.PullMerged {
@@ -26,7 +26,7 @@ func (p *Pull) End(ctx context.Context) error {
 		}
 		g.dropMirror(ctx)
 	}
-	if external.Stray(thread.ForkFacts(p.Thread, p.MayLetIn)) {
+	if external.LabelLeft(thread.ForkFacts(p.Thread, p.MayLetIn)) {
 		g.dropMirror(ctx)
 		return g.takeOff(ctx)
 	}

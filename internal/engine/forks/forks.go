@@ -23,7 +23,7 @@ import (
 
 // Merger judges and claims requests to merge.
 type Merger interface {
-	// Ready says what becomes of a request now.
+	// Ready says whether a request can go ahead now.
 	Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error)
 	// Opening is how a request begins that was evaluated: its marker, and what its comment says.
 	Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string)
@@ -58,7 +58,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	facts := thread.ForkFacts(p.Thread, p.MayLetIn)
 	step := external.Next(facts)
-	if external.Stray(facts) && p.Snap.Pull.State == model.PullOpen {
+	if external.LabelLeft(facts) && p.Snap.Pull.State == model.PullOpen {
 		g := &admission{Pull: p, marker: p.State.External().Marker}
 		return thread.End(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
 	}

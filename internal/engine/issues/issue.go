@@ -79,12 +79,12 @@ func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 		return false, waits(p, step)
 	case flow.Run:
 		if !p.Phase.Writes() {
-			return false, p.Needless()
+			return false, p.NothingToDo()
 		}
 		return false, p.Planned(ctx)
 	case flow.Redirect:
 		if !p.Phase.Writes() {
-			return false, p.Needless()
+			return false, p.NothingToDo()
 		}
 		return false, redirect(ctx, p, step)
 	}
@@ -115,14 +115,14 @@ func waits(p *Issue, step flow.Step) error {
 // NextStep decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
 // nothing would come of it even if everybody had them.
 func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
-	candidates := turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
 	if s.Act == flow.LookUp {
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
-		candidates = turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
 	}
 	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Run || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
@@ -141,7 +141,7 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 	if len(p.State.Flows) == 0 { // a command's reply settles nothing that an agent has to hear
 		settled = model.Mark{}
 	}
-	unasked := turn.Unasked(candidates, p.Memory.Rights, settled, p.Policy)
+	unasked := turn.UnknownRights(candidates, p.Memory.Rights, settled, p.Policy)
 	if len(p.Policy.AllowedUsers) == 0 {
 		_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
 		deciding := flow.Starters(*p.Snap.Thread, label)
@@ -198,7 +198,7 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 	p.Branch = p.progress.marker.Branch
 	switch {
 	case !p.Phase.Writes() && spent:
-		return false, p.Needless()
+		return false, p.NothingToDo()
 	case !p.Phase.Writes():
 		return false, handOver(ctx, p)
 	case !p.Phase.RunsAgents() && !spent && p.Marker.Phase == model.PhaseStarted:

@@ -238,7 +238,7 @@ func rebase(ctx context.Context, p *Issue) error {
 		if err := p.Restore(ctx, head); err != nil {
 			return err
 		}
-		if replayed, err = attempt.Bring(ctx, p.Attempt, head); err != nil {
+		if replayed, err = attempt.RebaseOnto(ctx, p.Attempt, head); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
 	candidates := slices.DeleteFunc(turn.Candidates(p.Snap, p.State, p.Policy), func(c model.Comment) bool {
 		return slices.Contains(p.Marker.Events, c.Key(p.Event.Number))
 	})
-	if err := p.Ask(ctx, turn.Unasked(candidates, p.Memory.Rights, p.State.Settled, p.Policy)); err != nil {
+	if err := p.Ask(ctx, turn.UnknownRights(candidates, p.Memory.Rights, p.State.Settled, p.Policy)); err != nil {
 		return nil, err
 	}
 	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))

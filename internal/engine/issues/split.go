@@ -24,7 +24,7 @@ import (
 // handOver is the agent's phase of an attempt on an issue, from where its claim would be.
 func handOver(ctx context.Context, p *Issue) error {
 	if p.Marker.Phase != model.PhaseStarted {
-		return p.Needless()
+		return p.NothingToDo()
 	}
 	if !p.progress.fresh {
 		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
@@ -59,8 +59,8 @@ func batchOf(p *Issue) (now, later []model.Comment) {
 
 // fitting says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
 func fitting(ctx context.Context, p *Issue) error {
-	if !p.Owed() {
-		return p.Unworked("%s waits", p.About())
+	if !p.ExpectsHandoff() {
+		return p.EndWithoutAgent("%s waits", p.About())
 	}
 	r, w := p.Memory.Received, p.progress
 	if r.Err != nil {
@@ -183,9 +183,9 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 	return "", err
 }
 
-// TakeIn looks for the document of a design among the files that were handed over: a new one, at a name that is one of
+// ReceiveCommits looks for the document of a design among the files that were handed over: a new one, at a name that is one of
 // this issue's, whatever the title was when it was chosen.
-func (p *Issue) TakeIn(ctx context.Context, h handoff.Handoff) error {
+func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 	if !p.progress.marker.Flow.Document() || p.progress.marker.Doc != "" {
 		return nil
 	}
@@ -213,7 +213,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	if err := p.Park(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
-	return p.Unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
+	return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
 }
 
 // beginAgain makes an attempt that is planned one that begins at the tip of its branch.
@@ -231,5 +231,5 @@ func untried(ctx context.Context, p *Issue, head string) error {
 	if err := p.Park(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
-	return p.Unworked("branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
+	return p.EndWithoutAgent("branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
 }

@@ -36,8 +36,8 @@ func (p *Issue) Keep(ctx context.Context, h work.Held) model.Kept {
 	return model.Kept{}
 }
 
-// Lose notes why what was done is kept nowhere.
-func (p *Issue) Lose(err error) { p.progress.unkept = err.Error() }
+// NotKept notes why what was done is kept nowhere.
+func (p *Issue) NotKept(err error) { p.progress.unkept = err.Error() }
 
 // Tested is the commit that needs no test: what earlier attempts left on the branch may not have passed.
 func (p *Issue) Tested(string) string { return fetch.BaseTip(p.Checkout) }
@@ -61,7 +61,7 @@ func packed(m model.IssueMarker) model.IssueMarker {
 	return m
 }
 
-// ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is under way.
+// ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is in progress.
 func (p *Issue) ClaimText() string {
 	return flow.ClaimText(*p.Snap.Thread, p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
 }

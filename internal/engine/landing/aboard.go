@@ -99,7 +99,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 		return "", failureOf(err, "")
 	}
 	m.is.BaseSHA = onto
-	// An earlier landing may have moved the branch to commits that stand on those of others: what was approved is built anew.
+	// An earlier landing may have moved the branch to commits that stand on those of others: what was approved is built again.
 	if err := m.construct(ctx, head); err != nil {
 		return "", err
 	}
@@ -122,7 +122,7 @@ type Landing struct {
 
 // Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
 // commit that GitHub made. Nothing moves unless all conditions of all still hold: Unready is of the first that does not. A
-// *Failure says why it did not come about, and Foreign that it must not.
+// *Failure says why it did not happen, and Foreign that it must not.
 func (l Landing) Land(ctx context.Context) (sha string, err error) {
 	on := l.From
 	for i, a := range l.All {

@@ -122,7 +122,7 @@ func landingText(g *merger, m *member) merge.Landing {
 	if m.way.Strategy == model.StrategyUnion {
 		fields = m.way.UnionFields
 	}
-	unanswered := len(turn.Hopeful(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
+	unanswered := len(turn.MaySteer(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
 	return merge.Landing{
 		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}

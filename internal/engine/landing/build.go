@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (m *member) takes(ctx context.Context) error {
 	if err := thread.ReadDemands(ctx, m.Thread); err != nil {
 		return err
 	}
-	if why := merge.Barred(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
+	if why := merge.RefusedBy(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
 	}
 	return nil
@@ -129,13 +130,13 @@ func (m *member) what(head string) merging.Request {
 	switch {
 	case known.Joins && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
 		title, body = flow.ExternalMerge(pull)
-	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
+	case known.Titled:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
 	strategy := m.way.Strategy
 	own, _ := m.source()
-	if strategy == model.StrategyCherryPick && head != own { // an earlier attempt has picked them already
-		strategy = model.StrategyRebase
+	if head != own {
+		strategy = cmp.Or(known.Again, strategy)
 	}
 	return merging.Request{
 		Strategy: strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
@@ -195,7 +196,7 @@ func TestTip(ctx context.Context, t *thread.Thread, branch, base, tip string) er
 	}
 	_, err := testInTime(ctx, t, branch, base, tip)
 	if !thread.Outlives(err) {
-		thread.MoveOut(t)
+		thread.UseOwnClone(t)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Failure is why a merge does not come about.
+// Failure is why a merge does not happen.
 type Failure struct {
 	merge.Failure
 	// waits says that what is missing can come without another request.
@@ -69,9 +70,8 @@ func failureOf(err error, strategy string) error {
 	var rejected *git.ErrRejected
 	switch {
 	case errors.As(err, &s.conflict):
-		if strategy == model.StrategySquash {
-			s.Code = model.CodeSquash
-		}
+		known, _ := model.StrategyNamed(strategy)
+		s.Code = cmp.Or(known.Conflict, s.Code)
 	case errors.As(err, &empty):
 		s.Proof = empty.Proof
 	case errors.As(err, &unreadable):

@@ -119,7 +119,7 @@ func inRepository(ctx context.Context, g *merger, name string, named int) ([]mod
 	}
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
-		return nil, &Failure{Failure: merge.Absent(name)}
+		return nil, &Failure{Failure: merge.Unreadable(name)}
 	case err != nil || len(open) == 0:
 		return nil, err
 	case len(open) > 1:
@@ -143,7 +143,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	}
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
-		return nil, &Failure{Failure: merge.Absent(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
+		return nil, &Failure{Failure: merge.Unreadable(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
 	case errors.Is(err, config.ErrInvalid):
 		return nil, refuse(model.CodeMember, true, err.Error())
 	case err != nil:
@@ -158,7 +158,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 			return nil, err
 		}
 		if p.Operators.Role(g.marker.By, p.Memory.Rights[strings.ToLower(g.marker.By)]) != command.Operator {
-			return nil, &Failure{Failure: merge.Unheard(fmt.Sprintf("%s#%d", is.Repo, is.Number), g.marker.By)}
+			return nil, &Failure{Failure: merge.MayNotCommand(fmt.Sprintf("%s#%d", is.Repo, is.Number), g.marker.By)}
 		}
 	}
 	pull := p.Snap.Pull

@@ -37,7 +37,7 @@ type LocalOrder struct {
 	Gone   func(holder string) bool
 }
 
-// localMerger is one such merge under way.
+// localMerger is one such merge in progress.
 type localMerger struct {
 	*thread.World
 	order    LocalOrder
@@ -134,7 +134,7 @@ func (o LocalOrder) checkBase() error {
 	return nil
 }
 
-// run builds, tests and lands, anew where the base has grown meanwhile, as often as the settings allow.
+// run builds, tests and lands, again where the base has grown meanwhile, as often as the settings allow.
 func (l *localMerger) run(ctx context.Context) error {
 	if err := l.meet(ctx); err != nil {
 		return err

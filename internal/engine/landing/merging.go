@@ -191,7 +191,7 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	return g.lookAgain(ctx, g.marker.Claim)
 }
 
-// lookAgain reads the pull request anew, and ends the run where the request is not what it was: over, taken back, replaced,
+// lookAgain reads the pull request again, and ends the run where the request is not what it was: over, taken back, replaced,
 // or claimed by another run than the one with this claim.
 func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	if err := g.Read(ctx); err != nil {
@@ -214,7 +214,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	return nil
 }
 
-// run prepares, tests and lands all members, anew where a base moved meanwhile, as often as the settings allow.
+// run prepares, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	g.tried = true
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
@@ -246,7 +246,7 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 		}
 		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", build)
 		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
-			thread.MoveOut(m.Thread)
+			thread.UseOwnClone(m.Thread)
 		}
 	}
 }
@@ -365,7 +365,7 @@ func halted(ctx context.Context, g *merger) (*model.Comment, error) {
 		return nil, err
 	}
 	for _, said := range open {
-		role := thread.Hearing(g.Thread).Hears(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
+		role := thread.CommandPolicy(g.Thread).RoleOf(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
 		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
 		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
 			return &said.Comment, nil

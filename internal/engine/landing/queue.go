@@ -16,7 +16,7 @@ import (
 )
 
 // A request with strategy github-queue goes through GitHub's own merge queue, which tests and merges. Where it stands is read
-// anew in each run. The marker knows the newest exit from the queue before the request went in, so that a run that died between
+// again in each run. The marker knows the newest exit from the queue before the request went in, so that a run that died between
 // its words and GitHub's answer leaves nothing unknown.
 
 // readQueue reads where the pull request stands in the merge queue, once in a run.

@@ -27,8 +27,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Find judges a command that asks for a merge, and makes the request of it. A dry run goes as far as it can without
-// changing anything, and tells what it found.
+// Find decides about a command that asks for a merge, and makes the request that the reply begins. The dry run of a merge goes
+// as far as it can without changing anything, and tells what it found.
 func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, error) {
 	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
 	if wish := c.Command.Train; wish != (model.TrainWish{}) {
@@ -100,8 +100,7 @@ func (p *Request) expiry() time.Time {
 	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
 }
 
-// Evaluate says what becomes of a request. What GitHub tells is asked once; git is asked only where an approval of
-// an older head may still hold.
+// Evaluate decides about a request. It asks GitHub once, and git only if an approval of an older head may still hold.
 func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
 	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
@@ -127,7 +126,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 			return merge.Verdict{}, err
 		}
 	}
-	v, err := judge(ctx, p, c)
+	v, err := decide(ctx, p, c)
 	if err != nil {
 		return merge.Verdict{}, err
 	}
@@ -149,9 +148,9 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	return v, err
 }
 
-// judge asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
+// decide asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
-func judge(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
+func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
 	begins := c.Request.Command != "" && c.Request.State == ""
 	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
@@ -340,7 +339,7 @@ func (p *Request) guard(ctx context.Context) error {
 // tokenOf names the end of a request to merge.
 func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Command) }
 
-// endOthers ends the requests that a newer one took the place of, which would else say for ever that they wait.
+// endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.
 func endOthers(ctx context.Context, p *Request) error {
 	newest := p.State.Merge()
 	for _, said := range p.State.Merges {

@@ -57,7 +57,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
 	m.Looked = looked
-	m.Members = nil // who belongs to it is found out anew
+	m.Members = nil // who belongs to it is found out again
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
 	if !same {
 		if err := g.lookAgain(ctx, was); err != nil {
@@ -73,7 +73,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	return g.stopped(code, detail), nil
 }
 
-// stopped is how a run ends whose merge did not come about.
+// stopped is how a run ends whose merge did not happen.
 func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
 	result := merge.Settle(code)
 	if code == model.CodeEmpty {

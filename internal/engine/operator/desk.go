@@ -21,11 +21,11 @@ import (
 
 // Topics are what commands ask for.
 type Topics interface {
-	// FindMerge and FindRevert judge what a command asks for, and begin it.
+	// FindMerge and FindReview decide whether a merge or a review begins. Its marker in the reply begins it.
 	FindMerge(ctx context.Context, c command.Case) (*command.Found, error)
-	FindRevert(ctx context.Context, c command.Case) (*command.Found, error)
-	// FindReview judges a command that asks for a review, and begins it.
 	FindReview(ctx context.Context, c command.Case) (*command.Found, error)
+	// Revert makes, tests and opens a revert, and tells the result.
+	Revert(ctx context.Context, c command.Case) (*command.Found, error)
 	// MergeGates are the conditions under which the pull request would be merged now, and the place of its request in the merge
 	// train; nil: it is in none.
 	MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error)
@@ -53,7 +53,7 @@ func (p *Desk) Answer(ctx context.Context) error {
 	}
 	for _, said := range open {
 		login := said.Comment.Author.Login
-		standing := thread.Hearing(p.Thread).Hears(said.Comment, p.Memory.Rights[strings.ToLower(login)])
+		standing := thread.CommandPolicy(p.Thread).RoleOf(said.Comment, p.Memory.Rights[strings.ToLower(login)])
 		if standing == command.Stranger {
 			continue
 		}
@@ -95,10 +95,14 @@ func answersAtOnce(said command.Said) bool {
 	return !slices.ContainsFunc(said.Commands, func(c command.Command) bool { return c.Name != "review" })
 }
 
-// answerOne decides one command and replies to it.
+// answerOne decides one command, carries it out and replies to it.
 func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing command.Role) error {
 	key := said.Key(p.Event.Number, i)
-	answer, err := p.decide(ctx, said, i, standing)
+	d, err := p.lookInto(ctx, said, i, standing)
+	if err != nil {
+		return err
+	}
+	answer, err := p.carryOut(ctx, d, said, i)
 	if err != nil {
 		return err
 	}
@@ -118,39 +122,67 @@ func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing
 	return p.Tidy(ctx)
 }
 
-// decide finds what a command is about and what comes of it; what it changes elsewhere is changed there.
-func (p *Desk) decide(ctx context.Context, said command.Said, i int, standing command.Role) (command.Answer, error) {
+// decision says what a command leads to. Nothing of it has been done yet.
+type decision struct {
+	answer command.Answer
+	// revert says that a revert has to be made and tested first; the result answers the case.
+	revert bool
+	asked  command.Case
+	// about is another pull request that the command is about. What changes there is posted there first; posted is that
+	// comment, if an earlier run got so far.
+	about  *Desk
+	posted int64
+}
+
+// lookInto reads what a command is about and decides about it.
+func (p *Desk) lookInto(ctx context.Context, said command.Said, i int, standing command.Role) (decision, error) {
 	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.Event.Number, i), At: said.Comment.CreatedAt, URL: said.Comment.URL, Policy: p.Operators, Thread: p.Event.Number}
-	switch {
-	case standing == command.Refused:
-		c.Command = said.Commands[0]
-		return command.Refuse(c), nil
-	case i >= command.MaxPerComment:
-		return command.TooMany(c), nil
-	}
-	c.Command = said.Commands[i]
-	if standing == command.Delegate && !c.Command.Delegable(p.Event.Number) {
-		return command.RefuseDelegate(c), nil
-	}
-	n := len(p.State.Flows)
-	if p.Operators.AboutIssue(c.Command, p.Snap, n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone) {
-		return p.evaluateIssue(ctx, c, said)
+	c.Command = said.Commands[min(i, len(said.Commands)-1)]
+	if answer, decided, err := p.decideHere(ctx, c, said, i, standing); decided || err != nil {
+		return decision{answer: answer}, err
 	}
 	target, problem, err := p.target(ctx, p.Operators.Target(c.Command, p.Snap, p.Event.Number))
 	if err != nil {
-		return command.Answer{}, err
+		return decision{}, err
 	}
-	if problem != "" {
-		return command.Misplaced(c, problem), nil
+	return p.decideAbout(ctx, target, problem, c, said)
+}
+
+// decideHere decides about a command that is about no pull request; false: about a pull request it has to be decided.
+func (p *Desk) decideHere(ctx context.Context, c command.Case, said command.Said, i int, standing command.Role) (_ command.Answer, decided bool, err error) {
+	switch n := len(p.State.Flows); {
+	case standing == command.Refused:
+		return command.Refuse(c), true, nil
+	case i >= command.MaxPerComment:
+		c.Command = command.Command{}
+		return command.TooMany(c), true, nil
+	case standing == command.Delegate && !c.Command.Delegable(p.Event.Number):
+		return command.RefuseDelegate(c), true, nil
+	case p.Operators.AboutIssue(c.Command, p.Snap, n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone):
+		answer, err := p.evaluateIssue(ctx, c, said)
+		return answer, true, err
 	}
-	if target == nil {
-		return command.Decide(c), nil
+	return command.Answer{}, false, nil
+}
+
+// decideAbout decides about a command on the pull request that it is about; nil: none. The problem says why it cannot be on any.
+func (p *Desk) decideAbout(ctx context.Context, target *Desk, problem string, c command.Case, said command.Said) (d decision, err error) {
+	switch {
+	case problem != "":
+		return decision{answer: command.Misplaced(c, problem)}, nil
+	case target == nil:
+		return decision{answer: command.Decide(c)}, nil
 	}
 	c.Away = thread.TakenAt(target.Thread, said.Comment)
 	if target == p {
 		return p.evaluate(ctx, c)
 	}
-	return p.onAnother(ctx, target, c, said, i)
+	if id, done := target.State.Tokens[thread.EffectToken(c.Key)]; done {
+		return decision{asked: c, about: target, posted: id}, nil
+	}
+	d, err = target.evaluate(ctx, c)
+	d.about = target
+	return d, err
 }
 
 // target reads the pull request that a command is about; nil is for a command about none.
@@ -201,72 +233,42 @@ func isIssue(number int) string {
 	return fmt.Sprintf("Number %d is an issue, not a pull request.", number)
 }
 
-// onAnother decides about another pull request than that of the conversation. What is changed is said there first, with
-// the marker that makes it so, and then answered here.
-func (p *Desk) onAnother(ctx context.Context, target *Desk, c command.Case, said command.Said, i int) (command.Answer, error) {
-	token := thread.EffectToken(c.Key)
-	id, done := target.State.Tokens[token]
-	if !done {
-		answer, err := target.evaluate(ctx, c)
-		if err != nil || !answer.Changes() {
-			return answer, err
+// carryOut does all that a command leads to but the reply, which it returns.
+func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i int) (answer command.Answer, err error) {
+	if d.revert {
+		on := p
+		if d.about != nil {
+			on = d.about
 		}
-		if id, err = target.respond(ctx, token, command.Text(said, i, answer), answer.Marker); err != nil {
+		if d.asked.Found, err = on.Topics.Revert(ctx, d.asked); err != nil {
+			return command.Answer{}, err
+		}
+		d.answer = command.Decide(d.asked)
+	}
+	if d.about == nil || d.posted == 0 && !d.answer.Changes() {
+		return d.answer, nil
+	}
+	c := d.asked
+	if d.posted == 0 {
+		if d.posted, err = d.about.respond(ctx, thread.EffectToken(c.Key), command.Text(said, i, d.answer), d.answer.Marker); err != nil {
 			return command.Answer{}, err
 		}
 	}
-	if takesUp[c.Command.Name] && !p.Followed(c.Key) {
-		// Before the reply, which ends the command: a run that dies on the way is made good by the next one.
-		return command.Answer{}, thread.Follow(p.Thread, target.Event.Number, c.Key)
+	if c.Command.Wakes() && !p.Followed(c.Key) {
+		// Before the reply, which ends the command: if this run dies, the next one continues.
+		return command.Answer{}, thread.Follow(p.Thread, d.about.Event.Number, c.Key)
 	}
-	there := fmt.Sprintf("%s#issuecomment-%d", target.Snap.Pull.URL, id)
+	there := fmt.Sprintf("%s#issuecomment-%d", d.about.Snap.Pull.URL, d.posted)
 	return command.Answer{
-		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [the reply](%s).", target.Event.Number, there),
-		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: target.Event.Number},
+		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [the reply](%s).", d.about.Event.Number, there),
+		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: d.about.Event.Number},
 	}, nil
 }
 
-// takesUp are the commands after which something may be pending that was held up.
-var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true, "review": true}
-
-// placed makes a marker name the conversation that it stands in.
-func (p *Desk) placed(a command.Answer) command.Answer {
-	repo, number := p.Event.Repo.String(), p.Event.Number
-	switch m := a.Marker.(type) {
-	case model.UnblockMarker:
-		m.Repo, m.Number = repo, number
-		a.Marker = m
-	case model.PRMarker:
-		m.Repo, m.Number = repo, number
-		a.Marker = m
-	case model.CommandMarker:
-		m.Repo, m.Number = repo, number
-		a.Marker = m
-	case model.MergeMarker:
-		m.Repo, m.Number = repo, number
-		a.Marker = m
-	case model.ReviewMarker:
-		m.Repo, m.Number = repo, number
-		a.Marker = m
-	}
-	return a
-}
-
-// respond posts what came of a command, with the marker that is its receipt.
+// respond posts the answer to a command, with the marker that is its receipt.
 func (p *Desk) respond(ctx context.Context, token, text string, marker any) (id int64, err error) {
-	body := journal.Body{Text: text, Marker: p.placed(command.Answer{Marker: marker}).Marker}
-	switch marker.(type) {
-	case model.UnblockMarker:
-		body.Kind = journal.KindUnblock
-	case model.PRMarker:
-		body.Kind = journal.KindPR
-	case model.MergeMarker:
-		body.Kind = journal.KindMerge
-	case model.ReviewMarker:
-		body.Kind = journal.KindReview
-	default:
-		body.Kind = journal.KindCommand
-	}
+	body := journal.Body{Text: text}
+	body.Marker, body.Kind = journal.Place(marker, p.Event.Repo, p.Event.Number)
 	return p.Comment(ctx, token, body, effect.Mark{})
 }
 

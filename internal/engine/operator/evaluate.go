@@ -16,18 +16,18 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// evaluate gathers what the decision needs and decides.
-func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, err error) {
+// evaluate gathers what the decision about a command on this pull request needs, and decides.
+func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err error) {
 	c.Target, c.State, c.Agent = p.Snap, p.State, p.Settings.Agent.Adapter
 	c.Gates = turn.Gates(p.Snap, p.State, p.Policy)
 	if answer, early := command.Early(c); early && slices.Contains([]string{"merge", "revert", "review"}, c.Command.Name) {
-		return p.placed(answer), nil
+		return decision{answer: answer, asked: c}, nil
 	}
 	switch c.Command.Name {
 	case "merge":
 		c.Found, err = p.Topics.FindMerge(ctx, c)
 	case "revert":
-		c.Found, err = p.Topics.FindRevert(ctx, c)
+		return decision{revert: true, asked: c}, nil
 	case "review":
 		c.Found, err = p.Topics.FindReview(ctx, c)
 	case "delegate":
@@ -46,14 +46,14 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, 
 		c.Status = p.Stand(pending)
 	}
 	if err != nil {
-		return command.Answer{}, err
+		return decision{}, err
 	}
 	permission := c.Facts.Permission
 	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
-		return command.Answer{}, err
+		return decision{}, err
 	}
 	c.Facts.Permission = permission
-	return p.placed(command.Decide(c)), nil
+	return decision{answer: command.Decide(c), asked: c}, nil
 }
 
 // evaluateIssue decides a command about the work on the issue that it was given on.
@@ -78,7 +78,7 @@ func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.S
 		}
 		w.GoesOn, w.Instead = slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Finish}, s.Act), s.Why
 	}
-	return p.placed(command.DecideOnIssue(c, w)), nil
+	return command.DecideOnIssue(c, w), nil
 }
 
 // Look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked

@@ -25,7 +25,7 @@ type Pull struct {
 // NewPull is the pull request that a thread is about.
 func NewPull(t *thread.Thread) *Pull { return &Pull{Work: &work.Work{Thread: t}} }
 
-// Find judges a command that asks for a review, and begins it.
+// Find decides about a command that asks for a review, and makes the claim that the reply begins it with.
 func (p *Pull) Find(ctx context.Context, c command.Case) (*command.Found, error) {
 	why, err := p.refuse(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ func (p *reading) dueClosed() item {
 	if p.State.Conflicts != nil {
 		g.due(model.DueSurplus, g.since)
 	}
-	if external.Overtaken(p.State) || external.Stray(thread.ForkFacts(p.Thread, p.MayLetIn)) {
+	if external.EndedByOthers(p.State) || external.LabelLeft(thread.ForkFacts(p.Thread, p.MayLetIn)) {
 		g.due(model.DueExternal, g.since)
 	}
 	return g

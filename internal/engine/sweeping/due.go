@@ -77,7 +77,7 @@ func (g *item) dueIdentity(st model.State) {
 
 // dueAnswers finds who may have answered the agent's question.
 func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[model.BlockMarker]) {
-	all := thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
+	all := thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
 	answers := turn.Answers(question, st, g.number, all)
 	g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
 		return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
@@ -98,7 +98,7 @@ func (p *reading) duePull() item {
 	p.dueReview(&g)
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
-		if thread.Hearing(p.Thread).Hears(said.Comment, model.PermissionRead) == command.Delegate {
+		if thread.CommandPolicy(p.Thread).RoleOf(said.Comment, model.PermissionRead) == command.Delegate {
 			g.delegates = append(g.delegates, strings.ToLower(said.Comment.Author.Login))
 		}
 	}
@@ -109,23 +109,29 @@ func (p *reading) duePull() item {
 		p.dueExternal(&g)
 		return g
 	}
+	p.dueTurn(&g, st)
+	return g
+}
+
+// dueTurn finds what a turn on a pull request would take up.
+func (p *reading) dueTurn(g *item, st model.State) {
 	question := turn.Question(st)
 	if question != nil { // whoever answers it lifts it
 		st.Block = nil
 	}
 	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
-		p.dueAnswers(&g, st, *question)
-		return g
+		p.dueAnswers(g, st, *question)
+		return
 	}
 	if unmet {
 		if gate.Name == turn.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
 		if gate.Name != turn.GateTracked { // else people talk to each other
-			g.unanswered = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+			g.unanswered = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
 		}
-		return g
+		return
 	}
 	if st.Tracked == nil && len(st.Turns) == 0 && g.needs == nil {
 		g.due(model.DueLink, p.Snap.Pull.CreatedAt)
@@ -139,9 +145,8 @@ func (p *reading) duePull() item {
 	if len(thread.LostReplies(p.Thread)) > 0 || len(p.Lost) > 0 {
 		g.due(model.DueReplies, time.Time{})
 	}
-	g.candidates = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+	g.candidates = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
 	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
-	return g
 }
 
 // stubs are comments without what takes memory.
@@ -154,7 +159,7 @@ func stubs(comments []model.Comment) []model.Comment {
 	return comments
 }
 
-// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can mend
+// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can fix
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
 	newest := p.State.Merge()
@@ -209,7 +214,7 @@ type failingHead struct {
 
 // failingHead is that of the pull request where its failures are feedback; nil where nothing fails.
 func (p *reading) failingHead() *failingHead {
-	if !thread.HearsFailures(p.Thread) || !thread.Failing(p.Thread) {
+	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) {
 		return nil
 	}
 	f := &failingHead{sha: p.Snap.Pull.HeadSHA, policy: thread.CIPolicy(p.Thread), answered: map[string]bool{}}
@@ -274,7 +279,7 @@ func (p *reading) dueExternal(g *item) {
 	switch {
 	case spoilt && p.State.Block == nil && p.Settings.External.Enabled:
 		g.due(model.DueReplies, time.Time{})
-	case external.Stray(facts):
+	case external.LabelLeft(facts):
 		g.due(model.DueExternal, step.At)
 	case step.Act != external.Nothing && step.Act != external.GoOn && step.Act != external.Finish:
 		g.hosts = append(g.hosts, strings.ToLower(step.By))
@@ -302,7 +307,7 @@ func (p *reading) dueIssue() item {
 		}
 		return g
 	}
-	candidates := turn.Hopeful(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
+	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
 	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, len(candidates), thread.Everybody))
 	if g.step.From != nil {
 		g.since = g.step.From.At

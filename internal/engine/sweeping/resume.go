@@ -20,34 +20,34 @@ func (f *scan) resume() string {
 	return ""
 }
 
-// remember leaves the place that the reading got to, for the next sweep to go on from: else the last pull requests would
-// never have their turn where the limit of an hour is too low for all.
-func (s *sweeper) remember(ctx context.Context) {
-	f := s.found
-	if f.cursor == "" || s.onlooks || f.cursor == f.resume() {
-		return
+// places are the effects that keep the place that the reading got to: else the last pull requests would never have their turn where
+// the limit of an hour is too low for all. Earlier places go, and once everything was read, no place is needed.
+func (f *scan) places() []effect.Effect {
+	var all []effect.Effect
+	if f.cut != nil {
+		if f.cursor == "" || f.cursor == f.resume() || f.tip == "" {
+			return nil
+		}
+		all = append(all, effect.PlaceRef{Name: resumeRefs + base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), SHA: f.tip, Told: true})
 	}
-	name, sha := resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip
-	if sha == "" {
-		return
+	for _, ref := range f.refs {
+		if strings.HasPrefix(ref.Name, resumeRefs) {
+			all = append(all, effect.RemoveRef{Name: ref.Name})
+		}
 	}
-	if _, err := s.anyThread().Apply(ctx, effect.PlaceRef{Name: name, SHA: sha, Told: true}); err != nil {
-		s.Log.Warn("place_not_kept", "error", err)
-		return
-	}
-	s.dropPlaces(ctx)
+	return all
 }
 
-// dropPlaces takes the places away that earlier sweeps got to.
-func (s *sweeper) dropPlaces(ctx context.Context) {
-	if s.onlooks {
-		return
-	}
-	for _, ref := range s.found.refs {
-		if strings.HasPrefix(ref.Name, resumeRefs) {
-			if _, err := s.anyThread().Apply(ctx, effect.RemoveRef{Name: ref.Name}); err != nil {
-				s.Log.Warn("place_not_dropped", "ref", ref.Name, "error", err) // the next sweep begins there, and reads around
-			}
+// keepPlace carries places out. A failure does not end the sweep: the next one begins at the place that is there, and reads
+// around.
+func (s *sweeper) keepPlace(ctx context.Context, places []effect.Effect) {
+	for _, e := range places {
+		_, err := s.anyThread().Apply(ctx, e)
+		if gone, is := e.(effect.RemoveRef); is && err != nil {
+			s.Log.Warn("place_not_dropped", "ref", gone.Name, "error", err)
+		} else if err != nil {
+			s.Log.Warn("place_not_kept", "error", err)
+			return
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
 func (g item) unasked(known map[string]model.Permission) []string {
-	ask := turn.Unasked(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
+	ask := turn.UnknownRights(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
 	more := func(logins []string, listed func(string) bool) {
 		for _, login := range logins {
 			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {

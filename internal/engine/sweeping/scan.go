@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
@@ -57,41 +58,40 @@ type seen struct {
 	sticky   *model.Posted[model.ConflictMarker]
 }
 
-// scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
-func (s *sweeper) scan(ctx context.Context) (*scan, error) {
+// scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
+// the place that it got to.
+func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
 	if f.refs, err = s.GitHub.Refs.List(ctx, s.repo, hiddenRefs); err != nil {
-		return f, err
+		return f, nil, err
 	}
 	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
 		f.cut = err // what was read is worked at all the same
 	} else if err != nil {
-		return f, err
+		return f, nil, err
 	}
 	if f.invalid != nil {
-		return f, f.invalid
+		return f, nil, f.invalid
 	}
 	if err := s.readIssues(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
 		f.cut = cmp.Or(f.cut, err)
 	} else if err != nil {
-		return f, err
+		return f, nil, err
 	}
 	if err := s.decide(ctx, f); err != nil {
-		return f, err
+		return f, nil, err
 	}
 	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
 		f.work = wrong
-		return f, nil
+		return f, nil, nil
 	}
 	if f.cut != nil {
-		s.remember(ctx)
-		return f, nil
+		return f, f.places(), nil
 	}
-	s.dropPlaces(ctx)
-	return f, s.wholeWork(ctx, f)
+	return f, f.places(), s.wholeWork(ctx, f)
 }
 
 // hiddenRefs is where all refs of ours are that are no branches.

@@ -30,7 +30,7 @@ type Options struct {
 
 func (o Options) all() bool { return len(o.Only) == 0 && !o.Repository }
 
-// Swept is what came of a sweep.
+// Swept is the result of a sweep.
 type Swept struct {
 	// Results are the reports of what was worked at, in that order. The last one, with number 0, is the sweep's own: what was
 	// done about the repository as a whole, and all calls that belong to no other.
@@ -65,7 +65,7 @@ type Runner interface {
 	Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error
 	// Trains are the merge trains as they are now: that of a base, or of all where it is empty.
 	Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error)
-	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to mend.
+	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to fix.
 	Conclude(err error, rep *model.Report) error
 }
 
@@ -117,10 +117,10 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 // last sweep has said. What could be read of a repository only in part is an error.
 func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo) (model.Board, error) {
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: Options{Plan: true}, onlooks: true}
-	f, err := s.scan(ctx)
+	f, _, err := s.scan(ctx)
 	if err == nil && len(f.people) > 0 { // what they did with their own tokens counts, now that their rights are known
 		s.beside = f.people
-		f, err = s.scan(ctx)
+		f, _, err = s.scan(ctx)
 	}
 	if err = cmp.Or(err, f.cut); err != nil {
 		return model.Board{}, err
@@ -147,8 +147,9 @@ func (s *sweeper) run(ctx context.Context) error {
 		_, err := s.visitAll(ctx, only, len(only))
 		return err
 	}
-	var err error
-	if s.found, err = s.scan(ctx); err != nil {
+	_, places, err := s.scan(ctx)
+	s.keepPlace(ctx, places)
+	if err != nil {
 		return err
 	}
 	s.swept.Board, s.swept.Work = s.found.board, sweep.Order(s.found.work)

@@ -58,8 +58,8 @@ func (t *Thread) Applied(kind, target, token, status string) {
 // Noted takes an effect into the report that no applier has taken.
 func Noted(t *Thread, e model.Effect) { subject{t}.Record(e) }
 
-// Sought looks for an effect before it is sent.
-func Sought(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, bool, error) {
+// FindEffect looks for an effect before it is sent.
+func FindEffect(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, bool, error) {
 	return subject{t}.Find(ctx, e)
 }
 

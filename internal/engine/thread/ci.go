@@ -11,8 +11,8 @@ func Failing(t *Thread) bool {
 	return slices.Contains([]string{"FAILURE", "ERROR"}, t.Snap.Pull.Rollup)
 }
 
-// HearsFailures says that failures of CI are feedback here.
-func HearsFailures(t *Thread) bool {
+// FailuresAreFeedback says that failures of CI are feedback here.
+func FailuresAreFeedback(t *Thread) bool {
 	return t.Settings.Feedback.CI != "never" && t.Snap.IsPull && !t.Snap.Pull.CrossRepo
 }
 

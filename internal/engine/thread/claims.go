@@ -60,11 +60,11 @@ func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each errand
-// and a session that begins anew the agent's. It is renewed with every edit of the claim.
+// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each round of
+// git operations and a new session the agent's. It is renewed with every edit of the claim.
 func (t *Thread) Expiry() time.Time {
 	tests := t.Settings.Feedback.RepairRounds + 1
-	agents := tests + MaxErrands + 1
+	agents := tests + MaxGitRounds + 1
 	work := time.Duration(agents)*t.Settings.Agent.Timeout + time.Duration(tests)*t.Settings.Agent.TestTimeout
 	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
 }
@@ -113,8 +113,8 @@ func OwesAnswers(t *Thread) bool {
 	})
 }
 
-// MaxErrands is in how many rounds of one turn an agent may ask for git operations.
-const MaxErrands = 3
+// MaxGitRounds is in how many rounds of one turn an agent may ask for git operations.
+const MaxGitRounds = 3
 
 // OutOfTime is how a run ends whose time is over.
 func OutOfTime(t *Thread) *Stop {

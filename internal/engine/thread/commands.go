@@ -11,8 +11,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Hearing is the policy by which commands are heard on a thread: that of the settings, with the delegates of the pull request.
-func Hearing(t *Thread) command.Policy {
+// CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the pull request.
+func CommandPolicy(t *Thread) command.Policy {
 	p := t.Operators
 	if t.Snap.IsPull {
 		p.Delegates = t.State.Delegates
@@ -23,7 +23,7 @@ func Hearing(t *Thread) command.Policy {
 // OpenCommands are the comments with commands that have no answer yet, oldest first.
 func OpenCommands(t *Thread) []command.Said {
 	var open []command.Said
-	policy := Hearing(t)
+	policy := CommandPolicy(t)
 	for _, c := range t.Snap.Comments {
 		posted := c
 		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new

@@ -23,15 +23,15 @@ func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	}
 	FindLost(t)
 	candidates = turn.Candidates(t.Snap, t.State, t.Policy)
-	if err := t.Ask(ctx, turn.Unasked(candidates, t.Memory.Rights, t.State.Settled, t.Policy)); err != nil {
+	if err := t.Ask(ctx, turn.UnknownRights(candidates, t.Memory.Rights, t.State.Settled, t.Policy)); err != nil {
 		return nil, err
 	}
-	return Unheard(t, turn.Allowed(candidates, t.Memory.Rights, t.Policy)), nil
+	return WithoutApprovals(t, turn.Allowed(candidates, t.Memory.Rights, t.Policy)), nil
 }
 
-// Unheard are comments without the words of an approval while a merge is asked for. Those are for who merges: a turn over
+// WithoutApprovals are comments without the words of an approval while a merge is asked for. Those are for who merges: a turn over
 // them would take the approval away. Where the agent has asked a question nothing is merged before it is answered.
-func Unheard(t *Thread, comments []model.Comment) []model.Comment {
+func WithoutApprovals(t *Thread, comments []model.Comment) []model.Comment {
 	asks := turn.Question(t.State) != nil || t.State.Question != nil
 	if m := t.State.Merge(); m == nil || !m.Marker.Open() || asks {
 		return comments

@@ -81,6 +81,17 @@ func (t *Thread) Begin(ctx context.Context) error {
 	return t.Tidy(ctx)
 }
 
+// Look is Begin for who only looks: what two runs said twice stays, and nobody is told of wrong settings.
+func Look(ctx context.Context, t *Thread) error {
+	if err := t.Read(ctx); err != nil {
+		return err
+	}
+	if err := t.Configure(); err != nil {
+		return err
+	}
+	return CheckIdentity(ctx, t)
+}
+
 // Read takes a fresh snapshot and folds its state.
 func (t *Thread) Read(ctx context.Context) error {
 	q := github.Query{Repo: t.Event.Repo, Number: t.Event.Number, Node: t.Event.CommentNode, Branch: t.Branch}

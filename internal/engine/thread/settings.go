@@ -22,7 +22,7 @@ import (
 // TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
 // back: a run that only fails is seen by nobody who waits for an answer.
 func TellSettings(ctx context.Context, t *Thread, wrong error) error {
-	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !Mends(t) {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !holdsUp(t) {
 		return wrong
 	}
 	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())
@@ -43,9 +43,9 @@ func TellSettings(ctx context.Context, t *Thread, wrong error) error {
 	return wrong
 }
 
-// Mends says that somebody who may write waits here for what the settings stand in the way of. Which branches are tracked
+// holdsUp says that somebody who may write waits here for what the settings stand in the way of. Which branches are tracked
 // they do not tell any more: then those count that MergeXO has marked, and that it tracks by default.
-func Mends(t *Thread) bool {
+func holdsUp(t *Thread) bool {
 	pull, st := t.Snap.Pull, t.State
 	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)

@@ -42,8 +42,8 @@ func (t *Thread) LeaveCheckout() {
 	t.Checkout = nil
 }
 
-// MoveOut leaves a checkout whose objects others may have had their hands on, for a clone of our own.
-func MoveOut(t *Thread) {
+// UseOwnClone leaves a checkout whose objects others may have had their hands on, for a clone of our own.
+func UseOwnClone(t *Thread) {
 	t.LeaveCheckout()
 	t.OwnClone = true
 }
@@ -51,7 +51,7 @@ func MoveOut(t *Thread) {
 // ClearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; BackToWorkspace ends that.
 func ClearWorkspace(t *Thread) {
 	if t.Settings.Merge.InCheckout() && !t.OwnClone {
-		MoveOut(t)
+		UseOwnClone(t)
 		t.Cleared = true
 	}
 }

@@ -103,10 +103,10 @@ type World struct {
 	Handed bool
 }
 
-// Watch shows what is under way until done is called; nil: nobody watches.
+// Watch shows what is in progress until done is called; nil: nobody watches.
 type Watch func(what string) (done func())
 
-// Show begins to show what is under way, and ends with done.
+// Show begins to show what is in progress, and ends with done.
 func (w Watch) Show(what string) (done func()) {
 	if w == nil {
 		return func() {}
@@ -142,7 +142,7 @@ type Stop struct {
 	Reason string
 	// Block fields, for a result that is blocked.
 	Block *model.BlockMarker
-	// Merge says that it is a merge that did not come about.
+	// Merge says that it is a merge that did not happen.
 	Merge bool
 	// Agent says that an agent's phase is wanted, in a run without one.
 	Agent bool

@@ -34,8 +34,9 @@ type Order struct {
 // line is the train of one base in one run.
 type line struct {
 	Order
-	home     *thread.Thread // of the repository, with the checkout
-	holder   string         // the name of this run
+	home     *thread.Thread                              // of the repository, with the checkout
+	begin    func(context.Context, *thread.Thread) error // with the thread of a request
+	holder   string                                      // the name of this run
 	settings config.Settings
 	limits   train.Settings
 
@@ -63,7 +64,7 @@ const (
 //
 // The Stop is how the request of Self has ended in this run; nil: it has not.
 func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (*thread.Stop, error) {
-	l := &line{Order: o}
+	l := &line{Order: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo, IsPull: true}, rep, nil)
 	l.holder = thread.Holder(l.home)
 	defer l.home.Close()
@@ -98,7 +99,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			}
 			continue
 		}
-		if err := l.claim(ctx, &next); err != nil {
+		if err := claim(ctx, l, &next); err != nil {
 			return false, err
 		}
 		if fresh, err := l.record(ctx, next); err != nil || !fresh {
@@ -151,7 +152,7 @@ func said(e train.Effect) bool {
 }
 
 // claim makes the landing of a car this run's, and the word about what was lost, unless another run that lives is at it.
-func (l *line) claim(ctx context.Context, m *train.Manifest) error {
+func claim(ctx context.Context, l *line, m *train.Manifest) error {
 	return m.Take(l.holder, l.time(), func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) })
 }
 

@@ -181,7 +181,7 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 		if l.view.BaseSHA == "" {
 			t.Orphaned = &l.settings
 		}
-		switch err := t.Begin(ctx); {
+		switch err := l.begin(ctx, t); {
 		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
 			l.opened[number] = nil
 			return nil, nil

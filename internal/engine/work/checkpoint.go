@@ -75,7 +75,7 @@ func (w *Work) SetAside(ctx context.Context) model.Kept {
 	return w.KeepAside(ctx, work.Head)
 }
 
-// hide pushes work to a hidden ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
 func hide(ctx context.Context, w *Work, head string) model.Kept {
 	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
@@ -111,7 +111,7 @@ func gathered(ctx context.Context, w *Work) Held {
 func (w *Work) unkept(err error) {
 	w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 	w.Spare()
-	w.Subject.Lose(err)
+	w.Subject.NotKept(err)
 }
 
 // CheckpointBranch is a branch of its own for work that stopped half-way.
@@ -254,8 +254,8 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	return work, nil
 }
 
-// FindAstray keeps what the agent has committed on other branches than the one that it was given.
-func (w *Work) FindAstray(ctx context.Context) {
+// KeepOtherBranches keeps what the agent has committed on other branches than the one that it was given.
+func (w *Work) KeepOtherBranches(ctx context.Context) {
 	if ctx.Err() != nil { // there is only time for what the agent was given
 		return
 	}

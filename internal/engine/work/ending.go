@@ -38,8 +38,8 @@ type said struct {
 func (s said) Error() string { return s.text }
 func (s said) Unwrap() error { return s.err }
 
-// InWords is an error that says what can be shown of it.
-func InWords(text string, err error) error { return said{text, err} }
+// Shown is an error that says what can be shown of it.
+func Shown(text string, err error) error { return said{text, err} }
 
 // Blocked is the end of work that a person has to look at.
 func (w *Work) Blocked(reason, detail string) *Ending {

@@ -21,7 +21,7 @@ import (
 // finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
 type finding struct {
 	Reason, Detail string
-	nowhere        bool // not to a hidden ref either
+	nowhere        bool // not to a private ref either
 }
 
 // maxFindings is how many secrets are named at most; the first would do.

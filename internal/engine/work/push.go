@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Unanswered says that git's server could not be asked, or did not say what became of a push.
+// Unanswered says that git's server could not be asked, or did not say the result of a push.
 func Unanswered(err error) bool {
 	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
 	return errors.As(err, &unclear) && !Denied(err) || errors.As(err, &failed) && failed.Failure == git.Unreachable

@@ -17,8 +17,8 @@ type Subject interface {
 	Closes() int
 	// Keep brings work without a result to where it belongs, and tells where that is. The zero value is for nowhere.
 	Keep(ctx context.Context, h Held) model.Kept
-	// Lose is told why what was done is kept nowhere.
-	Lose(err error)
+	// NotKept is told why what was done is kept nowhere.
+	NotKept(err error)
 }
 
 // Work is what an agent does in the checkout for a pull request or an issue: the commits that it makes, the rules that hold

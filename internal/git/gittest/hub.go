@@ -65,13 +65,13 @@ func firstHub(t testing.TB) fs.FS {
 		h.Git(root, "init", "-q", "--template=", "--initial-branch=main", h.Dev)
 		h.Git(h.Dev, "remote", "add", "origin", "../octo/widgets.git")
 		h.Commit("main", "start", map[string]string{"README.md": "widgets\n", ".gitignore": "*.log\n"})
-		hubs.files = filesOf(t, root)
+		hubs.files = FilesOf(t, root)
 	})
 	return hubs.files
 }
 
-// filesOf reads a directory, with the directories in it that hold nothing.
-func filesOf(t testing.TB, dir string) fstest.MapFS {
+// FilesOf reads a directory, with the directories in it that hold nothing.
+func FilesOf(t testing.TB, dir string) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

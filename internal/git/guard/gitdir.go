@@ -33,7 +33,7 @@ type Layout struct {
 
 // ErrUnsafeGitDir says that the checkout's git directory holds a symbolic link, a pipe or another special file that was not
 // there before the agent ran, or that .git itself was replaced. Following it would read and change files elsewhere, or
-// block for ever.
+// block forever.
 type ErrUnsafeGitDir struct{ Paths []string }
 
 func (e *ErrUnsafeGitDir) Error() string {

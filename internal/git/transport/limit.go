@@ -56,7 +56,7 @@ func learn(c *git.Checkout, err error) bool {
 }
 
 // mostPattern reads how many refs one push may update, in GitHub's words of today (https://github.com/ejoffe/spr/issues/422) and
-// those of servers before rulesets, which leave out what became of each ref (https://github.com/renovatebot/renovate/pull/18068).
+// those of servers before rulesets, which leave out the result of each ref (https://github.com/renovatebot/renovate/pull/18068).
 // Refs that are neither branches nor tags count as well (https://github.com/renovatebot/renovate/issues/17590).
 var mostPattern = regexp.MustCompile(`(?im)^remote:.*\bupdate more than (\d{1,6}) branch(?:es)? or tags?\b`)
 

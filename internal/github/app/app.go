@@ -24,7 +24,7 @@ const (
 	// retryAfter is when a new token is asked for again, where GitHub gave none and the old one still holds.
 	retryAfter = time.Minute
 	// renewals is how many tokens that GitHub refuses are replaced in one run: one that was revoked is, and a server that
-	// refuses them all is not asked for ever.
+	// refuses them all is not asked forever.
 	renewals = 3
 )
 

@@ -68,7 +68,7 @@ func (r Registration) Run(ctx context.Context) (github.MadeApp, error) {
 	return w.made, err
 }
 
-// registrar is a registration under way.
+// registrar is a registration in progress.
 type registrar struct {
 	Registration
 	ctx         context.Context

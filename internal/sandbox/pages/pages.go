@@ -48,7 +48,7 @@ type Events interface {
 	Idle(context.Context) error
 }
 
-// patience is how long a page that shows what comes of a form waits for the runs; then it reloads.
+// patience is how long a page that shows the result of a form waits for the runs; then it reloads.
 const patience = 10 * time.Second
 
 // Pages is the handler of a sandbox with pages.

@@ -27,7 +27,7 @@ type Options struct {
 	Env []string
 	// Token is the program's, and what the sandbox is told with how a run stands.
 	Token string
-	// Dir holds the payload of the event that is under way, and what the program puts into RUNNER_TEMP. It must be there.
+	// Dir holds the payload of the event that is in progress, and what the program puts into RUNNER_TEMP. It must be there.
 	Dir string
 	// Patience is how long a run that is to stop may go on; then it is killed.
 	Patience time.Duration
@@ -97,7 +97,7 @@ func (r *Runner) Idle(ctx context.Context) error {
 	}
 }
 
-// Serve runs the program for each event that is heard, until the context ends. The run that is under way then is interrupted.
+// Serve runs the program for each event that is heard, until the context ends. The run that is in progress then is interrupted.
 func (r *Runner) Serve(ctx context.Context, urls sandbox.URLs) error {
 	r.urls = urls
 	for {

@@ -1,10 +1,26 @@
 package journal
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
+
+var issueMarkers = markers[model.IssueMarker]{
+	kind:  KindIssue,
+	place: func(m *model.IssueMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check: func(m *model.IssueMarker) error {
+		m.TurnMarker.Phase = m.Status
+		return checkTurn(KindIssue, &m.TurnMarker)
+	},
+	once:     func(m *model.IssueMarker) bool { return m.Claim == "" }, // then it is posted once, too
+	take:     (*fold).issue,
+	spent:    func(m *model.IssueMarker) *model.Spent { return m.Spent },
+	describe: describeIssue,
+}
 
 // retry records that an operator asked for another attempt on an issue, and so has seen the comments there.
 func (f *fold) retry(cm model.Comment) {
@@ -37,4 +53,25 @@ func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {
 	}
 	f.turn(cm, &m.TurnMarker)
 	st.Flows, st.Retried = append(st.Flows, *place(*m, cm)), false
+}
+
+func describeIssue(e *model.LogEntry, m model.IssueMarker) {
+	describeTurn(e, m.TurnMarker)
+	work := strings.ReplaceAll(string(m.Flow), "_", " ")
+	e.State, e.SHA = string(m.Status), cmp.Or(m.LastCheckpoint, e.SHA)
+	switch m.Status {
+	case model.PhaseDone:
+		e.What = fmt.Sprintf("finished the %s", work)
+		if m.Pull != 0 {
+			e.What = fmt.Sprintf("opened pull request #%d (%s)", m.Pull, work)
+		}
+	case model.PhaseFailed:
+		e.What = fmt.Sprintf("attempt %d at the %s failed", m.Attempt, work)
+	case model.PhaseWaiting:
+		e.What = fmt.Sprintf("stopped the %s: %s", work, reason(m.Waiting))
+	case model.PhasePlanned:
+		e.What = fmt.Sprintf("is opening the pull request (%s)", work)
+	default:
+		e.What = fmt.Sprintf("is working on the %s", work)
+	}
 }

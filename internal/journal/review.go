@@ -1,8 +1,38 @@
 package journal
 
-import "github.com/mergexo/mergexo/internal/model"
+import (
+	"fmt"
 
-// review folds in a review that was asked for. A turn may be under way beside it: each of the two knows what was spent when it was
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var reviewMarkers = markers[model.ReviewMarker]{
+	kind:    KindReview,
+	place:   func(m *model.ReviewMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check:   checkReview,
+	answers: func(m *model.ReviewMarker) (string, model.Verdict) { return m.Command, model.Applied },
+	once:    always[model.ReviewMarker],
+	take:    (*fold).review,
+	spent:   func(m *model.ReviewMarker) *model.Spent { return m.Spent },
+	describe: func(e *model.LogEntry, m model.ReviewMarker) {
+		e.State, e.SHA, e.By, e.Why, e.RunURL = string(m.State), m.Head, m.By, firstLine(m.Reason), m.RunURL
+		e.What = map[model.ReviewState]string{model.ReviewRunning: "is reviewing", model.ReviewDone: "reviewed", model.ReviewFailed: "could not review"}[m.State] + " the pull request"
+	},
+}
+
+func checkReview(m *model.ReviewMarker) error {
+	switch m.State {
+	case model.ReviewRunning, model.ReviewDone, model.ReviewFailed:
+	default:
+		return fmt.Errorf("mergexo-review marker: state %q is unknown", m.State)
+	}
+	if !isSHA(m.Head) || m.Command == "" {
+		return fmt.Errorf("mergexo-review marker: it names no head or nothing that asked for it")
+	}
+	return nil
+}
+
+// review folds in a review that was asked for. A turn may be in progress beside it: each of the two knows what was spent when it was
 // claimed, and its own part. So a day's account is what one of them says with the parts of those that came after it, and of all
 // such sums the greatest.
 func (f *fold) review(cm model.Comment, m *model.ReviewMarker) {

@@ -1,11 +1,24 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
+
+var externalMarkers = markers[model.ExternalMarker]{
+	kind:  KindExternal,
+	place: func(m *model.ExternalMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check: checkExternal,
+	take:  (*fold).external,
+	describe: func(e *model.LogEntry, m model.ExternalMarker) {
+		e.State, e.SHA, e.By, e.Why, e.RunURL = string(m.State), cmp.Or(m.Tip, m.Head), m.By, firstLine(m.Reason), m.RunURL
+		e.What = "fork's pull request: " + strings.ReplaceAll(string(m.State), "_", " ")
+	},
+}
 
 func checkExternal(m *model.ExternalMarker) error {
 	wrong := func(format string, args ...any) error { return fmt.Errorf("mergexo-external marker: "+format, args...) }
@@ -41,26 +54,6 @@ func checkExternal(m *model.ExternalMarker) error {
 	return nil
 }
 
-func checkConflicts(m *model.ConflictMarker) error {
-	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("mergexo-conflicts marker: "+format, args...)
-	}
-	for _, sha := range []string{m.Head, m.BaseSHA} {
-		if !isSHA(sha) {
-			return wrong("%q is no commit's id", sha)
-		}
-	}
-	if m.Base == "" {
-		return wrong("it names no base")
-	}
-	for _, w := range m.With {
-		if w.Number < 1 || !isSHA(w.Head) {
-			return wrong("pull request %d with head %q cannot be", w.Number, w.Head)
-		}
-	}
-	return nil
-}
-
 // external folds in one state of an admitted fork pull request. A state that notifies people is a new comment that replaces
 // the open one; a second run's report of the same start or end does not. A later move of the head is recorded beside the
 // decision, whose reasons stay. The newest entry belongs to the newest label, whenever it ended.
@@ -84,18 +77,4 @@ func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	}
 	st.Externals = append(st.Externals, *place(*m, cm))
 	slices.SortStableFunc(st.Externals, func(a, b model.Posted[model.ExternalMarker]) int { return a.Marker.At.Compare(b.Marker.At) })
-}
-
-// conflicts takes the sticky comment on conflicts: the first one, so that two racing runs agree.
-func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
-	if !first(&f.st.Conflicts, *m, cm) {
-		f.surplus(cm.ID)
-	}
-}
-
-// sticky reports whether a comment was posted as the one on conflicts or on a roadmap, which can be regenerated, so an edit loses
-// nothing. If GitHub does not report the original text, it may have been any other comment.
-func sticky(cm model.Comment) bool {
-	kind := parseTrailer(cm.Posted).kind
-	return kind == KindConflicts || kind == KindRoadmap
 }

@@ -1,0 +1,174 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// decisions are the functions of the engine that decide, by room. They read as much as they like, and return what is to be done.
+// None of them reaches an applier, through whatever it calls.
+var decisions = map[string][]string{
+	"attempt":   {"Attempt.plan"},
+	"feedback":  {"nextTurn"},
+	"issues":    {"Issue.NextStep"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange"},
+	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
+	"reviewing": {"Pull.Find", "Pull.refuse"},
+	"sweeping":  {"sweeper.scan", "sweeper.decide", "scan.places", "reading.duePull", "reading.dueIssue"},
+	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
+}
+
+// applying is what a decision must not reach.
+const applying = "(" + module + "/internal/engine/effect.Applier).Apply"
+
+// calls maps each function of the engine to the functions of the engine that it names. A method of an interface leads to all
+// methods of that name: it may be any of them.
+type calls map[string]map[string]bool
+
+func (c calls) add(from, to string) {
+	if c[from] == nil {
+		c[from] = map[string]bool{}
+	}
+	c[from][to] = true
+}
+
+// path is a way from one function to another, through calls; nil for none.
+func (c calls) path(from, to string) []string {
+	came := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		if queue[0] == to {
+			var way []string
+			for at := to; at != ""; at = came[at] {
+				way = append(way, strings.ReplaceAll(at, module+"/internal/engine/", ""))
+			}
+			slices.Reverse(way)
+			return way
+		}
+		for _, next := range slices.Sorted(maps.Keys(c[queue[0]])) {
+			if _, seen := came[next]; !seen {
+				came[next] = queue[0]
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+// callsIn adds what the functions of a package call, and notes the methods of its types by their names.
+func callsIn(c calls, byName map[string][]string, name string, fset *token.FileSet, files []*ast.File, from types.Importer) error {
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	if _, err := (&types.Config{Importer: from}).Check(name, fset, files, info); err != nil {
+		return err
+	}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			self := info.Defs[fn.Name].(*types.Func)
+			c[self.FullName()] = map[string]bool{}
+			if fn.Recv != nil {
+				byName[self.Name()] = append(byName[self.Name()], self.FullName())
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				id, isName := n.(*ast.Ident)
+				if !isName {
+					return true
+				}
+				if called, isFunc := info.Uses[id].(*types.Func); isFunc && called.Pkg() != nil && strings.HasPrefix(called.Pkg().Path(), module+"/internal/engine") {
+					c.add(self.FullName(), called.Origin().FullName())
+					if recv := called.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
+						c.add(called.FullName(), "any "+called.Name())
+					}
+				}
+				return true
+			})
+		}
+	}
+	return nil
+}
+
+// exported opens what the compiler wrote of each package that the engine needs.
+func exported(t *testing.T) importer.Lookup {
+	t.Helper()
+	files := map[string]string{}
+	dec := json.NewDecoder(strings.NewReader(string(goList(t, "-export", "-deps", "-json=ImportPath,Export", "./internal/engine/..."))))
+	for {
+		var p struct{ ImportPath, Export string }
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		files[p.ImportPath] = p.Export
+	}
+	return func(path string) (io.ReadCloser, error) {
+		if files[path] == "" {
+			return nil, fmt.Errorf("%s is not compiled", path)
+		}
+		return os.Open(files[path])
+	}
+}
+
+// callsOfTheEngine are those of all its rooms.
+func callsOfTheEngine(t *testing.T) calls {
+	t.Helper()
+	c, byName, fset := calls{}, map[string][]string{}, token.NewFileSet()
+	from := importer.ForCompiler(fset, "gc", exported(t))
+	for _, p := range packages(t) {
+		if own, _ := house(p.name()); own != "internal/engine" {
+			continue
+		}
+		var files []*ast.File
+		for _, f := range p.GoFiles {
+			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			files = append(files, file)
+		}
+		require.NoError(t, callsIn(c, byName, p.ImportPath, fset, files, from))
+	}
+	for name, methods := range byName {
+		for _, m := range methods {
+			c.add("any "+name, m)
+		}
+	}
+	return c
+}
+
+// function is a function of a room by its full name, given as in CONTRIBUTING.md.
+func function(room, name string) string {
+	at := module + "/internal/engine/" + room
+	if typ, method, isMethod := strings.Cut(name, "."); isMethod {
+		return fmt.Sprintf("(*%s.%s).%s", at, typ, method)
+	}
+	return at + "." + name
+}
+
+// TestDecisionsApplyNothing: what decides returns what is to be done, and an applier does it later.
+func TestDecisionsApplyNothing(t *testing.T) {
+	c := callsOfTheEngine(t)
+	for room, names := range decisions {
+		for _, name := range names {
+			f := function(room, name)
+			assert.Contains(t, c, f)
+			assert.Empty(t, c.path(f, applying), "%s.%s applies an effect", room, name)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// A doing is a run, and gives its effects in order: those of a dry run up to where it ends.
+type doing func(*engine.Engine) []model.Effect
+
+// handling is a run over an event.
+func handling(t *testing.T, ev model.Event) doing {
+	return func(e *engine.Engine) []model.Effect {
+		rep, err := e.Handle(context.Background(), ev)
+		require.NoError(t, err)
+		return rep.Effects
+	}
+}
+
+// sweepEvents is a sweep over the repository. Where a dry run ends at one number, nobody knows what the next ones look like.
+func sweepEvents(t *testing.T, opt sweeping.Options) doing {
+	return func(e *engine.Engine) []model.Effect {
+		swept, err := e.Sweep(context.Background(), repo, opt)
+		require.NoError(t, err)
+		var all []model.Effect
+		for _, r := range swept.Results {
+			all = append(all, r.Effects...)
+			if strings.HasPrefix(r.Reason, "dry run: ") {
+				break
+			}
+		}
+		return all
+	}
+}
+
+// plan is what a dry run tells, which writes nothing.
+func (w *world) plan(run doing) []model.Effect {
+	w.t.Helper()
+	before := w.gate.writes
+	e := w.engine()
+	e.Effects = engine.Applier(true)
+	plan := run(e)
+	assert.Equal(w.t, before, w.gate.writes, "a dry run writes nothing: %v", w.gate.seen)
+	w.over(w.runs)
+	for _, one := range plan {
+		assert.Contains(w.t, []string{effect.Planned, effect.Present}, one.Status) // present: a run that died has made it
+	}
+	return plan
+}
+
+// begins says that a live run did first what a dry run had told.
+func (w *world) begins(live, plan []model.Effect) {
+	w.t.Helper()
+	told := func(e model.Effect) string { // without the id of a comment, which only GitHub gives
+		if e.Kind == "edit" || e.Kind == "delete" {
+			e.Target = ""
+		}
+		return strings.Join([]string{e.Kind, e.Target, e.Token}, " ")
+	}
+	require.GreaterOrEqual(w.t, len(live), len(plan), "live %v, plan %v", live, plan)
+	for i, one := range plan {
+		if one.Kind == "dispatch" { // GitHub may refuse to start a run, and then this one does its work
+			return
+		}
+		assert.Equal(w.t, told(live[i]), told(one), "effect %d of the plan", i)
+	}
+}
+
+// recover lets a new process take an event after one that died. A dry run goes before it, and tells the beginning of what it does.
+func (w *world) recover(ev model.Event) model.Report {
+	w.t.Helper()
+	plan := w.plan(handling(w.t, ev))
+	rep := w.handle(ev)
+	w.begins(rep.Effects, plan)
+	return rep
+}
+
+// recoverBySweep is recover, by a sweep.
+func (w *world) recoverBySweep() {
+	w.t.Helper()
+	sweep := sweepEvents(w.t, sweeping.Options{})
+	plan := w.plan(sweep)
+	w.begins(sweep(w.engine()), plan)
+	w.over(w.runs)
+}
