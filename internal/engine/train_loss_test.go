@@ -1,13 +1,20 @@
 package engine_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 )
 
 // losses are the comments on a pull request that tell of a lost record.
@@ -101,5 +108,49 @@ func diesTelling(t *testing.T, writes int) {
 	w.sweep()
 	for _, n := range numbers {
 		assert.Len(t, w.losses(n), 1, "after write %d: %s", writes, w.logged.String())
+	}
+}
+
+// A run that dies after its word, while another one that has not seen it asks whether it lives, is not told over.
+func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	w.rewriteRecord(`"next":`, `next:`)
+	var word *http.Request
+	var text []byte
+	w.gate.revive()
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") {
+			return passes
+		}
+		said, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(said))
+		if !strings.Contains(string(said), "record of the merge train") {
+			return passes
+		}
+		word, text = r.Clone(context.Background()), said
+		return diesFirst // as the other run sees it: nothing is said yet
+	}
+	_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+	require.NotNil(t, word, w.logged.String())
+	first, behind := w.runs, w.gate.next
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", first), object{"status": "in_progress"})
+	w.gate.revive()
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if word != nil && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/actions/runs/%d", first)) {
+			said := word
+			word = nil
+			said.Body = io.NopCloser(bytes.NewReader(text))
+			behind.ServeHTTP(httptest.NewRecorder(), said)
+			w.over(first)
+		}
+		behind.ServeHTTP(rw, r)
+	})
+	w.sweep()
+	assert.Nil(t, word, "the other run has asked")
+	for _, n := range numbers {
+		assert.Len(t, w.losses(n), 1, w.logged.String())
 	}
 }
