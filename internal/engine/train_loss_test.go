@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // losses are the comments on a pull request that tell of a lost record.
@@ -49,6 +51,13 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 			sig := w.bare("show", trainRecord+":content")
 			w.rewriteRecord(sig[strings.Index(sig, `,"sig"`):], "}")
 		}, "it is not signed"},
+		"it is another repository's": {"a signing key", func(w *world) {
+			key, other := journal.Codec{Key: []byte("a signing key")}, model.Repo{Owner: "octo", Name: "other"}
+			record := w.bare("show", trainRecord+":content") + "\n"
+			raw, err := key.Open(journal.KindTrain, repo, []byte(record))
+			require.NoError(w.t, err)
+			w.rewriteRecord(strings.TrimSpace(record), strings.TrimSpace(string(key.Seal(journal.KindTrain, other, raw))))
+		}, "its signature does not hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

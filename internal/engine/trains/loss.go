@@ -19,7 +19,7 @@ func (l *line) recorded() (train.Manifest, error) {
 		}
 		return train.New(l.Base), nil
 	}
-	raw, err := l.home.Codec.Open(journal.KindTrain, l.view.Manifest)
+	raw, err := l.home.Codec.Open(journal.KindTrain, l.Repo, l.view.Manifest)
 	if err != nil {
 		return train.Manifest{}, err
 	}
