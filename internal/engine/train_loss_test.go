@@ -163,3 +163,20 @@ func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
 		assert.Len(t, w.losses(n), 1, w.logged.String())
 	}
 }
+
+// A branch that only looks like one of the train says nothing of a record.
+func TestABranchThatIsNoCarMakesNoRecordLost(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	for _, name := range []string{"notes", "01", "1x"} {
+		w.api("bob", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mergexo/train/main/" + name, "sha": w.at("main")})
+	}
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	assert.Contains(t, w.trains(), "mergexo/train/main/1", "the train begins with the command: %s", w.logged.String())
+	w.sweep()
+	assert.Empty(t, w.losses(numbers[0]))
+	for _, name := range []string{"notes", "01", "1x"} {
+		assert.Contains(t, w.trains(), "mergexo/train/main/"+name)
+	}
+}
