@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -112,4 +114,20 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	got = programIn(t, dir, "n\n", nil, "init")
 	require.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is the same already\n")
+}
+
+// A link stays a link, and what it leads to stays as it is.
+func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
+	dir := newRepository(t)
+	put(t, dir, "ci/real.yml", quietCI)
+	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"ci\"\n")
+	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
+	got := programIn(t, dir, "", nil, "init", "--yes")
+	require.Equal(t, 0, got.exit, got.errout)
+	info, err := os.Lstat(filepath.Join(dir, ownCI))
+	require.NoError(t, err)
+	assert.NotZero(t, info.Mode()&os.ModeSymlink)
+	assert.Equal(t, quietCI, filesIn(t, dir)["ci/real.yml"])
+	assert.Contains(t, got.out, "Let "+ownCI+" run on the branches of the merge train, which needs the token of a GitHub App (it is a link to another file):")
 }

@@ -55,7 +55,11 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 		if i < 0 || required == nil && !o.OnCommits || required != nil && !doctor.ReportsAny(files[i], required) {
 			continue
 		}
-		if e, needed := doctor.HearTrain(files[i]); needed {
+		e, needed := doctor.HearTrain(files[i])
+		if info, err := ch.root.Lstat(o.Path); needed && (err != nil || !info.Mode().IsRegular()) { // a file would take the link's place
+			e.Text, e.Why = "", "it is a link to another file"
+		}
+		if needed {
 			edits = append(edits, e)
 		}
 	}

@@ -50,19 +50,6 @@ func HearTrain(f File) (e TrainEdit, needed bool) {
 	return e, true
 }
 
-// unsure says why a run on the train's branches might do more than test; "": nothing shows that.
-func (w *workflow) unsure(text string) string {
-	switch {
-	case strings.Contains(text, "event_name"):
-		return "it looks at github.event_name, and might take a push to the train for one that it publishes"
-	case slices.ContainsFunc(w.jobs, func(j *job) bool { return j.environment }):
-		return "it has a job with an environment, which might deploy from the train"
-	case slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "push" && t.ignored != nil }):
-		return "its on.push has branches-ignore"
-	}
-	return ""
-}
-
 // trainLines are the part of a workflow that a person has to write.
 func (w *workflow) trainLines() []string {
 	var branches []string

@@ -1,13 +1,22 @@
 package engine_test
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // losses are the comments on a pull request that tell of a lost record.
@@ -42,6 +51,13 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 			sig := w.bare("show", trainRecord+":content")
 			w.rewriteRecord(sig[strings.Index(sig, `,"sig"`):], "}")
 		}, "it is not signed"},
+		"it is another repository's": {"a signing key", func(w *world) {
+			key, other := journal.Codec{Key: []byte("a signing key")}, model.Repo{Owner: "octo", Name: "other"}
+			record := w.bare("show", trainRecord+":content") + "\n"
+			raw, err := key.Open(journal.KindTrain, repo, []byte(record))
+			require.NoError(w.t, err)
+			w.rewriteRecord(strings.TrimSpace(record), strings.TrimSpace(string(key.Seal(journal.KindTrain, other, raw))))
+		}, "its signature does not hold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,5 +117,66 @@ func diesTelling(t *testing.T, writes int) {
 	w.sweep()
 	for _, n := range numbers {
 		assert.Len(t, w.losses(n), 1, "after write %d: %s", writes, w.logged.String())
+	}
+}
+
+// A run that dies after its word, while another one that has not seen it asks whether it lives, is not told over.
+func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	w.rewriteRecord(`"next":`, `next:`)
+	var word *http.Request
+	var text []byte
+	w.gate.revive()
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/comments") {
+			return passes
+		}
+		said, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(said))
+		if !strings.Contains(string(said), "record of the merge train") {
+			return passes
+		}
+		word, text = r.Clone(context.Background()), said
+		return diesFirst // as the other run sees it: nothing is said yet
+	}
+	_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+	require.NotNil(t, word, w.logged.String())
+	first, behind := w.runs, w.gate.next
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", first), object{"status": "in_progress"})
+	w.gate.revive()
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if word != nil && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/actions/runs/%d", first)) {
+			said := word
+			word = nil
+			said.Body = io.NopCloser(bytes.NewReader(text))
+			behind.ServeHTTP(httptest.NewRecorder(), said)
+			w.over(first)
+		}
+		behind.ServeHTTP(rw, r)
+	})
+	w.sweep()
+	assert.Nil(t, word, "the other run has asked")
+	for _, n := range numbers {
+		assert.Len(t, w.losses(n), 1, w.logged.String())
+	}
+}
+
+// A branch that only looks like one of the train says nothing of a record.
+func TestABranchThatIsNoCarMakesNoRecordLost(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	for _, name := range []string{"notes", "01", "1x"} {
+		w.api("bob", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mergexo/train/main/" + name, "sha": w.at("main")})
+	}
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	assert.Contains(t, w.trains(), "mergexo/train/main/1", "the train begins with the command: %s", w.logged.String())
+	w.sweep()
+	assert.Empty(t, w.losses(numbers[0]))
+	for _, name := range []string{"notes", "01", "1x"} {
+		assert.Contains(t, w.trains(), "mergexo/train/main/"+name)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 const (
@@ -104,27 +106,32 @@ func (c Codec) decodeMarker(kind, text string, v any) error {
 	return nil
 }
 
-// Seal signs a JSON object that is kept outside of comments, if there is a key.
-func (c Codec) Seal(kind string, raw []byte) []byte {
+// Seal signs a JSON object that a repository keeps outside of comments, if there is a key. An organization may have one key for all
+// its repositories.
+func (c Codec) Seal(kind string, repo model.Repo, raw []byte) []byte {
 	if len(c.Key) == 0 {
 		return raw
 	}
 	raw = bytes.TrimSuffix(raw, []byte("\n"))
-	return fmt.Appendf(raw[:len(raw)-1:len(raw)-1], ",\"sig\":\"%s\"}\n", c.sign(kind, raw))
+	return fmt.Appendf(raw[:len(raw)-1:len(raw)-1], ",\"sig\":\"%s\"}\n", c.sign(keptBy(kind, repo), raw))
 }
 
-// Open gives back what was sealed. The error says that with the key of this run it was not, so that somebody else has written it.
-func (c Codec) Open(kind string, sealed []byte) ([]byte, error) {
+// Open gives back what was sealed. The error says that with the key of this run and for this repository it was not, so that somebody
+// else has written it.
+func (c Codec) Open(kind string, repo model.Repo, sealed []byte) ([]byte, error) {
 	raw, sig, signed := cutSignature(bytes.TrimSuffix(sealed, []byte("\n")))
 	switch {
 	case len(c.Key) == 0:
 	case !signed:
 		return nil, errors.New("it is not signed")
-	case !hmac.Equal([]byte(sig), []byte(c.sign(kind, raw))):
+	case !hmac.Equal([]byte(sig), []byte(c.sign(keptBy(kind, repo), raw))):
 		return nil, errors.New("its signature does not hold")
 	}
 	return raw, nil
 }
+
+// keptBy names what is signed in a repository.
+func keptBy(kind string, repo model.Repo) string { return kind + " " + strings.ToLower(repo.String()) }
 
 // cutSignature splits {...,"sig":"HEX"} into {...} and HEX.
 func cutSignature(raw []byte) (body []byte, sig string, ok bool) {

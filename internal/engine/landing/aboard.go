@@ -363,8 +363,12 @@ func (a *Aboard) Tell(ctx context.Context, detail, text string) error {
 	return told(err)
 }
 
-// Say posts a comment in the conversation of the request, unless one with this token is there.
+// Say posts a comment in the conversation of the request, unless one with this token is there by now: a run that is over may have
+// posted it after this one read the conversation.
 func (a *Aboard) Say(ctx context.Context, token, text string) error {
+	if err := a.g.Read(ctx); err != nil {
+		return err
+	}
 	if a.g.State.Tokens[token] != 0 {
 		return nil
 	}

@@ -34,7 +34,7 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 	if raw, err = m.Encode(); err != nil {
 		return false, err
 	}
-	raw = l.home.Codec.Seal(journal.KindTrain, raw)
+	raw = l.home.Codec.Seal(journal.KindTrain, l.Repo, raw)
 	ref := transport.TrainRef(l.Base)
 	done, err := l.home.Apply(ctx, effect.Swap{PrivateRef: transport.PrivateRef{Ref: ref, Content: raw}, Was: l.at})
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)

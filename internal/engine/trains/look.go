@@ -114,11 +114,21 @@ func (l *line) branches() map[int]string {
 	}
 	out := map[int]string{}
 	for _, b := range l.view.Branches {
-		if n, err := strconv.Atoi(strings.TrimPrefix(b.Name, train.Root+l.Base+"/")); err == nil && n > 0 {
+		if n := carOf(l, b); n > 0 {
 			out[n] = b.SHA
 		}
 	}
 	return out
+}
+
+// carOf is the number of the car that a branch is named after; 0: of none, so that somebody else has made it.
+func carOf(l *line, b model.TrainBranch) int {
+	name := strings.TrimPrefix(b.Name, train.Root+l.Base+"/")
+	n, err := strconv.Atoi(name)
+	if err != nil || strconv.Itoa(n) != name {
+		return 0
+	}
+	return max(n, 0)
 }
 
 // trouble says why no car can be tested; "": nothing is known of any reason.

@@ -8,18 +8,19 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
 // recorded is the manifest as it is recorded. The error says why it cannot be read.
 func (l *line) recorded() (train.Manifest, error) {
 	if l.at == "" {
-		if len(l.view.Branches) > 0 { // a branch is pushed after the record names it
+		if slices.ContainsFunc(l.view.Branches, func(b model.TrainBranch) bool { return carOf(l, b) > 0 }) { // pushed after the record names it
 			return train.New(l.Base), errors.New("it was deleted")
 		}
 		return train.New(l.Base), nil
 	}
-	raw, err := l.home.Codec.Open(journal.KindTrain, l.view.Manifest)
+	raw, err := l.home.Codec.Open(journal.KindTrain, l.Repo, l.view.Manifest)
 	if err != nil {
 		return train.Manifest{}, err
 	}
@@ -35,7 +36,9 @@ func lost(l *line) string {
 	}
 	parts := []string{"deleted"}
 	for _, b := range l.view.Branches {
-		parts = append(parts, b.SHA)
+		if carOf(l, b) > 0 {
+			parts = append(parts, b.SHA)
+		}
 	}
 	return journal.Token(parts...)
 }
