@@ -128,6 +128,12 @@ var stories = map[string]struct {
 	"a try needs no approval": {func(c *merge.Case) {
 		c.Request.Train, c.Facts.Reviews = &model.TrainWish{Try: true}, nil
 	}, "", "", false, ""},
+	"a try of a fork's pull request needs an approval, since CI has secrets there": {func(c *merge.Case) {
+		c.Snapshot.Pull.CrossRepo, c.Request.Train, c.Facts.Reviews = true, &model.TrainWish{Try: true}, nil
+	}, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"an approved try of a fork's pull request": {func(c *merge.Case) {
+		c.Snapshot.Pull.CrossRepo, c.Request.Train = true, &model.TrainWish{Try: true}
+	}, "", "", false, ""},
 	"a ruleset asks for a check that nothing has reported": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}}
 	}, merge.GateChecks, model.CodeChecks, true, "pending: lint (nothing has reported it yet)"},
