@@ -15,7 +15,7 @@ func board(f *fold) bool {
 		return false
 	}
 	on, open := tail(f)
-	if !open || f.facts.Frozen != "" {
+	if !open {
 		return false
 	}
 	if first.Conflicts >= patience && len(f.line()) > 0 {
