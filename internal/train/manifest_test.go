@@ -79,6 +79,16 @@ func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 // However much the requests say, two hundred of them fit with the SHAs that GitHub has: priorities, conflicts, dependencies, landings
 // that came to nothing, and what they wait for.
 func TestTwoHundredRequestsThatSayMuchFitIntoAManifest(t *testing.T) {
+	m := talkative()
+	raw, err := m.Encode()
+	require.NoError(t, err)
+	t.Logf("%d bytes", len(raw))
+	assert.Less(t, len(raw), 64<<10-200*20, "there is room for twenty bytes more in each request")
+	_, err = train.Decode(raw, m.Base)
+	require.NoError(t, err)
+}
+
+func talkative() train.Manifest {
 	m, _ := crowd(200)
 	for i := range m.Queue {
 		r := &m.Queue[i]
@@ -94,12 +104,7 @@ func TestTwoHundredRequestsThatSayMuchFitIntoAManifest(t *testing.T) {
 			r.Conflicts, r.ConflictOn = 2, m.SHA[48:]
 		}
 	}
-	raw, err := m.Encode()
-	require.NoError(t, err)
-	t.Logf("%d bytes", len(raw))
-	assert.Less(t, len(raw), 64<<10-200*20, "there is room for twenty bytes more in each request")
-	_, err = train.Decode(raw, m.Base)
-	require.NoError(t, err)
+	return m
 }
 
 // What a fold does is bounded by what changes, whoever waits: the bounds are counts, which no machine changes.
@@ -191,6 +196,9 @@ func BenchmarkFoldOfTwoHundred(b *testing.B) {
 	for b.Loop() {
 		train.Fold(m, facts, train.Defaults(), noon.Add(time.Minute))
 	}
+	raw, err := talkative().Encode()
+	require.NoError(b, err)
+	b.ReportMetric(float64(len(raw)), "manifest-bytes")
 }
 
 func TestAManifestThatSomebodyEdited(t *testing.T) {
