@@ -140,7 +140,7 @@ func TestChecksOfACarThatNeverReport(t *testing.T) {
 	w.sweep()
 	w.number = numbers[0]
 	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
-	assert.Contains(t, w.request(), "required check ci did not report within 1h30m0s")
+	assert.Contains(t, w.request(), "required check ci did not report within 1h30m.")
 	assert.Equal(t, "completed", w.api("octo", "GET", w.path("/actions/runs/4100"), nil)["status"], "nobody waits for it any more")
 	assert.Equal(t, 1, w.wholeTrain(), "the other one, without it")
 	assert.Equal(t, "open merged", w.badges(numbers...))
