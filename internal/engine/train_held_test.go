@@ -96,3 +96,26 @@ func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
 	assert.NotContains(t, w.logged.String(), "does not come to rest")
 	assert.Contains(t, w.bare("show", trainRecord+":content"), `"next":2`, "one car was built")
 }
+
+// A label that freezes a member takes it out of its car, and its comment says so. Once the label is gone it boards again.
+func TestAMemberIsFrozenByALabel(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	w.number = numbers[0]
+	labels := w.path(fmt.Sprintf("/issues/%d/labels", w.number))
+	w.send("carol", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
+	w.handle(w.delivery("pull_request"))
+	w.tested = map[string]bool{}
+	w.wholeTrain()
+	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.number = numbers[0]
+	assert.Equal(t, []string{"in_approval FROZEN"}, w.merges())
+	assert.Contains(t, w.request(), "**not frozen**: label \"mergexo:freeze\" is on the pull request")
+	w.send("carol", "DELETE", labels+"/mergexo:freeze", nil)
+	w.handle(w.delivery("pull_request"))
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+}

@@ -69,6 +69,7 @@ func TestAnAppThatMayNotPushWorkflows(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t, `verify = "ci"`, `required_checks = ["ci"]`, "speculate = 1")
 	w.write("octo", "main", "ci.sh", "true\n")
+	w.write("octo", "main", ".github/workflows/ci.yml", onTrains)
 	r := newRobot(w, repo.String())
 	ask := func(number int) {
 		w.number = number

@@ -85,6 +85,22 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 }
 
+// What is still under test when the car before it lands stays as it is: it stands on the very commit that the base is at then.
+func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	was := w.trains()
+	require.Len(t, was, 2)
+	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
+	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
+	assert.Equal(t, map[string]string{"mergexo/train/main/2": was["mergexo/train/main/2"]}, w.trains())
+	w.handle(w.tests("mergexo/train/main/2", was["mergexo/train/main/2"]))
+	assert.Equal(t, was["mergexo/train/main/2"], w.at("main"), w.logged.String())
+	assert.Equal(t, "merged merged", w.badges(numbers...))
+}
+
 // What was tested on a car that fails is built and tested again without it, and only that.
 func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
 	t.Parallel()
@@ -124,7 +140,7 @@ func TestChecksOfACarThatNeverReport(t *testing.T) {
 	w.sweep()
 	w.number = numbers[0]
 	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
-	assert.Contains(t, w.request(), "required check ci did not report within 1h30m0s")
+	assert.Contains(t, w.request(), "required check ci did not report within 1h30m.")
 	assert.Equal(t, "completed", w.api("octo", "GET", w.path("/actions/runs/4100"), nil)["status"], "nobody waits for it any more")
 	assert.Equal(t, 1, w.wholeTrain(), "the other one, without it")
 	assert.Equal(t, "open merged", w.badges(numbers...))

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,5 +45,8 @@ func TestSealedRecords(t *testing.T) {
 		assert.JSONEq(t, raw, string(got), c.name)
 	}
 	assert.Equal(t, raw, string(none.Seal(journal.KindTrain, here, []byte(raw))))
-	assert.Equal(t, "{\"next\":1}\n", raw, "sealing changes nothing in place")
+	more := raw + strings.Repeat(" and more", 20)
+	bytes := []byte(more)
+	ours.Seal(journal.KindTrain, here, bytes[:len(raw)])
+	assert.Equal(t, more, string(bytes), "sealing changes nothing in place")
 }

@@ -95,6 +95,8 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	switch {
 	case len(found) == 0 && facts.ChecksHidden.Why != "":
 		return model.CheckPending, w.String() + " (MergeXO cannot see it)"
+	case len(found) == 0 && slices.Contains(facts.Unproduced, w.name):
+		return model.CheckPending, w.String() + " (no workflow has a job of this name: unless another service reports it, rename the check or add the job)"
 	case len(found) == 0:
 		return model.CheckPending, w.String() + " (nothing has reported it yet)"
 	}
@@ -112,6 +114,22 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 		return model.CheckFailed, said
 	}
 	return worst.State, said
+}
+
+// Unreported are the required checks that nothing has reported on the head, though nothing is running there any more. Those of
+// other Apps than GitHub Actions are left out.
+func Unreported(c Case) []string {
+	running := slices.ContainsFunc(c.Facts.Checks, func(check model.Check) bool { return check.State == model.CheckPending })
+	if running || lacks(c.Facts, "checks") {
+		return nil
+	}
+	var out []string
+	for _, w := range required(c) {
+		if (w.app == "" || w.app == "github-actions") && len(w.newest(c.Facts.Checks)) == 0 {
+			out = append(out, w.name)
+		}
+	}
+	return out
 }
 
 // checksGate requires that the checks passed on the requested head, before the request made a tip of it. GitHub may start

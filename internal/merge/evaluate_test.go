@@ -297,7 +297,10 @@ var stories = map[string]struct {
 	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
 		cs.State.MergeTips, cs.Facts.Checks = []string{b}, nil
 	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); an earlier merge pushed the head"},
-	"no check has reported":    {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	"no check has reported": {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	"no workflow has the check": {func(c *merge.Case) { c.Facts.Checks, c.Facts.Unproduced = nil, []string{"ci"} }, merge.GateChecks, model.CodeChecks, true,
+		"pending: ci (no workflow has a job of this name: unless another service reports it, rename the check or add the job)"},
+	"it has it after all":      {func(c *merge.Case) { c.Facts.Unproduced = []string{"ci"} }, "", "", false, ""},
 	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
 	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},
 	"a check failed":           {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci (https"},

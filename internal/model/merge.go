@@ -219,6 +219,8 @@ type MergeFacts struct {
 	LinearHistory     bool
 	// RequiredChecks are the names of checks that the rules of the base branch demand.
 	RequiredChecks []string
+	// Unproduced are required checks that nothing has reported and for which no workflow has a job, where that was looked up.
+	Unproduced []string
 	// Demands are those of the base branch that hold for a push of this token, as far as GitHub tells.
 	Demands []Demand
 	// Administers says that this token administers the repository: GitHub does not tell it the rule then.

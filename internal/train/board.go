@@ -15,7 +15,7 @@ func board(f *fold) bool {
 		return false
 	}
 	on, open := tail(f)
-	if !open || f.facts.Frozen != "" {
+	if !open {
 		return false
 	}
 	if first.Conflicts >= patience && len(f.line()) > 0 {
@@ -110,7 +110,7 @@ func nextAboard(f *fold, car Car) *Request {
 		switch {
 		case in[r.Number] || r.Try || r.End != nil || r.Held != "" || missing(f, r, stands) != 0:
 			continue
-		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
+		case r.conflicts(f.SHA) && !empty:
 			continue
 		case !known(f, r.Number):
 			return nil // nobody overtakes one that may board
@@ -134,6 +134,11 @@ func (f *fold) rides(number int) Request {
 
 // alone says that a request shares no car.
 func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Try || r.Conflicts > 0 }
+
+// conflicts says that a request did not merge with others while the base was at a commit. Older records have the whole SHA.
+func (r Request) conflicts(base string) bool {
+	return r.ConflictOn != "" && (r.ConflictOn == abbreviated(base) || r.ConflictOn == base)
+}
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {

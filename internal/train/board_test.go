@@ -1,6 +1,8 @@
 package train_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -105,6 +107,24 @@ func TestMembersThatConflict(t *testing.T) {
 		assert.Equal(t, "#2: it conflicts with a change ahead of it, and is retried once that has landed", y.waiting())
 		y.ci("m0+1+3", green)
 		assert.Equal(t, "m0+1+3+2 testing", y.line())
+	})
+	t.Run("where SHAs are as long as they are, however the record has that of the base", func(t *testing.T) {
+		for _, recorded := range []int{16, 40} { // older records have all of it
+			y := newYard(t)
+			base := strings.Repeat("b", 40)
+			y.facts.Base = base
+			y.settings.Batch = 1
+			y.clashes[base+"+1 #2"] = true
+			y.ask(requests(1, 2)...)
+			y.run()
+			at := slices.IndexFunc(y.record.Queue, func(r train.Request) bool { return r.Number == 2 })
+			assert.Equal(t, base[:16], y.record.Queue[at].ConflictOn)
+			assert.Equal(t, 1, y.record.Queue[at].Conflicts, "nobody tries it again on the same base")
+			y.record.Queue[at].ConflictOn = base[:recorded]
+			y.run()
+			assert.Equal(t, 1, y.record.Queue[at].Conflicts)
+			assert.Equal(t, base+"+1 testing", y.line())
+		}
 	})
 	t.Run("and it fails once it conflicts with the base itself", func(t *testing.T) {
 		y := newYard(t)

@@ -13,8 +13,6 @@ type Facts struct {
 	Gone bool   // there is no base branch
 	// Reached says of the tips in Wanted.Ancestors whether the base's history has them.
 	Reached map[string]bool
-	// Frozen says why nothing may land; "": it may.
-	Frozen string
 	// Trouble says why no car can be tested, such as a required check that no workflow produces on train branches, by its name;
 	// "": nothing is known of any.
 	Trouble string

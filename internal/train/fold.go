@@ -66,8 +66,8 @@ func (f *fold) step() bool {
 	return f.letGo() || f.relink() || f.leave() || f.land() || f.search() || makeRoom(f) || conclude(f) || board(f) || boardTry(f)
 }
 
-// Order are the requests in the order in which they board: what operators want now, then by priority, then the one first whose
-// conditions held first.
+// Order are the requests in the order in which they board: what operators want now, then by priority, then the one first that
+// was asked for first.
 func (m Manifest) Order() []Request {
 	all, now := slices.Clone(m.Queue), urgent(m)
 	slices.SortStableFunc(all, func(a, b Request) int {

@@ -71,8 +71,8 @@ type Request struct {
 	Token    string `json:"token"`             // key of the command, label or approval
 	Comment  int64  `json:"comment,omitempty"` // that tells how it stands; 0: none yet
 	By       string `json:"by,omitempty"`
-	At       int64  `json:"at"` // since when its conditions hold, which is its place in the queue
-	Strategy string `json:"strategy,omitempty"`
+	At       int64  `json:"at"`                  // when it was asked for, which is its place in the queue
+	Strategy string `json:"strategy,omitempty"`  // in records of older versions only, and read by nobody
 	Priority int    `json:"priority,omitempty"`  // see High and Low
 	Solo     bool   `json:"solo,omitempty"`      // in a car of its own
 	ByGitHub bool   `json:"by_github,omitempty"` // GitHub itself merges it, and nothing with it
@@ -81,7 +81,7 @@ type Request struct {
 	Needs    []int  `json:"needs,omitempty"`     // pull requests that have to land before it, or with it
 	// Made are the commits that landings which came to nothing made of the head, to one of which it may have been moved.
 	Made []string `json:"made,omitempty"`
-	// Conflicts is how often it did not merge with others in the line, and ConflictOn the base at the last time.
+	// Conflicts is how often it did not merge with others in the line, and ConflictOn the base at the last time, abbreviated.
 	Conflicts  int    `json:"conflicts,omitempty"`
 	ConflictOn string `json:"conflict_on,omitempty"`
 	// Waits says that one of its conditions did not hold when somebody looked last.
@@ -227,6 +227,9 @@ func Decode(raw []byte, base string) (Manifest, error) {
 	}
 	if err := m.check(base); err != nil {
 		return Manifest{}, fmt.Errorf("the train's manifest: %w", err)
+	}
+	for i := range m.Queue {
+		m.Queue[i].Strategy = ""
 	}
 	return m, nil
 }

@@ -53,10 +53,13 @@ func (r Conflict) learn(f *fold) {
 		f.end(i, End{Outcome: Failed, Code: CodeConflict, Why: why})
 	default:
 		f.Queue[i].Conflicts++
-		f.Queue[i].ConflictOn = f.SHA
+		f.Queue[i].ConflictOn = abbreviated(f.SHA)
 	}
 	f.discard(r.Car, r.Number)
 }
+
+// abbreviated is a commit as it is compared only, where the record has to stay small.
+func abbreviated(sha string) string { return sha[:min(len(sha), 16)] }
 
 func (r Unfit) learn(f *fold) {
 	c, i := f.car(r.Car), f.request(r.Number)

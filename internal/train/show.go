@@ -1,7 +1,6 @@
 package train
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -46,7 +45,7 @@ func trouble(m Manifest, facts Facts, s Settings, now time.Time) string {
 		return ""
 	}
 	f := fold{Manifest: m, facts: facts, settings: s.effective(), now: now.Unix()}
-	return cmp.Or(stopped(&f), facts.Frozen)
+	return stopped(&f)
 }
 
 func (c Car) show(m Manifest, facts Facts) model.TrainCar {

@@ -116,9 +116,6 @@ func positions(f *fold) []Tell {
 	}
 	in := f.aboard()
 	stopped := stopped(f)
-	if stopped == "" && f.facts.Frozen != "" {
-		stopped = f.facts.Frozen
-	}
 	stands := standing(f)
 	for _, r := range f.Order() {
 		if !in[r.Number] && r.End == nil {
@@ -162,7 +159,7 @@ func expected(f *fold, c Car, took int64) int64 {
 	switch {
 	case c.State == Moving:
 		return f.now
-	case took == 0 || c.State == Red || stopped(f) != "" || f.facts.Frozen != "":
+	case took == 0 || c.State == Red || stopped(f) != "":
 		return 0
 	}
 	return max(f.now, c.Since+took)

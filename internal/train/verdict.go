@@ -9,7 +9,7 @@ import (
 // chance, since the green one holds its commits: they land as one.
 func (f *fold) land() bool {
 	at := f.line()
-	if f.facts.Frozen != "" || len(at) == 0 || f.Cars[at[0]].State == Moving {
+	if len(at) == 0 || f.Cars[at[0]].State == Moving {
 		return false
 	}
 	last, on := -1, f.SHA

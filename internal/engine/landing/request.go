@@ -152,6 +152,14 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
 func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
+	if v.Wait && v.Code == model.CodeChecks && v.Way.Train {
+		var err error
+		if c.Facts.Unproduced, err = unproduced(ctx, p, c); err != nil {
+			return merge.Verdict{}, err
+		}
+		p.MergeFacts.Unproduced = c.Facts.Unproduced
+		v = merge.Evaluate(c)
+	}
 	begins := c.Request.Command != "" && c.Request.State == ""
 	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
 		if err := readQueue(ctx, p); err != nil {

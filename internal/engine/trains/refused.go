@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
@@ -27,7 +28,7 @@ func refused(ctx context.Context, l *line, e train.Push, rejected *git.ErrReject
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, workflowDir+"/") }) {
+		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, landing.WorkflowDir+"/") }) {
 			numbers = append(numbers, m.Number)
 		}
 		on = m.Tip

@@ -2,26 +2,21 @@ package trains
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/doctor"
-	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/train"
 )
-
-// workflowDir is where GitHub looks for workflows.
-const workflowDir = ".github/workflows"
 
 // unheard says why CI would not test a commit on a train branch; "": it would, or nobody can tell.
 func unheard(ctx context.Context, l *line, tip string) (string, error) {
 	if testedHere(l) {
 		return "", nil
 	}
-	files, err := workflows(ctx, l, tip)
+	files, err := landing.Workflows(ctx, l.home.Checkout, tip)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
@@ -41,24 +36,6 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 	default:
 		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
 	}
-}
-
-// workflows are the workflow files of a commit.
-func workflows(ctx context.Context, l *line, tip string) ([]doctor.File, error) {
-	names, err := history.Names(ctx, l.home.Checkout, tip, workflowDir)
-	if err != nil {
-		return nil, err
-	}
-	var files []doctor.File
-	for _, name := range names {
-		path := workflowDir + "/" + name
-		text, err := history.Blob(ctx, l.home.Checkout, tip, path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		files = append(files, doctor.File{Path: path, Text: string(text)})
-	}
-	return files, nil
 }
 
 // producible are the required checks that workflows have to report: those of other services are left out. seen are the checks that

@@ -72,7 +72,7 @@ func plague(w *world, c change) {
 func halt(w *world) {
 	switch w.rng.IntN(4) {
 	case 0:
-		w.frozen = "release day"
+		w.frozen = true
 	case 1:
 		w.trouble = "the checks cannot be read"
 	case 2:
@@ -80,7 +80,7 @@ func halt(w *world) {
 	case 3:
 		w.gone = true
 	}
-	w.at(w.now+1800, func() { w.frozen, w.trouble, w.deaf, w.gone = "", "", false, false })
+	w.at(w.now+1800, func() { w.frozen, w.trouble, w.deaf, w.gone = false, "", false, false })
 }
 
 // forge has somebody who may push write the manifest: that a car is landing, or a commit of their own in the place of its last one,

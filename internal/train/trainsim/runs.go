@@ -77,7 +77,7 @@ func (r *trainRun) fold(asked []train.Request) (train.Manifest, []train.Effect) 
 	next, effects := train.Fold(r.record, facts, r.settings, r.instant())
 	r.again(next, facts, effects)
 	for _, c := range next.Cars {
-		if c.State == train.Moving && r.frozen != "" && !slices.ContainsFunc(r.record.Cars, func(o train.Car) bool { return o.State == train.Moving }) {
+		if c.State == train.Moving && r.frozen && !slices.ContainsFunc(r.record.Cars, func(o train.Car) bool { return o.State == train.Moving }) {
 			r.complain("car %d lands in a freeze", c.Number)
 		}
 	}

@@ -51,7 +51,7 @@ type world struct {
 	checks   map[string]*run
 	pulls    map[int]*pull
 	byGitHub bool           // GitHub itself merges
-	frozen   string         // why nothing may land
+	frozen   bool           // a label on every pull request keeps it from landing
 	trouble  string         // why no car can be tested
 	deaf     bool           // no workflow runs on train branches, which shows only when a car is built
 	gone     bool           // there is no base
@@ -140,7 +140,7 @@ func (w *world) clash(onto string, number int) bool {
 // to see in any fold of it; whoever is asked for is read.
 func (r *trainRun) facts(asked []train.Request) train.Facts {
 	w := r.world
-	f := train.Facts{Base: w.base, Gone: w.gone, Frozen: w.frozen, Trouble: w.trouble,
+	f := train.Facts{Base: w.base, Gone: w.gone, Trouble: w.trouble,
 		Reached: map[string]bool{}, Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
 	if w.gone {
 		f.Base = ""
@@ -165,7 +165,7 @@ func (r *trainRun) facts(asked []train.Request) train.Facts {
 		numbers = append(append(numbers, q.Number), q.Needs...)
 	}
 	for _, n := range slices.Concat(numbers, wanted.Needs) {
-		f.Requests[n] = w.pulls[n].standing()
+		f.Requests[n] = w.standing(n)
 		if r.misses(fmt.Sprint(n)) && !slices.ContainsFunc(asked, func(q train.Request) bool { return q.Number == n }) {
 			w.pulls[n].upset = true
 			delete(f.Requests, n)
@@ -192,7 +192,12 @@ func (w *world) seen(tip string) train.Checks {
 	return train.Checks{State: train.ChecksPassed}
 }
 
-func (p *pull) standing() train.Standing {
+func (w *world) standing(number int) train.Standing {
+	p := w.pulls[number]
+	if w.frozen {
+		q := *p
+		q.waits, p = "label freeze is on it", &q
+	}
 	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Held: p.held, Off: p.off, Cancelled: p.cancelled, Ended: p.ended}
 }
 

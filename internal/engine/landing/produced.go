@@ -1,0 +1,71 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/merge"
+)
+
+// WorkflowDir is where GitHub looks for workflows.
+const WorkflowDir = ".github/workflows"
+
+// Workflows are the workflow files of a commit.
+func Workflows(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
+	names, err := history.Names(ctx, c, tip, WorkflowDir)
+	if err != nil {
+		return nil, err
+	}
+	var files []doctor.File
+	for _, name := range names {
+		path := WorkflowDir + "/" + name
+		text, err := history.Blob(ctx, c, tip, path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		files = append(files, doctor.File{Path: path, Text: string(text)})
+	}
+	return files, nil
+}
+
+// unproduced are the required checks for which no workflow has a job, neither on the base nor on the head, of those that nothing
+// reports on the head.
+func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error) {
+	missing := merge.Unreported(c)
+	if len(missing) == 0 {
+		return nil, nil
+	}
+	if err := p.Open(ctx); err != nil {
+		return nil, err
+	}
+	met, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
+	if git.IsNoRef(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failureOf(err, "")
+	}
+	var files []doctor.File
+	for _, tip := range []string{met.BaseSHA, met.HeadSHA} {
+		of, err := Workflows(ctx, p.Checkout, tip)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, of...)
+	}
+	if len(files) == 0 { // other services test it
+		return nil, nil
+	}
+	var out []string
+	for _, name := range missing {
+		if check, path := doctor.Deaf(files, "", []string{name}, doctor.Reported{}); check != "" && path == "" {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
