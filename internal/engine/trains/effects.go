@@ -214,9 +214,6 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	}
 	ref := git.Ref{Name: "refs/heads/" + e.Branch, SHA: e.From}
 	if _, err := l.home.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: e.Branch, Token: journal.Token("delete", e.Branch, e.From)}); err != nil {
-		if thread.IsPlan(err) {
-			return err
-		}
 		l.home.Log.Warn("train_branch_kept", "branch", e.Branch, "error", err)
 		return nil
 	}
