@@ -92,7 +92,7 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 	}
 }
 
-// over says that a run does nothing more: it was cancelled, or it is a dry run that has come to where nobody knows what follows.
+// over says that a run does nothing more: it was cancelled, or it is a dry run that ended, so that what follows is unknown.
 func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsPlan(err) }
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.

@@ -60,7 +60,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 	return nil
 }
 
-// overtaken says that what the claim was made for is not so any more: some of it is answered, or, before the agent has
+// overtaken says that what the claim was made for is no longer so: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
 func (p *Attempt) overtaken() bool {
 	if p.Subject.Overtaken() {

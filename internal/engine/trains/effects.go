@@ -146,7 +146,7 @@ func (l *line) ended(r train.Request) {
 	l.facts.Requests[r.Number] = s
 }
 
-// carryOut carries one effect out, and learns what became of it.
+// carryOut carries one effect out, and learns the result.
 func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 	switch e := e.(type) {
 	case train.Push:

@@ -152,7 +152,7 @@ func testedHere(l *line) bool {
 }
 
 // requests are those that may have to join the train. What the record knows is opened only where the run is about it, or where it
-// is no request any more.
+// is no longer a request.
 func (l *line) requests(ctx context.Context) ([]train.Request, error) {
 	queued := map[int]bool{}
 	for _, r := range l.manifest.Queue {
