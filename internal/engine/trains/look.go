@@ -21,7 +21,7 @@ import (
 
 // look reads the record of the train, and what GitHub shows of it: three calls, where nobody has asked for anything.
 func (l *line) look(ctx context.Context) error {
-	err := l.find(ctx)
+	err := find(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (l *line) look(ctx context.Context) error {
 }
 
 // find looks for the record of the train, which is a ref.
-func (l *line) find(ctx context.Context) error {
+func find(ctx context.Context, l *line) error {
 	ref := transport.TrainRef(l.Base)
 	refs, err := l.home.GitHub.Refs.List(ctx, l.Repo, ref)
 	if err != nil {
