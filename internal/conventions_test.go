@@ -176,7 +176,7 @@ func selected(e ast.Expr) string {
 
 func parse(t *testing.T, path string, source any) *ast.File {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.SkipObjectResolution)
+	f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution)
 	require.NoError(t, err)
 	return f
 }

@@ -29,15 +29,18 @@ var decisions = map[string][]string{
 	"issues":    {"Issue.NextStep"},
 	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange"},
 	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
-	"reviewing": {"Pull.Find", "Pull.refuse"},
+	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
+	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
+	"reviewing": {"Pull.Find", "Pull.refuse", "Pull.labelled", "Pull.reviewed"},
 	"sweeping":  {"sweeper.scan", "sweeper.decide", "scan.places", "reading.duePull", "reading.dueIssue"},
 	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
+	"trains":    {"line.look", "line.untried", "unheard", "Show", "Standing"},
 }
 
 // applying is what a decision must not reach.
 const applying = "(" + module + "/internal/engine/effect.Applier).Apply"
 
-// calls maps each function of the engine to the functions of the engine that it names. A method of an interface leads to all
+// calls maps each function of the engine to the functions of the program that it names. A method of an interface leads to all
 // methods of that name: it may be any of them.
 type calls map[string]map[string]bool
 
@@ -92,7 +95,7 @@ func callsIn(c calls, byName map[string][]string, name string, fset *token.FileS
 				if !isName {
 					return true
 				}
-				if called, isFunc := info.Uses[id].(*types.Func); isFunc && called.Pkg() != nil && strings.HasPrefix(called.Pkg().Path(), module+"/internal/engine") {
+				if called, isFunc := info.Uses[id].(*types.Func); isFunc && called.Pkg() != nil && strings.HasPrefix(called.Pkg().Path(), module+"/internal/") {
 					c.add(self.FullName(), called.Origin().FullName())
 					if recv := called.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
 						c.add(called.FullName(), "any "+called.Name())

@@ -52,6 +52,20 @@ var banned = []struct{ word, better string }{
 	{`wants? a reason`, "needs"},
 }
 
+// bannedInComments are more of them, which comments of the code leave out as well.
+var bannedInComments = regexp.MustCompile(`(?i)\b(anew|for ever|what (?:came|comes|became) of|came to (?:its|their|an) end|(?:goes|go|gone) on with|(?:is|are|was|were) not \w+ any more|all the same)\b`)
+
+// checkComments lists the turns in the comments of a Go file that people stumble over.
+func checkComments(path string, file *ast.File) []string {
+	var wrong []string
+	for _, group := range file.Comments {
+		for _, found := range bannedInComments.FindAllString(strings.Join(strings.Fields(group.Text()), " "), -1) {
+			wrong = append(wrong, fmt.Sprintf("%s: comment: %q", path, found))
+		}
+	}
+	return wrong
+}
+
 var bannedWords = func() *regexp.Regexp {
 	var all []string
 	for _, b := range banned {
@@ -140,7 +154,9 @@ func TestTextsAreInPlainWords(t *testing.T) {
 			if strings.HasSuffix(f, "_test.go") || excused(p.name()+"/"+f) {
 				continue
 			}
-			assert.Empty(t, checkLiterals(p.name()+"/"+f, parse(t, filepath.Join(p.Dir, f), nil)))
+			file := parse(t, filepath.Join(p.Dir, f), nil)
+			assert.Empty(t, checkLiterals(p.name()+"/"+f, file))
+			assert.Empty(t, checkComments(p.name()+"/"+f, file))
 		}
 	}
 }
@@ -181,4 +197,5 @@ func TestBannedWordsAndLongSentencesAreFound(t *testing.T) {
 	assert.Empty(t, checkSentences("x", "A `"+long+"` here.\n\n```\n"+long+long+"\n```\n\n    "+long+long+"\n"))
 	file := parse(t, "x.go", "package x\n\n// anew\nconst a, b = \"told anew\", `"+long+"more`\n")
 	assert.Len(t, checkLiterals("x.go", file), 2)
+	assert.Equal(t, []string{`x.go: comment: "anew"`}, checkComments("x.go", file))
 }

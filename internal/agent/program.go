@@ -39,7 +39,7 @@ const checkTimeout = time.Minute
 
 // opening is what a run of a program begins with.
 type opening struct {
-	session session // to go on with; zero for a new one
+	session session // to continue; zero for a new one
 	schema  string  // the form of the answer
 	place   place
 	link    *link
@@ -198,7 +198,7 @@ func value(env []string, name string) string {
 	return ""
 }
 
-// noSession is a session that cannot be gone on with: whoever asked has to begin a new one.
+// noSession is a session that cannot be continued: whoever asked has to begin a new one.
 func (p *program) noSession(id, why string, err error) *Error {
 	return &Error{Kind: NoSession, Exit: -1, Err: err, Detail: fmt.Sprintf("session %s of %s is not on this runner (%s)", id, p.name, excerpt(why, 200))}
 }
@@ -220,7 +220,7 @@ func (p *program) failed(kind Kind, said string, exit int) *Error {
 }
 
 // settled gives what a run came to: an outcome, or an error that knows what the run used and by what session it could be
-// gone on with.
+// continued.
 func settled(out model.Outcome, err error, id string) (model.Outcome, error) {
 	if err == nil {
 		return out, nil

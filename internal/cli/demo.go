@@ -36,26 +36,23 @@ func demonstrate(p *program, c *cli.Context) (err error) {
 		return err
 	}
 	defer listener.Close()
-	state, kept := c.String("state"), c.IsSet("state")
 	temp, err := p.scratch.Make(os.TempDir(), "demo", nil)
 	if err != nil {
 		return fmt.Errorf("make a place for the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	if !kept {
-		state = filepath.Join(temp, "state")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+	state, kept := filepath.Join(temp, "state"), c.IsSet("state")
+	if kept {
+		state = c.String("state")
 	}
 	key := random()
-	runs := runner.New(runner.Options{Program: []string{self, "run"}, Token: key + ".sandbox-actions", Env: withoutRunner(os.Environ()), Dir: temp, Patience: leaveTime})
-	o := shipped(state, true)
-	o.Deliver = runs.Hear
-	s, err := sandbox.New(o)
+	runs, err := demoRunner(key, temp)
 	if err != nil {
-		return fmt.Errorf("open the sandbox in %s: %w", state, err)
+		return err
+	}
+	s, err := demoSandbox(state, runs)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.SetOrigin("http://" + listener.Addr().String())
@@ -69,9 +66,7 @@ func demonstrate(p *program, c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // ends with Close
-	defer server.Close()
+	defer serve(listener, handler).Close()
 	if isNew {
 		if err := demoBegins(c.Context, s.URLs(), key); err != nil {
 			return err
@@ -81,6 +76,33 @@ func demonstrate(p *program, c *cli.Context) (err error) {
 		return err
 	}
 	return runs.Serve(c.Context, s.URLs())
+}
+
+// demoRunner starts this program for the events of the sandbox.
+func demoRunner(key, temp string) (*runner.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return runner.New(runner.Options{Program: []string{self, "run"}, Token: key + ".sandbox-actions", Env: withoutRunner(os.Environ()), Dir: temp, Patience: leaveTime}), nil
+}
+
+// demoSandbox opens the sandbox in a directory. It delivers its events to the runner.
+func demoSandbox(state string, runs *runner.Runner) (*sandbox.Server, error) {
+	o := shipped(state, true)
+	o.Deliver = runs.Hear
+	s, err := sandbox.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("open the sandbox in %s: %w", state, err)
+	}
+	return s, nil
+}
+
+// serve answers until the server is closed.
+func serve(listener net.Listener, handler http.Handler) *http.Server {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	return server
 }
 
 // demoPages are the pages of the demo, and the sandbox behind them.

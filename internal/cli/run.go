@@ -52,60 +52,65 @@ type place struct {
 
 // where reads the runner's environment. Any variable may be missing in a terminal.
 func (p *program) where() (place, error) {
-	env := func(name string) string {
-		v, _ := p.lookup(name)
-		return v
+	for _, name := range []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"} {
+		if v := env(p, name); v != "" && strings.Trim(v, "0123456789") != "" {
+			return place{}, usagef("%s: want a number, got %q", name, v)
+		}
 	}
 	hidden := func(name string) string { // we read the payload ourselves, with better errors
 		if name == "GITHUB_EVENT_PATH" {
 			return ""
 		}
-		return env(name)
-	}
-	for _, name := range []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"} {
-		if v := env(name); v != "" && strings.Trim(v, "0123456789") != "" {
-			return place{}, usagef("%s: want a number, got %q", name, v)
-		}
+		return env(p, name)
 	}
 	ctx, err := githubactions.New(githubactions.WithGetenv(hidden), githubactions.WithWriter(p.Err)).Context()
 	if err != nil {
 		return place{}, usagef("read the environment: %w", err)
 	}
 	w := place{
-		event: ctx.EventName, eventPath: env("GITHUB_EVENT_PATH"), repository: ctx.Repository,
+		event: ctx.EventName, eventPath: env(p, "GITHUB_EVENT_PATH"), repository: ctx.Repository,
 		// For a missing GITHUB_GRAPHQL_URL the library uses github.com's even with another server's API, and would send the
 		// token there. The gateway derives it from the API's address instead.
-		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env("GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
-		workspace: ctx.Workspace, temp: env("RUNNER_TEMP"), output: env("GITHUB_OUTPUT"), summary: ctx.StepSummary,
-		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
+		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env(p, "GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
+		workspace: ctx.Workspace, temp: env(p, "RUNNER_TEMP"), output: env(p, "GITHUB_OUTPUT"), summary: ctx.StepSummary,
+		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env(p, "RUNNER_DEBUG") == "1",
 	}
 	w.now = time.Now
+	w.failOn, w.failOnSet = p.lookup("MERGEXO_FAIL_ON")
 	if err := github.CheckServer(w.server); err != nil {
 		return place{}, usageError{err}
 	}
-	if w.temp != "" {
-		if info, err := os.Stat(w.temp); err != nil || !info.IsDir() {
-			return place{}, usagef("RUNNER_TEMP: %s is not a directory", w.temp)
-		}
-	}
-	w.failOn, w.failOnSet = p.lookup("MERGEXO_FAIL_ON")
 	if w.temp == "" {
 		w.temp = os.TempDir()
+	} else if info, err := os.Stat(w.temp); err != nil || !info.IsDir() {
+		return place{}, usagef("RUNNER_TEMP: %s is not a directory", w.temp)
 	}
-	if w.sessions = env("MERGEXO_SESSIONS"); w.sessions != "" && !filepath.IsAbs(w.sessions) {
+	if w.sessions = env(p, "MERGEXO_SESSIONS"); w.sessions != "" && !filepath.IsAbs(w.sessions) {
 		return place{}, usagef("MERGEXO_SESSIONS: want the absolute path of a directory, got %q", w.sessions)
 	}
 	if w.files, err = report.ReadCommandFiles(p.lookup); err != nil {
 		return place{}, usageError{err}
 	}
-	w.run.Workflow = workflowFile(env("GITHUB_WORKFLOW_REF"))
-	if w.run.ID != 0 {
-		w.run.URL = fmt.Sprintf("%s/%s/actions/runs/%d", w.server, w.repository, w.run.ID)
-		if w.run.Attempt > 1 {
-			w.run.URL += "/attempts/" + strconv.Itoa(w.run.Attempt)
-		}
-	}
+	w.run.Workflow, w.run.URL = workflowFile(env(p, "GITHUB_WORKFLOW_REF")), runURL(w.server, w.repository, w.run)
 	return w, nil
+}
+
+// env is a variable of the environment; "" if it is not set.
+func env(p *program, name string) string {
+	v, _ := p.lookup(name)
+	return v
+}
+
+// runURL is the page of a workflow run; "" outside of one.
+func runURL(server, repository string, run thread.Run) string {
+	if run.ID == 0 {
+		return ""
+	}
+	url := fmt.Sprintf("%s/%s/actions/runs/%d", server, repository, run.ID)
+	if run.Attempt > 1 {
+		url += "/attempts/" + strconv.Itoa(run.Attempt)
+	}
+	return url
 }
 
 // workflowFile is the path of this run's workflow: OWNER/NAME/PATH@REF

@@ -24,7 +24,7 @@ type line struct {
 	Landed            []landing
 	CarsLeft, Left    int    // cars and requests that are left out
 	Today             string // how many landed on the day of the page
-	Took              string // the median from request to landing; "": nobody knows
+	Took              string // the median from request to landing; "": unknown
 }
 
 type car struct {

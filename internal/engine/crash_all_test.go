@@ -54,7 +54,7 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 				w.handle(ev)
 				died = w.gate.died()
 				w.gate.revive()
-				w.handle(ev)
+				w.recover(ev)
 				require.Equal(t, want, w.shows(), "and then at write %d", second)
 			}
 		})

@@ -46,7 +46,7 @@ func (p *topics) instead(number int) error {
 	return next
 }
 
-// landed is how a look ends in which a request to merge came to its end: where the pull request has landed, the roadmap that it
+// landed is how a look ends in which a request to merge ended: where the pull request has landed, the roadmap that it
 // belongs to goes on in the same run, since a merge by a workflow's token starts none.
 func (p *topics) landed(ctx context.Context, ended error) error {
 	if !p.merging.Landed {

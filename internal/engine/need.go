@@ -15,7 +15,7 @@ func (p *topics) tellNeed(ended error) {
 		return
 	}
 	if p.Snap.IsPull {
-		p.Report.Need = p.Stand(nil).Need
+		p.Report.Need = p.PullStatus(nil).Need
 	} else if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status == model.PhaseWaiting {
 		p.Report.Need = needs.OfIssue(p.Snap.Thread.Title, p.State.Flows[n-1])
 	}

@@ -59,7 +59,7 @@ func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()
-			rep := w.handle(ev)
+			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			assert.Equal(t, want, w.shows())
 			assert.Equal(t, 1, w.calls())
@@ -123,7 +123,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 			w.handle(ev)
 			require.True(t, w.gate.died())
 			w.gate.revive()
-			rep := w.handle(ev)
+			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			if i == 3 { // the lock stays: whoever needs it next takes it over, since its run is over
 				left := w.stages()

@@ -81,7 +81,7 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
 			err = nil // there was something to do, and there is nothing more
 		}
-		if len(stack) == 1 || ctx.Err() != nil || thread.IsPlan(err) { // nobody knows what follows a dry run's end
+		if len(stack) == 1 || over(ctx, err) {
 			return err
 		}
 		t.known.Leave(e.Log)
@@ -91,6 +91,9 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 		above.followed = append(above.followed, followed{t.cause, err})
 	}
 }
+
+// over says that a run does nothing more: it was cancelled, or it is a dry run that ended, so that what follows is unknown.
+func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsPlan(err) }
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
 func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
@@ -124,8 +127,5 @@ func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) er
 	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
 	p := newTopics(&e.World, ev, rep, nil)
 	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
-	if werr != nil && !thread.IsPlan(werr) {
-		return errors.Join(err, werr)
-	}
-	return err
+	return errors.Join(err, werr)
 }

@@ -197,7 +197,7 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 			w.gate.only(1, f)
 			w.handle(ev)
 			w.gate.revive()
-			w.handle(ev)
+			w.recover(ev)
 			w.settled(2, 1, 1)
 			assert.Equal(t, 1, w.calls())
 		})

@@ -42,7 +42,7 @@ func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
 				w.gate.only(n, f)
 				w.handle(ev)
 				w.gate.revive()
-				w.handle(ev)
+				w.recover(ev)
 				assert.Equal(t, want, w.showsRoadmap())
 			})
 		}

@@ -51,7 +51,7 @@ func (t *sweepTask) Turn(ctx context.Context, rep *model.Report) (again bool, at
 		t.rounds-- // the same turn goes on
 		err = t.engine.drain(ctx, followUp(next), rep)
 		rep.Number = next.Event.Number
-		if next.Instead || ctx.Err() != nil || thread.IsPlan(err) {
+		if next.Instead || over(ctx, err) {
 			return false, p.Thread, err
 		}
 		t.followed = append(t.followed, followed{next.Cause, err})

@@ -76,7 +76,7 @@ func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {
 				w.handle(ev)
 				recorded := len(w.marked("turn", "planned"))+len(w.marked("turn", "done")) > 0
 				w.gate.revive()
-				rep := w.handle(ev)
+				rep := w.recover(ev)
 				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 				if recorded {
 					assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")

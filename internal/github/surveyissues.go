@@ -19,7 +19,7 @@ type IssueSurveyQuery struct {
 	Labels []string
 	// NoMirrors leaves out the branches that begin with gh-pr-.
 	NoMirrors bool
-	// Closed asks for the pull requests as well that are not open any more and were changed last: Closed says how many.
+	// Closed asks for the pull requests as well that are no longer open and were changed last: Closed says how many.
 	Closed int
 	// ClosedSince has those read on, at most 10 times as many, while the oldest one that was read was updated at or after it.
 	// Zero: no more than Closed.

@@ -153,9 +153,9 @@ func movesHead(strategy string, pull model.Pull) bool {
 	return s.MovesHead && !pull.CrossRepo
 }
 
-// Unshown reports whether GitHub will not show a pull request as merged although its changes have landed: the base has
+// NeverShown reports whether GitHub never shows a pull request as merged although its changes have landed: the base has
 // other commits than those of its head, which stays.
-func Unshown(strategy string, pull model.Pull) bool {
+func NeverShown(strategy string, pull model.Pull) bool {
 	s, _ := model.StrategyNamed(strategy)
 	return pull.CrossRepo && s.MovesHead && s.TakesForks
 }

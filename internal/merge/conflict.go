@@ -177,7 +177,7 @@ func (t TestRun) changes() string {
 	return names(" They changed files there, which MergeXO restored: ", list) + either(len(list) > 0, ".", "")
 }
 
-// needless tells what failed before tests that passed all the same.
+// needless tells what failed before tests that passed anyway.
 func (t TestRun) needless() string {
 	var b strings.Builder
 	for _, s := range t.Setup {

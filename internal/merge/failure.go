@@ -16,7 +16,7 @@ type Failure struct {
 	Conflicts *Conflicts
 	Tests     *TestRun
 	Checks    []model.Check // of the commit that would land, which failed
-	Landed    string        // a commit that landed all the same; "": nothing did
+	Landed    string        // a commit that landed anyway; "": nothing did
 	Notes     []string
 	// Pull is the group member that prevents the merge, with its Repo as owner/name; nil if it is the request's own pull
 	// request.

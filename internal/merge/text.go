@@ -64,7 +64,7 @@ type Landing struct {
 // DoneText tells what landed.
 func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	var b strings.Builder
-	picked := l.Closed && Unshown(m.Strategy, p)
+	picked := l.Closed && NeverShown(m.Strategy, p)
 	if m.Mirror != "" || picked {
 		fmt.Fprintf(&b, "Thank you%s! Your changes are on `%s` as %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}

@@ -23,7 +23,7 @@ type Place struct {
 	Why      string // what it waits for, without a full stop; "": for its turn
 	Required []model.TrainCheck
 	Checks   []model.Check // the failed ones
-	ETA      time.Time     // when it probably lands; zero: nobody knows
+	ETA      time.Time     // when it probably lands; zero: unknown
 	At       time.Time     // when all this was so, for a comment that is edited at real changes only; zero: it says nothing that may change
 	Try      bool
 }

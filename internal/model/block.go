@@ -28,7 +28,7 @@ const (
 	ReasonNoChange  = "nothing_changed"    // the agent changed nothing
 	ReasonClosed    = "issue_closed"       // the issue was closed while the agent was working
 	ReasonNoPull    = "pull_not_permitted" // GitHub does not let the token open a pull request
-	ReasonNoDesign  = "design_missing"     // the merged design document is not on the base branch any more
+	ReasonNoDesign  = "design_missing"     // the merged design document is no longer on the base branch
 	ReasonBranch    = "branch_taken"       // every name for the branch is taken
 )
 

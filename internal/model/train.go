@@ -99,7 +99,7 @@ type TrainLanding struct {
 	At     time.Time `json:"at"`
 }
 
-// Took is the time from the request to the landing; 0: nobody knows.
+// Took is the time from the request to the landing; 0: unknown.
 func (l TrainLanding) Took() time.Duration {
 	if l.Asked.IsZero() || !l.At.After(l.Asked) {
 		return 0
@@ -116,10 +116,10 @@ type TrainDay struct {
 	MedianSeconds int64 `json:"median_seconds,omitempty"`
 }
 
-// Median is the time from the request to the landing; 0: nobody knows.
+// Median is the time from the request to the landing; 0: unknown.
 func (d TrainDay) Median() time.Duration { return time.Duration(d.MedianSeconds) * time.Second }
 
-// Doing is what becomes of a car now, in words.
+// Doing is what a car does now, in words.
 func (c TrainCar) Doing() string {
 	switch c.State {
 	case "building":

@@ -81,7 +81,7 @@ func standing(c model.TrainCar, form string) string {
 	return fmt.Sprintf("behind car %d", c.Behind) + lands(c.ETA, form)
 }
 
-// lands is when something probably lands, behind other words; "" where nobody knows.
+// lands is when something probably lands, behind other words; "" if it is unknown.
 func lands(at time.Time, form string) string {
 	if at.IsZero() {
 		return ""
@@ -89,7 +89,7 @@ func lands(at time.Time, form string) string {
 	return ", probably on " + at.UTC().Format(form)
 }
 
-// after is a time after the request, behind other words; "" where nobody knows.
+// after is a time after the request, behind other words; "" if it is unknown.
 func after(took time.Duration) string {
 	if took <= 0 {
 		return ""

@@ -181,10 +181,10 @@ func short(text string) string {
 	return text
 }
 
-// maxReport is how many bytes the author agent is told of findings at once: a prompt holds a little more.
+// maxReport is how many bytes of findings go to the author agent at once: a prompt holds a little more.
 const maxReport = 18_000
 
-// Report is what the author agent is told of the findings that it has to fix. What has no room is found again in the next round.
+// Report is the text for the author agent about the findings that it has to fix. What has no room is found again in the next round.
 func Report(findings []model.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {

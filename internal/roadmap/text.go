@@ -133,7 +133,7 @@ func why(f Fact) string {
 	return fmt.Sprintf("#%d was closed without a merge", f.Pull)
 }
 
-// Question asks a person what becomes of an item that failed.
+// Question asks a person what to do about an item that failed.
 func Question(s Step, r Row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**An item of the roadmap has stopped**: #%d %s, because %s.\n", r.Fact.Issue, markdown.Inline(r.Title), why(r.Fact))
@@ -176,7 +176,7 @@ func Body(p Plan, i Item, f File) string {
 	return b.String()
 }
 
-// DropText is the comment below an item that the plan does not have any more.
+// DropText is the comment below an item that the plan no longer has.
 func DropText(p Plan, f File) string {
 	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
 }

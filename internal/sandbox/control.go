@@ -20,7 +20,7 @@ type Fault struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`
 	Body    json.RawMessage   `json:"body"`  // text, or JSON to be sent as it is
-	Times   int               `json:"times"` // how often; 0 is until the faults are set anew
+	Times   int               `json:"times"` // how often; 0 is until the faults are set again
 	After   bool              `json:"after"` // the request takes effect first
 	Drop    bool              `json:"drop"`  // the connection is closed instead of answered
 	Skip    int               `json:"skip"`  // so many matching requests pass before the first one fails

@@ -104,7 +104,7 @@ func concluded(jobs []*Job) string {
 	return "success"
 }
 
-// putJobs changes and adds jobs of the newest attempt. Those that are not given go on with their run.
+// putJobs changes and adds jobs of the newest attempt. Those that are not given continue their run.
 func (w world) putJobs(run *Run, given []*Job) {
 	now := w.now()
 	attempts := slices.ContainsFunc(run.Jobs, func(j *Job) bool { return j.Attempt == run.Attempt })

@@ -156,7 +156,7 @@ func (pr pulls) diffHunk(c *ReviewComment) (string, int) {
 }
 
 // currentLine says where a review comment stands in the pull request's diff of today. A line or start of 0 means none;
-// outdated is set when the line it was about is not in the diff any more.
+// outdated is set when the line it was about is no longer in the diff.
 func (pr pulls) currentLine(c *ReviewComment) (line, start, position int, outdated bool) {
 	head := pr.headSHA(c.issue)
 	files, err := pr.git.threeDot(c.issue.repo, pr.baseSHA(c.issue), head)

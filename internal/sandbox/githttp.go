@@ -135,5 +135,5 @@ func (h *held) release(w http.ResponseWriter) {
 		w.Header()[k] = v
 	}
 	w.WriteHeader(h.status)
-	_, _ = w.Write(h.body) // the client may be gone; the push has taken effect all the same
+	_, _ = w.Write(h.body) // the client may be gone; the push has taken effect anyway
 }

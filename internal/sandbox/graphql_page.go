@@ -107,43 +107,53 @@ type listing[T, N any] struct {
 // inOrder keys items by their place, for lists that have no better order.
 func inOrder[T any](i int, _ T) sortKey { return sortKey{int64(i)} }
 
-// pageOf cuts a page out of a list. Only what is on the page is wrapped, so a long list costs a sort and no more.
-func pageOf[T, N any](args pageArgs, l listing[T, N]) (*connection[N], error) {
-	type entry struct {
-		key  sortKey
-		item T
+// keyed is an item of a list, and its place there.
+type keyed[T any] struct {
+	key  sortKey
+	item T
+}
+
+// before says that a stands before b on the pages.
+func (l listing[T, N]) before(a, b sortKey) bool {
+	if l.desc {
+		a, b = b, a
 	}
-	entries := make([]entry, len(l.items))
+	return a.less(b)
+}
+
+// sorted are the items in the order of the pages.
+func (l listing[T, N]) sorted() []keyed[T] {
+	entries := make([]keyed[T], len(l.items))
 	for i, item := range l.items {
-		entries[i] = entry{l.key(i, item), item}
+		entries[i] = keyed[T]{l.key(i, item), item}
 	}
-	before := func(a, b sortKey) bool {
-		if l.desc {
-			a, b = b, a
-		}
-		return a.less(b)
-	}
-	inPlace := func(i, j int) bool { return before(entries[i].key, entries[j].key) }
+	inPlace := func(i, j int) bool { return l.before(entries[i].key, entries[j].key) }
 	if l.desc {
 		slices.Reverse(entries)
 	}
-	if !sort.SliceIsSorted(entries, inPlace) { // which most lists are from the start
+	if !sort.SliceIsSorted(entries, inPlace) { // most lists are sorted from the start
 		sort.SliceStable(entries, inPlace)
 	}
+	return entries
+}
+
+// pageOf cuts a page out of a list. Only what is on the page is wrapped, so a long list costs a sort and no more.
+func pageOf[T, N any](args pageArgs, l listing[T, N]) (*connection[N], error) {
+	entries := l.sorted()
 	from, to := 0, len(entries)
 	if args.After != nil && *args.After != "" {
 		k, err := readCursor(*args.After)
 		if err != nil {
 			return nil, err
 		}
-		from = sort.Search(len(entries), func(i int) bool { return before(k, entries[i].key) })
+		from = sort.Search(len(entries), func(i int) bool { return l.before(k, entries[i].key) })
 	}
 	if args.Before != nil && *args.Before != "" {
 		k, err := readCursor(*args.Before)
 		if err != nil {
 			return nil, err
 		}
-		to = max(from, sort.Search(len(entries), func(i int) bool { return !before(entries[i].key, k) }))
+		to = max(from, sort.Search(len(entries), func(i int) bool { return !l.before(entries[i].key, k) }))
 	}
 	switch {
 	case args.First != nil:

@@ -32,7 +32,7 @@ type state struct {
 	Limits        *Limits              `json:",omitempty"` // nil: those of Options
 	Content       *content             `json:",omitempty"` // of the token of workflows
 	Spent         map[string]*spending `json:",omitempty"` // by resource, of the token of workflows
-	Expiries      map[string]time.Time `json:",omitempty"` // by token; any other is good for ever
+	Expiries      map[string]time.Time `json:",omitempty"` // by token; any other is good forever
 	WithoutFields []string             `json:",omitempty"` // of GraphQL, as "PullRequest.title"
 	Queries       *QueryLimits         `json:",omitempty"`
 	Apps          []*App               `json:",omitempty"`

@@ -13,8 +13,8 @@ func (k tokens) expired(token string) bool {
 	return ends && !k.world.now().Before(at)
 }
 
-// setToken says until when a token is good, by the sandbox's clock: expires_at, or lives from now on (a duration); neither: for
-// ever.
+// setToken says until when a token is good, by the sandbox's clock: expires_at, or lives from now on (a duration); neither:
+// forever.
 func setToken(q *request) (any, error) {
 	var in struct {
 		Token     string

@@ -9,11 +9,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Lost is an answer of ours that a receipt lists and that is not there any more. Turn is the key of the receipt's turn, and
+// Lost is an answer of ours that a receipt lists and that is no longer there. Turn is the key of the receipt's turn, and
 // Receipt its URL.
 type Lost struct{ Token, Turn, Receipt string }
 
-// Missing returns the answers that a receipt lists and no trusted comment carries any more, unless they were reported.
+// Missing returns the answers that a receipt lists and no trusted comment still carries, unless they were reported.
 // complete says that every comment was read; otherwise nothing counts as missing.
 func Missing(st model.State, complete bool, reported func(token string) bool) []Lost {
 	if !complete {

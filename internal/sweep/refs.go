@@ -31,7 +31,7 @@ var kinds = []struct {
 	{regexp.MustCompile(`^refs/heads/mergexo/checkpoint/(\d+)/(?:wip-[0-9a-f]{12}|([0-9a-f]{12}))$`), false},
 }
 
-// Leftovers returns the refs that nobody needs any more. known tells the state of the number that a ref belongs to, if it was
+// Leftovers returns the refs that nobody needs. known tells the state of the number that a ref belongs to, if it was
 // asked for. A ref that keep reports stays in any case; a nil keep reports none.
 func Leftovers(refs []model.Ref, known func(number int) (state model.PullState, known bool), keep func(model.Ref) bool) []model.Ref {
 	var gone []model.Ref

@@ -1,5 +1,5 @@
 // Package sweep makes every decision of a sweep that needs no I/O: the order of the work and the job that does it, what to say
-// about conflicts and lost replies, and which refs nobody needs any more.
+// about conflicts and lost replies, and which refs nobody needs.
 package sweep
 
 import (

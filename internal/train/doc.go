@@ -1,4 +1,4 @@
-// Package train decides what becomes of a merge train: the requests to merge into one base branch, tested by the
+// Package train decides what happens in a merge train: the requests to merge into one base branch, tested by the
 // repository's own CI on the exact commits that land. It does no I/O. Fold takes the record of the train, what GitHub shows
 // now, the settings and the time, and gives the record as it has to be and the effects that are missing outside.
 //

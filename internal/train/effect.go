@@ -75,7 +75,7 @@ type Tell struct {
 	Required []model.TrainCheck // all that its car needs, as far as they were read
 	Tip      string             // of its car; "": none yet
 	With     []int              // the others in its car
-	ETA      int64              // when it probably lands; 0: nobody knows
+	ETA      int64              // when it probably lands; 0: unknown
 }
 
 func (Build) effect()        {}

@@ -27,7 +27,7 @@ type Facts struct {
 	Needed []model.TrainCheck
 	// Branches are the tips of mergexo/train/{base}/{n}, by n: all that there are.
 	Branches map[int]string
-	// Results are what became of the effects of earlier folds of this run.
+	// Results are those of the effects of earlier folds of this run.
 	Results []Result
 }
 
@@ -40,7 +40,7 @@ type Standing struct {
 	Waits string
 	// Held is what its comment says that it waits for, where that is not its turn in the train; "": nothing, or nobody has looked.
 	Held string
-	// Off says that it does not go to this base any more.
+	// Off says that it no longer goes to this base.
 	Off bool
 	// Cancelled names who took the request back; "": nobody.
 	Cancelled string

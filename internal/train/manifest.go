@@ -99,7 +99,7 @@ const (
 	Low  = -10
 )
 
-// End is how a request came to its end.
+// End is how a request ended.
 type End struct {
 	Outcome Outcome `json:"outcome"`
 	Code    string  `json:"code,omitempty"`
@@ -138,8 +138,8 @@ type Check struct {
 	Name string `json:"name"`
 	URL  string `json:"url,omitempty"`
 	ID   int64  `json:"id,omitempty"`  // of the workflow run, which can be run again and keeps its id then; 0: nothing can
-	Run  string `json:"run,omitempty"` // of the check run, which is another one after each re-run; "": nobody knows
-	At   int64  `json:"at,omitempty"`  // when it began; 0: nobody knows
+	Run  string `json:"run,omitempty"` // of the check run, which is another one after each re-run; "": unknown
+	At   int64  `json:"at,omitempty"`  // when it began; 0: unknown
 }
 
 // Car is one commit under test with the requests that are new in it.

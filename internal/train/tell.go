@@ -154,7 +154,7 @@ func aboardTell(f *fold, c Car, m Member) Tell {
 	return t
 }
 
-// expected is when a car of the line could land by itself, if all goes well; 0: nobody knows.
+// expected is when a car of the line could land by itself, if all goes well; 0: unknown.
 func expected(f *fold, c Car, took int64) int64 {
 	switch {
 	case c.State == Moving:
@@ -179,7 +179,7 @@ func reason(f *fold, r Request, in map[int]bool, stopped string) string {
 	return stopped
 }
 
-// guess is when a request at a position behind the line lands, if all goes well; 0: nobody knows.
+// guess is when a request at a position behind the line lands, if all goes well; 0: unknown.
 func guess(f *fold, took int64, position int) int64 {
 	if took == 0 {
 		return 0
@@ -188,7 +188,7 @@ func guess(f *fold, took int64, position int) int64 {
 	return f.now + rounds*took
 }
 
-// median is the median of how long the last landings took from the push, in seconds; 0: nobody knows.
+// median is the median of how long the last landings took from the push, in seconds; 0: unknown.
 func (m Manifest) median() int64 {
 	var all []int64
 	for _, l := range m.Landed {

@@ -59,7 +59,7 @@ func refused(f *fold, c Car) bool {
 	return c.Refused > 0 && f.now < c.Since+int64(f.settings.Pause.Seconds())
 }
 
-// mostMade is how many commits of landings that came to nothing a request remembers, beside the newest.
+// mostMade is how many commits of failed landings a request remembers, beside the newest.
 const mostMade = 2
 
 // remember has the members of a car that lands know the commits that they are moved to.
@@ -71,7 +71,7 @@ func remember(f *fold, c Car) {
 	}
 }
 
-// remembered are the commits of landings that came to nothing, with one more: the newest ones, and the one that is the head now.
+// remembered are the commits of failed landings, with one more: the newest ones, and the one that is the head now.
 func remembered(made []string, head, tip string) []string {
 	made = slices.Clone(made)
 	for len(made) > mostMade {

@@ -203,7 +203,7 @@ func limited(a answer, err error, method string, now time.Time) (time.Duration, 
 	return time.Minute, strings.Contains(strings.ToLower(a.str("message")), "secondary rate limit")
 }
 
-// note takes down how many points have been used. The count begins anew with each hour, and each token has its own: what is
+// note takes down how many points have been used. The count begins again with each hour, and each token has its own: what is
 // told in the end is about the administrator's within the last hour.
 func (p *pace) note(h http.Header) {
 	used, err := strconv.Atoi(h.Get("X-RateLimit-Used"))

@@ -21,7 +21,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// each does something with every entry of a list, which is read anew until it has no further page.
+// each does something with every entry of a list, which is read again until it has no further page.
 func (w *world) each(ctx context.Context, path string, do func(entry any) error) error {
 	for page := 1; ; page++ {
 		a, err := w.admin.rest(ctx, "GET", fmt.Sprintf("%s&per_page=100&page=%d", path, page), nil)

@@ -140,7 +140,7 @@ func (g *gitDir) commit(ctx context.Context, parent, message string, files map[s
 // refused is what a refusal says of the reason; servers add to it what is only for the terminal.
 var refused = regexp.MustCompile(`^(?:error: |fatal: |- |.*\bGH\d{3}\b|.*Repository policies)`)
 
-// push pushes as that kind of token. The facts are what became of each ref, and the server's words where it refuses one.
+// push pushes as that kind of token. The facts are the results of the refs, and the server's words where it refuses one.
 func (g *gitDir) push(ctx context.Context, c *caller, how []string, specs ...string) (facts, error) {
 	out, said, err := g.try(ctx, slices.Concat([]string{"push", "--porcelain"}, how, []string{g.remote(c)}, specs)...)
 	if ctx.Err() != nil {

@@ -75,19 +75,13 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.pushLimit, "push-limit", 0, "")
 	f.StringVar(&o.transferTo, "transfer-to", "", "")
 	f.StringVar(&o.action, "action", "mergexo/mergexo@v1", "")
-	var rest []string
-	for len(args) > 0 { // flags may follow names
-		err := f.Parse(args)
-		if errors.Is(err, flag.ErrHelp) {
-			o.help = true
-			return o, nil
-		}
-		if err != nil {
-			return o, fmt.Errorf("%w\n%s", err, usage)
-		}
-		if args = f.Args(); len(args) > 0 {
-			rest, args = append(rest, args[0]), args[1:]
-		}
+	rest, err := parseAll(f, args)
+	if errors.Is(err, flag.ErrHelp) {
+		o.help = true
+		return o, nil
+	}
+	if err != nil {
+		return o, fmt.Errorf("%w\n%s", err, usage)
 	}
 	if only != "" {
 		o.only = strings.Split(only, ",")
@@ -108,6 +102,19 @@ func parse(args []string) (options, error) {
 		return o, errors.New(usage)
 	}
 	return o, nil
+}
+
+// parseAll parses flags, which may follow names, and gives the names.
+func parseAll(f *flag.FlagSet, args []string) (names []string, err error) {
+	for len(args) > 0 {
+		if err := f.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = f.Args(); len(args) > 0 {
+			names, args = append(names, args[0]), args[1:]
+		}
+	}
+	return names, nil
 }
 
 func main() {

@@ -13,7 +13,7 @@ import (
 )
 
 // names replaces what differs from one run to the next by placeholders that do not, each of its own kind, so that what was
-// recorded can still be decoded: a number by a number, a SHA by 40 hexadecimal digits. Secrets go. It begins anew with each
+// recorded can still be decoded: a number by a number, a SHA by 40 hexadecimal digits. Secrets go. It begins again with each
 // step, so that a record does not depend on which other steps were run.
 type names struct {
 	secrets []string

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// tally is what came of all tests so far.
+// tally is the result of all tests so far.
 type tally struct {
 	mu     sync.Mutex
 	passed int

@@ -82,23 +82,27 @@ func stand() (sign string, err error) {
 	if err := l.As.become(); err != nil {
 		return l.Sign, err
 	}
+	return l.Sign, l.perform()
+}
+
+// perform does the task.
+func (l Spec) perform() error {
 	switch l.Task {
 	case Run:
-		return l.Sign, l.run()
+		return l.run()
 	case End:
-		return l.Sign, l.end()
+		return l.end()
 	case Reach:
-		_, err = os.Stdout.WriteString(unreachable(l.Dirs))
+		_, err := os.Stdout.WriteString(unreachable(l.Dirs))
+		return err
 	case Look:
-		err = l.look()
+		return l.look()
 	case Own:
-		err = l.chown()
+		return l.chown()
 	case Pass:
-		err = l.pass()
-	default:
-		err = fmt.Errorf("there is no task %q", l.Task)
+		return l.pass()
 	}
-	return l.Sign, err
+	return fmt.Errorf("there is no task %q", l.Task)
 }
 
 // shut keeps descriptors that whoever started us left open from the agent.

@@ -60,7 +60,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 	return nil
 }
 
-// overtaken says that what the claim was made for is not so any more: some of it is answered, or, before the agent has
+// overtaken says that what the claim was made for is no longer so: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
 func (p *Attempt) overtaken() bool {
 	if p.Subject.Overtaken() {
@@ -90,13 +90,13 @@ func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format stri
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *Attempt) Release(ctx context.Context, cause error) {
-	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || ctx.Err() != nil || thread.Outlives(cause) || thread.IsPlan(cause) {
+	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || !thread.Releases(ctx, cause) {
 		return
 	}
 	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why
 		p.Marker.Reason = redact.Text(ctx, p.Thread, cause.Error())
 	}
-	if err := p.Park(ctx, "This run ended early; the next one continues from here."); err != nil {
+	if err := p.GiveUpClaim(ctx, "This run ended early; the next one continues from here."); err != nil {
 		p.Log.Warn("claim_not_released", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err, "cause", cause)
 	}
 }

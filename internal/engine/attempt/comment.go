@@ -29,9 +29,9 @@ func (p *Attempt) Edit(ctx context.Context, text string) error {
 	return p.put(ctx, text)
 }
 
-// Park edits the comment of the turn at hand for the last time in this run, with its claim given up: whoever comes next
-// may take the turn at once.
-func (p *Attempt) Park(ctx context.Context, next string) error {
+// GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
+// turn at once.
+func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
 	if err := p.Alive(); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	return false, nil
 }
 
-// unreviewed notes why nobody looks at a result. What is left of an earlier look is said all the same, but for what the author was
+// unreviewed notes why nobody looks at a result. What is left of an earlier look is said anyway, but for what the author was
 // sent back to fix, and not on lines, which may have moved.
 func (d *dialogue) unreviewed(why string) {
 	if d.reviewed == "" {

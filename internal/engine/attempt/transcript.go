@@ -28,7 +28,7 @@ func about(p *Attempt, session string) transcript.About {
 	return transcript.About{Repository: p.Event.Repo.String(), PullRequest: p.Event.Number, Adapter: p.Settings.Agent.Adapter, Session: session}
 }
 
-// unseal brings the transcript of the session that is to be gone on with to where the agent looks for it. Where that
+// unseal brings the transcript of the session that is to be continued to where the agent looks for it. Where that
 // cannot be, the agent will miss it and say so: what stood in the way is only logged.
 func unseal(ctx context.Context, p *Attempt, sessions string) {
 	key, digest := SealedIn(p)

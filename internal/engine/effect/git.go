@@ -189,7 +189,7 @@ func (c CleanUp) entries(r Result) []model.Effect {
 	return all
 }
 
-// Forget deletes a private ref or a checkpoint that is not needed any more. With a SHA it does so only where the ref is there
+// Forget deletes a private ref or a checkpoint that is no longer needed. With a SHA it does so only where the ref is there
 // still.
 type Forget struct{ git.Ref }
 

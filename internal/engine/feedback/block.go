@@ -27,5 +27,5 @@ func endBlocked(ctx context.Context, p *Pull, m model.BlockMarker, detail string
 	if p.Marker.Phase != model.PhasePlanned || m.Reason == model.ReasonRewrite || m.Reason == model.ReasonOutcome {
 		p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
 	}
-	return p.Park(ctx, "The pull request is blocked; see the comment below.")
+	return p.GiveUpClaim(ctx, "The pull request is blocked; see the comment below.")
 }

@@ -63,7 +63,7 @@ func cancelled(ctx context.Context, p *Pull, cause error) error {
 	defer done()
 	k := p.KeepAll(ctx)
 	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cutOff
-	say := p.Park
+	say := p.GiveUpClaim
 	if k.Branch == "" {
 		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }
 	}

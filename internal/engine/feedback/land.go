@@ -90,7 +90,7 @@ func stillOurs(ctx context.Context, p *Pull) error {
 // says so. The work stays recorded: once that is over, it is published.
 func abandon(ctx context.Context, p *Pull, why, until string) error {
 	p.Marker.Reason = why
-	if err := p.Park(ctx, "Nothing was pushed. "+until+", the next event continues from here."); err != nil {
+	if err := p.GiveUpClaim(ctx, "Nothing was pushed. "+until+", the next event continues from here."); err != nil {
 		return err
 	}
 	return thread.End(model.ResultNothing, "%s", why)

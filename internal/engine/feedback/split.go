@@ -56,7 +56,7 @@ func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
 }
 
 // wanted are the sets of event keys, with the head that each began at, that a turn is taken up with in preference to all
-// that is pending: those of claims that died before their agent came to an end, and what was handed over.
+// that is pending: those of claims that died before their agent ended, and what was handed over.
 func wanted(p *Pull, dead []model.Posted[model.TurnMarker]) []model.TurnMarker {
 	var list []model.TurnMarker
 	for _, d := range dead {

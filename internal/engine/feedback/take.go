@@ -65,7 +65,7 @@ func session(p *Pull) string {
 // take claims the next turn and brings it to its end.
 func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
 	m, feedback := nextTurn(p, pending, dead)
-	if m.Key == "" { // what the dead claims were about is not pending any more
+	if m.Key == "" { // what the dead claims were about is no longer pending
 		return true, attempt.Clear(ctx, p.Attempt, dead)
 	}
 	if m.Attempt > turn.MaxAttempts {

@@ -240,7 +240,7 @@ func (g *admission) end(ctx context.Context, text string) error {
 	return g.Remove(ctx, old, g.token("let_in"))
 }
 
-// turnAway says why the pull request is not gone on with, and takes the label off: to put it on again is to look again.
+// turnAway says why the pull request is not continued, and takes the label off: to put it on again is to look again.
 func (g *admission) turnAway(ctx context.Context, text, why string) (*thread.Stop, error) {
 	if err := g.end(ctx, text); err != nil {
 		return nil, err

@@ -157,7 +157,7 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 	return p.Ask(ctx, unasked)
 }
 
-// outdated says why the step that an attempt was claimed for is not the next one any more, by what was read since: other
+// outdated says why the step that an attempt was claimed for is no longer the next one, by what was read since: other
 // runs have gone on, or the issue or its labels are not what they were. The attempt's own claim is left out.
 func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
 	others := slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.ClaimID })

@@ -140,7 +140,7 @@ func stillWanted(ctx context.Context, p *Issue) error {
 		return issueClosed(ctx, p)
 	case s.Act == flow.Nothing:
 		p.Marker.Reason = s.Why
-		if err := p.Park(ctx, "The work is recorded. Once the label is removed, the next event continues from here."); err != nil {
+		if err := p.GiveUpClaim(ctx, "The work is recorded. Once the label is removed, the next event continues from here."); err != nil {
 			return err
 		}
 		return thread.End(model.ResultNothing, "%s", s.Why)

@@ -210,7 +210,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	w := p.progress
 	beginAgain(p, w.tip)
 	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: w.tip}
-	if err := p.Park(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
+	if err := p.GiveUpClaim(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
 	return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
@@ -228,7 +228,7 @@ func beginAgain(p *Issue, tip string) {
 func untried(ctx context.Context, p *Issue, head string) error {
 	p.Kept = p.KeepAside(ctx, p.Marker.Planned)
 	beginAgain(p, head)
-	if err := p.Park(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
+	if err := p.GiveUpClaim(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
 	return p.EndWithoutAgent("branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())

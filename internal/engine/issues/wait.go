@@ -52,7 +52,7 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 		slices.Sort(m.Events)
 		m.Events = slices.Compact(m.Events)
 	}
-	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is gone on with
+	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is continued
 		m.Planned, m.Outbox = "", nil
 	}
 	m.Checkpoint, m.CheckpointSHA = p.Kept.Branch, p.Kept.SHA

@@ -186,7 +186,7 @@ func (l Landing) byGitHub(ctx context.Context, a *Aboard) (sha string, err error
 func (l Landing) showMerged(ctx context.Context) error {
 	var numbers []int
 	for _, a := range l.All {
-		if !merge.Unshown(a.one.way.Strategy, a.one.Snap.Pull) {
+		if !merge.NeverShown(a.one.way.Strategy, a.one.Snap.Pull) {
 			numbers = append(numbers, a.one.is.Number)
 		}
 	}

@@ -20,7 +20,7 @@ func settle(ctx context.Context, g *merger, m *member) error {
 		return nil
 	}
 	limit := badgeLimit
-	never := merge.Unshown(m.way.Strategy, m.Snap.Pull)
+	never := merge.NeverShown(m.way.Strategy, m.Snap.Pull)
 	if never {
 		limit = 0
 	}

@@ -94,7 +94,7 @@ func (m *member) source() (sha, ref string) {
 	return m.is.Head, thread.HeadRef(m.Thread)
 }
 
-// grown refuses a base that does not have any more what it had: landing on it would bring back what somebody took away.
+// grown refuses a base that no longer has what it had: landing on it would bring back what somebody took away.
 func (m *member) grown(ctx context.Context, base string) error {
 	m.known = slices.Compact(append(m.known, m.Snap.Pull.BaseSHA, m.is.BaseSHA))
 	m.known = slices.DeleteFunc(m.known, func(sha string) bool { return sha == "" || sha == base })
@@ -117,7 +117,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 	return nil
 }
 
-// rewound tells of a base branch that does not have any more what it had.
+// rewound tells of a base branch that no longer has what it had.
 func rewound(base, was, now string) *Failure {
 	return &Failure{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s moved from %s to %s, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
 }

@@ -263,7 +263,7 @@ func (l *localMerger) meet(ctx context.Context) error {
 	return nil
 }
 
-// grown refuses a base that does not have any more what it had: what was read and tested was for another one.
+// grown refuses a base that no longer has what it had: what was read and tested was for another one.
 func (l *localMerger) grown(ctx context.Context, base string) error {
 	was, ask := l.met.BaseSHA, thread.RelationIn
 	if was == "" || was == base {

@@ -105,7 +105,7 @@ func enterQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 	return inQueue(ctx, g)
 }
 
-// lookInQueue says what a refusal of the queue, or an unclear answer, was about; nil where the request is in all the same.
+// lookInQueue says what a refusal of the queue, or an unclear answer, was about; nil where the request is in anyway.
 func lookInQueue(ctx context.Context, g *merger, refused error) error {
 	g.queue = nil
 	if err := readQueue(ctx, g.Request); err != nil {
@@ -138,7 +138,7 @@ func landedByQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 	return thread.End(model.ResultRetry, "GitHub's merge queue has merged pull request %d, and GitHub does not show it yet", g.Event.Number), nil
 }
 
-// leaveQueue takes a request out of the queue that is not to be merged any more, where it was put there for it: what a person
+// leaveQueue takes a request out of the queue that is no longer to be merged, where it was put there for it: what a person
 // has put in stays. The Stop is of a run that comes too late: GitHub has merged it, or does not let it out any more.
 func leaveQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 	if g.marker.Queue == nil || !g.Phase.Writes() {

@@ -83,7 +83,7 @@ func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
 	s.Merge = true
 	if s.Result == model.ResultBlocked {
 		s.Block = &model.BlockMarker{Repo: g.Event.Repo.String(), Number: g.Event.Number, Reason: string(code), Observed: g.marker.Head}
-		now := g.Stand(nil)
+		now := g.PullStatus(nil)
 		now.Merge = &model.MergeRequest{
 			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.ServerNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.Snap.Pull.URL, g.comment),
 		}
@@ -147,10 +147,7 @@ func noteLanded(ctx context.Context, g *merger) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func release(ctx context.Context, g *merger, cause error) {
-	if thread.Outlives(cause) || thread.IsPlan(cause) || g.lost {
-		return
-	}
-	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
+	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
 		return
 	}
 	g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)

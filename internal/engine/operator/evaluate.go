@@ -43,7 +43,7 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 	case "status", "retry":
 		var pending []model.Comment
 		pending, err = p.Pending(ctx)
-		c.Status = p.Stand(pending)
+		c.Status = p.PullStatus(pending)
 	}
 	if err != nil {
 		return decision{}, err
@@ -104,7 +104,7 @@ func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
 			return model.Status{}, nil, err
 		}
 	}
-	standing := p.Stand(e.Pending)
+	standing := p.PullStatus(e.Pending)
 	if p.Snap.Pull.CrossRepo && p.Settings.External.Enabled {
 		if err := thread.AskHost(ctx, p.Thread); err != nil {
 			return model.Status{}, nil, err

@@ -146,7 +146,7 @@ func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
 	return err
 }
 
-// drop closes the issue of an item that the plan does not have any more, with a word on why.
+// drop closes the issue of an item that the plan no longer has, with a word on why.
 func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
 	other, err := p.item(ctx, r.Fact.Issue)
 	if err != nil {

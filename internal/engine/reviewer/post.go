@@ -35,7 +35,7 @@ func Raised(t *thread.Thread, posted thread.Posted) []model.Raised {
 }
 
 // Post posts findings as one review, and gives its address. GitHub refuses a whole review for one comment that it has no place
-// for, and one of a commit that is no part of the pull request any more: then all of them stand in the text. Where the commit was
+// for, and one of a commit that is no longer a part of the pull request: then all of them stand in the text. Where the commit was
 // pushed a moment ago, GitHub may not show it yet: shown waits for that, and is nil elsewhere.
 func Post(ctx context.Context, t *thread.Thread, about review.About, findings []model.Finding, diff review.Diff, shown func(context.Context) error) (string, error) {
 	whole := review.Compose(about, findings, diff)

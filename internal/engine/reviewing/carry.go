@@ -66,7 +66,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	return r.takeOver(ctx)
 }
 
-// takeOver goes on with a review whose run died. Of two runs that do so in the same moment, the one goes on whose claim stands.
+// takeOver continues a review whose run died. Of two runs that do so in the same moment, only the one whose claim stands goes on.
 func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 	r.marker.Head = r.Snap.Pull.HeadSHA
 	r.sign(&r.marker)
@@ -89,7 +89,7 @@ func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 	return r.carry(ctx)
 }
 
-// overtaken says that the claim is not this run's any more, by what was read of all claims.
+// overtaken says that the claim is no longer this run's, by what was read of all claims.
 func (r *round) overtaken(reviews []model.Posted[model.ReviewMarker]) *thread.Stop {
 	at := slices.IndexFunc(reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
 	switch {
@@ -105,7 +105,7 @@ func (r *round) deleted() *thread.Stop {
 	return thread.End(model.ResultNothing, "the comment on the review of pull request %d was deleted", r.Event.Number)
 }
 
-// endOthers ends the reviews in whose place a later one is, which would else say for ever that they are under way. The Stop says
+// endOthers ends the reviews in whose place a later one is, which would else say forever that they are under way. The Stop says
 // that another run is at work on one of them.
 func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread.Stop, error) {
 	for _, said := range slices.Clone(p.State.Reviews) {

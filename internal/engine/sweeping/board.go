@@ -11,7 +11,7 @@ import (
 func (p *reading) boardPull() model.BoardPull {
 	pull := p.Snap.Pull
 	row := model.BoardPull{
-		Status: p.Stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup, MoreChecks: pull.MoreChecks,
+		Status: p.PullStatus(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup, MoreChecks: pull.MoreChecks,
 	}
 	if e := p.State.External(); e != nil {
 		row.External, row.ExternalURL = &e.Marker, e.URL

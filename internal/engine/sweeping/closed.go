@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
+// dueClosed finds what is due on a pull request that is no longer open: the end of what was begun before.
 func (p *reading) dueClosed() item {
 	g := p.item()
 	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {

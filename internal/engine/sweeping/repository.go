@@ -62,7 +62,7 @@ func (f *scan) fingerprint() string {
 	return journal.Token(parts...)
 }
 
-// leftovers are the refs that nobody needs any more. How numbers stand that are not open is asked only where they have any.
+// leftovers are the refs that nobody needs. How numbers stand that are not open is asked only where they have any.
 func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 	var ask []int
 	sweep.Leftovers(f.refs, func(number int) (model.PullState, bool) {

@@ -69,7 +69,7 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 		return f, nil, err
 	}
 	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
-		f.cut = err // what was read is worked at all the same
+		f.cut = err // what was read is worked at anyway
 	} else if err != nil {
 		return f, nil, err
 	}
@@ -144,7 +144,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	return err
 }
 
-// recentlyClosed is how many pull requests are looked at that are not open any more, and more where more were closed recently:
+// recentlyClosed is how many pull requests are looked at that are no longer open, and more where more were closed recently:
 // a run may have died between its merge and what it had to say of that.
 const (
 	recentlyClosed = 20

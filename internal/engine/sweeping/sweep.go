@@ -1,5 +1,5 @@
 // Package sweeping finds what a lost trigger or a dead run has left behind in a repository, has it taken up number by number, and
-// does what is the whole repository's: who conflicts with whom, histories that were rewritten, and what nobody needs any more.
+// does what is the whole repository's: who conflicts with whom, histories that were rewritten, and what nobody needs.
 package sweeping
 
 import (

@@ -17,7 +17,7 @@ func OpenPhase(phase model.Phase) bool {
 // ClaimMargin is how much longer than its agent may take a claim is held.
 const ClaimMargin = 10 * time.Minute
 
-// DeadClaims are the open claims that nobody works on any more. A live one ends the run: the process behind it looks
+// DeadClaims are the open claims that nobody works on. A live one ends the run: the process behind it looks
 // again when its turn is done, and so takes up what is pending now.
 func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
 	open := turn.Open(t.State)
@@ -90,7 +90,7 @@ func (t *Thread) Budget() turn.Budget {
 	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD}
 }
 
-// Answered says that a receipt answers some of what a turn is about: then the turn must not be finished any more.
+// Answered says that a receipt answers some of what a turn is about: then the turn must no longer be finished.
 func (t *Thread) Answered(m model.TurnMarker) bool {
 	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
 }
@@ -121,7 +121,7 @@ func OutOfTime(t *Thread) *Stop {
 	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or sweep continues with what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
 }
 
-// OvertakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed
+// OvertakenTurns are the turns that have not ended before their pull request was merged. One that was only closed
 // may be opened again, and then they go on.
 func OvertakenTurns(t *Thread) []model.Posted[model.TurnMarker] {
 	if t.Snap.Pull.State != model.PullMerged || OwesAnswers(t) {

@@ -68,7 +68,7 @@ func RelationIn(ctx context.Context, c *git.Checkout, earlier, later string) (mo
 	err = history.Deepen(ctx, c, earlier, later)
 	var none *git.ErrNoRef
 	if errors.As(err, &none) && none.Ref == earlier {
-		// A server has every ancestor of what it has. What it does not have any more was rewritten away.
+		// A server has every ancestor of what it has. What it no longer has was rewritten away.
 		return model.Diverged, nil
 	}
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Stand is how the pull request stands, with what waits for a person; pending is the feedback of people who are heard.
-func (t *Thread) Stand(pending []model.Comment) model.Status {
+// PullStatus is the status of the pull request, with what waits for a person. pending is the feedback of people who may give any.
+func (t *Thread) PullStatus(pending []model.Comment) model.Status {
 	s := turn.StatusOf(t.Snap, t.State, t.Policy, pending)
 	if t.Snap.Pull.State == model.PullOpen {
 		s.Need = needs.OfPull(s, t.State.External())

@@ -177,7 +177,7 @@ type Phase string
 // The phases.
 const (
 	WholeRun   Phase = ""
-	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over what came of it
+	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over the result
 	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
 )
 

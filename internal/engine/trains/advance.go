@@ -54,7 +54,7 @@ type line struct {
 	end      *thread.Stop            // of the request of Self
 }
 
-// maxLooks bounds how often a run reads a train anew because another one was faster, and maxSteps how much it does in one go.
+// maxLooks bounds how often a run reads a train again because another run was faster, and maxSteps how much it does in one go.
 const (
 	maxLooks = 25 // each test of a car here is one more
 	maxSteps = 500
@@ -178,5 +178,5 @@ func first[E train.Effect](l *line, effects []train.Effect) *E {
 	return nil
 }
 
-// learn adds what became of an effect to the facts.
+// learn adds the result of an effect to the facts.
 func (l *line) learn(r train.Result) { l.facts.Results = append(l.facts.Results, r) }

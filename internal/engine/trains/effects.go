@@ -146,7 +146,7 @@ func (l *line) ended(r train.Request) {
 	l.facts.Requests[r.Number] = s
 }
 
-// carryOut carries one effect out, and learns what became of it.
+// carryOut carries one effect out, and learns the result.
 func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 	switch e := e.(type) {
 	case train.Push:
@@ -214,9 +214,6 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	}
 	ref := git.Ref{Name: "refs/heads/" + e.Branch, SHA: e.From}
 	if _, err := l.home.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: e.Branch, Token: journal.Token("delete", e.Branch, e.From)}); err != nil {
-		if thread.IsPlan(err) {
-			return err
-		}
 		l.home.Log.Warn("train_branch_kept", "branch", e.Branch, "error", err)
 		return nil
 	}

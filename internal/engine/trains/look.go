@@ -21,19 +21,9 @@ import (
 
 // look reads the record of the train, and what GitHub shows of it: three calls, where nobody has asked for anything.
 func (l *line) look(ctx context.Context) error {
-	ref := transport.TrainRef(l.Base)
-	refs, err := l.home.GitHub.Refs.List(ctx, l.Repo, ref)
+	err := find(ctx, l)
 	if err != nil {
 		return err
-	}
-	l.at = ""
-	for _, r := range refs {
-		if r.Name == ref {
-			l.at = r.SHA
-		}
-	}
-	if l.at == "" && l.Perhaps {
-		return thread.End(model.ResultNothing, "branch %s has no merge train", l.Base)
 	}
 	l.view, err = l.home.GitHub.Threads.Train(ctx, github.TrainQuery{Repo: l.Repo, Base: l.Base, Branches: train.Root + l.Base + "/", Manifest: l.at})
 	if err != nil {
@@ -44,7 +34,7 @@ func (l *line) look(ctx context.Context) error {
 	}
 	m, err := l.recorded()
 	if err != nil && !l.All && l.Of != nil { // only a run that knows all requests can make it again
-		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", ref, "error", err)
+		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
 		return thread.End(model.ResultRetry, "the record of the merge train of %s is damaged (%v); the next sweep makes it again from the requests", l.Base, err)
 	}
 	l.manifest = m
@@ -70,6 +60,25 @@ func (l *line) look(ctx context.Context) error {
 		return err
 	}
 	l.facts.Trouble = l.trouble()
+	return nil
+}
+
+// find looks for the record of the train, which is a ref.
+func find(ctx context.Context, l *line) error {
+	ref := transport.TrainRef(l.Base)
+	refs, err := l.home.GitHub.Refs.List(ctx, l.Repo, ref)
+	if err != nil {
+		return err
+	}
+	l.at = ""
+	for _, r := range refs {
+		if r.Name == ref {
+			l.at = r.SHA
+		}
+	}
+	if l.at == "" && l.Perhaps {
+		return thread.End(model.ResultNothing, "branch %s has no merge train", l.Base)
+	}
 	return nil
 }
 
@@ -153,7 +162,7 @@ func testedHere(l *line) bool {
 }
 
 // requests are those that may have to join the train. What the record knows is opened only where the run is about it, or where it
-// is no request any more.
+// is no longer a request.
 func (l *line) requests(ctx context.Context) ([]train.Request, error) {
 	queued := map[int]bool{}
 	for _, r := range l.manifest.Queue {

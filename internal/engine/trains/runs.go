@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -30,11 +29,7 @@ func (l *line) stop(ctx context.Context, e train.DeleteBranch) error {
 		if r.Completed || r.Branch != e.Branch || r.Event != "push" {
 			continue
 		}
-		_, err := l.home.Apply(ctx, effect.CancelRun{Run: r.ID, Token: journal.Token("cancel", e.Branch, fmt.Sprint(r.ID))})
-		if thread.IsPlan(err) {
-			return err
-		}
-		if err != nil {
+		if _, err := l.home.Apply(ctx, effect.CancelRun{Run: r.ID, Token: journal.Token("cancel", e.Branch, fmt.Sprint(r.ID))}); err != nil {
 			l.home.Log.Warn("train_run_goes_on", "branch", e.Branch, "run", r.ID, "error", err)
 		}
 	}

@@ -217,7 +217,7 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 			work.Head = made
 		case head == w.Base():
 			return Held{}, err
-		default: // its commits are kept all the same
+		default: // its commits are kept anyway
 			w.Note("the agent's uncommitted changes could not be kept: " + err.Error())
 		}
 	}

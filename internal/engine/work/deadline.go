@@ -28,7 +28,7 @@ func (w *Work) InTime(ctx context.Context, part func(context.Context) error) err
 	if err == nil || errors.As(err, &s) || ctx.Err() != nil || !errors.Is(context.Cause(limited), thread.ErrRunTime) {
 		return err
 	}
-	if said := (*Ending)(nil); errors.As(err, &said) && said.Block.Reason != "" { // it came to its end before
+	if said := (*Ending)(nil); errors.As(err, &said) && said.Block.Reason != "" { // it ended before
 		return err
 	}
 	e := Failing(fmt.Errorf("%w: [agent] run_timeout is %s", thread.ErrRunTime, thread.Span(w.Settings.Agent.RunTimeout)))

@@ -102,7 +102,7 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 	return nil
 }
 
-// Droppable are the refs that are not needed any more once the work is somewhere else.
+// Droppable are the refs that are no longer needed once the work is somewhere else.
 func (w *Work) Droppable() []git.Ref {
 	if !w.wip.pushed {
 		return w.Inherited

@@ -43,7 +43,8 @@ type Merged struct {
 // SquashReapply is rebase's fallback if the commits do not apply one by one: one commit with the merge's tree.
 const SquashReapply = "squash-reapply"
 
-// strategy is one way to land a branch. Shared steps are methods of input.
+// strategy is one way to land a branch. Shared steps are methods of input. What is to be known before anything is built is in
+// model's row.
 type strategy struct {
 	// build makes the commits.
 	build func(context.Context, *input) (Merged, error)
@@ -54,16 +55,8 @@ type strategy struct {
 	omits func(context.Context, *input) (map[string]bool, error)
 }
 
-// strategies has a row per strategy; each has a file of its name.
-var strategies = map[string]strategy{
-	model.StrategyRebase:     {build: rebase, omits: appliedOnBase},
-	model.StrategySquash:     {build: squash},
-	model.StrategyNoFF:       {build: noFF},
-	model.StrategyCherryPick: {build: cherryPick},
-	model.StrategyUnion:      {build: union, tree: unionTree},
-	model.StrategyAPI:        {build: noFF}, // only for tests: GitHub makes the like
-	model.StrategyQueue:      {build: noFF}, // only for a dry run: GitHub makes what its queue says
-}
+// strategies are those of model, each added by its file.
+var strategies = map[string]strategy{}
 
 // Build makes the commits that would land Head on Base. They have no ref yet, and the checkout only gets objects. Errors:
 // *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany, and *ErrChanged if commits picked one

@@ -220,6 +220,10 @@ func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
 		assert.Equal(t, made.Tip, asked.Tip, "what GitHub would make, to be tested")
 		_, err := r.Build(merging.Request{Strategy: "octopus", Base: base, Head: head})
 		require.ErrorContains(t, err, `there is no strategy "octopus"`)
+		for _, name := range model.Strategies() {
+			_, err := r.Build(merging.Request{Strategy: name, Base: base, Head: head})
+			require.NoError(t, err, name)
+		}
 		_, err = r.Build(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})
 		require.ErrorContains(t, err, "is not here")
 	})

@@ -15,10 +15,15 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // maxUnionFile limits the size of a Markdown file whose lists are merged, in bytes.
 const maxUnionFile = 16 << 20
+
+func init() {
+	strategies[model.StrategyUnion] = strategy{build: union, tree: unionTree}
+}
 
 // union is no-ff, except for Markdown files with front matter that both sides have and the branch changed: they keep the
 // base's bytes, plus the branch's additions to lists (frontmatter.Merge).

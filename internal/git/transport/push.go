@@ -141,7 +141,7 @@ func present(refs []git.Ref, said string) []git.Ref {
 	})
 }
 
-// dropAfter deletes what is not needed any more, the branch having moved: what the server keeps is no error, and after another
+// dropAfter deletes what is no longer needed, the branch having moved: what the server keeps is no error, and after another
 // one the caller has to look, since something was changed there.
 func dropAfter(ctx context.Context, c *git.Checkout, drop []git.Ref) error {
 	for len(drop) > 0 {

@@ -78,7 +78,7 @@ type Stub struct {
 	asks   []string // bodies of the requests that were answered
 	open   string   // id of the call whose result is due
 	next   int
-	calls  int // over all scripts: an id is not given twice to a session that is gone on with
+	calls  int // over all scripts: an id is not given twice to a session that is continued
 }
 
 // New serves a script until the test ends, and holds then that all of it was asked for.

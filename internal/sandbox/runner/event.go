@@ -36,43 +36,48 @@ var heard = map[string][]string{
 // Heard are the events that a run is started for, with their actions.
 func Heard() map[string][]string { return maps.Clone(heard) }
 
+// payload is what hear reads of an event.
+type payload struct {
+	Action     string
+	Sender     struct{ Login, Type string }
+	Repository named
+	Issue      *numbered
+	Pull       *struct {
+		Number int
+		Head   struct {
+			Ref  string
+			Repo *named
+		}
+	} `json:"pull_request"`
+	Run *struct {
+		ID   int64
+		Path string
+	} `json:"workflow_run"`
+}
+
+// numbered is an issue.
+type numbered struct {
+	Number int
+	User   struct{ Type string }
+}
+
+// named is a repository.
+type named struct {
+	FullName string `json:"full_name"`
+}
+
 // hear reads an event, and reports whether the workflow has a run for it: not for what a bot did, since GitHub starts no runs for
 // what a workflow's token does, nor for the runs themselves.
 func hear(d sandbox.Delivery) (event, bool) {
-	payload, err := json.Marshal(d.Payload)
+	raw, err := json.Marshal(d.Payload)
 	if err != nil {
 		return event{}, false
 	}
-	type numbered struct {
-		Number int
-		User   struct{ Type string }
-	}
-	var p struct {
-		Action     string
-		Sender     struct{ Login, Type string }
-		Repository struct {
-			FullName string `json:"full_name"`
-		}
-		Issue *numbered
-		Pull  *struct {
-			Number int
-			Merged bool
-			Head   struct {
-				Ref  string
-				Repo *struct {
-					FullName string `json:"full_name"`
-				}
-			}
-		} `json:"pull_request"`
-		Run *struct {
-			ID   int64
-			Path string
-		} `json:"workflow_run"`
-	}
-	if err := json.Unmarshal(payload, &p); err != nil || !slices.Contains(heard[d.Event], p.Action) || p.Sender.Type == "Bot" {
+	var p payload
+	if err := json.Unmarshal(raw, &p); err != nil || !slices.Contains(heard[d.Event], p.Action) || p.Sender.Type == "Bot" {
 		return event{}, false
 	}
-	e := event{id: d.ID, name: d.Event, repo: p.Repository.FullName, sender: p.Sender.Login, payload: payload}
+	e := event{id: d.ID, name: d.Event, repo: p.Repository.FullName, sender: p.Sender.Login, payload: raw}
 	switch {
 	case p.Run != nil:
 		if p.Run.Path == own {

@@ -20,7 +20,7 @@ const (
 
 // Serve answers one request about the repository in dir: the refs of a service where the path ends in /info/refs, else a
 // call of it. env is git's whole environment, to which the client's protocol version is added. What a client that leaves
-// has sent to receive-pack takes effect all the same. https://git-scm.com/docs/gitprotocol-http
+// has sent to receive-pack takes effect anyway. https://git-scm.com/docs/gitprotocol-http
 func Serve(w http.ResponseWriter, r *http.Request, service, dir string, env []string) {
 	if service != UploadPack && service != ReceivePack {
 		http.Error(w, "there is no such service", http.StatusForbidden)

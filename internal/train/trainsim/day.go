@@ -112,7 +112,7 @@ func (d Day) farm(rng *rand.Rand) *farm {
 	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, mute: d.Faults.Mute, rng: rng}
 }
 
-// Figures are what came of a day. Times are minutes.
+// Figures are the result of a day. Times are minutes.
 type Figures struct {
 	Policy  string
 	Landed  int
@@ -125,7 +125,7 @@ type Figures struct {
 	Runs    int
 }
 
-// tally collects what came of a day.
+// tally collects the result of a day.
 type tally struct {
 	waits   []int64
 	last    int64

@@ -170,7 +170,7 @@ func ask(w *world, p *pull) {
 	w.handle(p.asked())
 }
 
-// settleDay looks whether everything came to its end.
+// settleDay looks whether everything ended.
 func settleDay(w *world) {
 	w.day.Faults = Faults{Conflict: w.day.Faults.Conflict}
 	w.hang, w.mute = 0, 0

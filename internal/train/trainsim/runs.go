@@ -33,7 +33,7 @@ func (w *world) handle(asked ...train.Request) {
 	r.whole(asked)
 }
 
-// whole takes the train further until nothing is left to do, or dies. It says whether it came to its end.
+// whole takes the train further until nothing is left to do, or dies. It says whether it ended.
 func (r *trainRun) whole(asked []train.Request) bool {
 	r.world.began++
 	r.id, r.tried = r.world.began, map[string]bool{}
