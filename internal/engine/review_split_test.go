@@ -106,6 +106,23 @@ func TestAForkIsReviewedInTwoJobs(t *testing.T) {
 	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
 }
 
+// The agent's job has no token that writes, and may run an agent without isolation; but not one that reads what a stranger wrote.
+func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
+	t.Parallel()
+	w := newReader(t, writeItOut)
+	w.talk("carol", "/mergexo review")
+	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	e := w.engine()
+	e.Phase, e.Bundle, e.Wall = thread.AgentPhase, dir, ""
+	_, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, w.said(), "the pull request of a fork is reviewed only in isolation")
+	assert.Empty(t, w.reviewed())
+}
+
 // The last job answers commands that the first one did not see. Then the next run has the reviewer look.
 func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
 	t.Parallel()
@@ -327,4 +344,57 @@ func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 	assert.Empty(t, entries)
 	assert.Zero(t, w.gate.writes)
 	assert.Zero(t, w.calls())
+}
+
+// What the first job says must not keep the second from its work: both are of one run, which is not over.
+func TestTheJobsOfOneRunDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev, dir, run := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
+	for _, job := range []struct {
+		phase thread.Phase
+		dir   string
+	}{{thread.ApplyPhase, ""}, {thread.AgentPhase, dir}, {thread.ApplyPhase, dir}} {
+		e := w.engine()
+		e.Phase, e.Bundle, e.Run = job.phase, job.dir, run
+		rep, err := e.Handle(context.Background(), ev)
+		require.NoError(t, err)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	}
+	assert.Contains(t, w.reviewed(), "3 findings")
+	assert.Equal(t, 1, w.calls())
+}
+
+// One run hands one thing over.
+func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the turn", "the review"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = "works+reviews"
+			w.finds(threeFindings())
+			w.review("alice", "Answer me.")
+			if first == "the turn" { // the last job answers the command
+				dir := w.prepared(w.delivery("pull_request_review_comment"))
+				w.talk("carol", "/mergexo review")
+				rep := w.phase(thread.ApplyPhase, w.delivery("pull_request_review_comment"), dir)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultRetry}, rep.Result, rep.Reason)
+				assert.Len(t, w.marked("turn", "done"), 1)
+				assert.Empty(t, w.reviewed())
+			} else {
+				w.talk("carol", "/mergexo review")
+				rep := w.inThree(w.delivery("issue_comment"))
+				assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+				assert.Contains(t, w.reviewed(), "3 findings")
+				assert.Empty(t, w.marked("turn", ""))
+			}
+			w.inTwo(w.pullEvent())
+			assert.Len(t, w.marked("turn", "done"), 1)
+			assert.Contains(t, w.reviewed(), "3 findings")
+			assert.Equal(t, 2, w.calls())
+		})
+	}
 }
