@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -397,4 +398,29 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 			assert.Equal(t, 2, w.calls())
 		})
 	}
+}
+
+// A sweep runs no agent here. It starts a run for the number.
+func TestASweepStartsARunForAReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[review]\nauto = \"label\"")
+	w.finds(threeFindings())
+	w.labels("carol", "agent:review")
+	e := w.engine()
+	e.Phase = thread.ApplyPhase
+	swept, err := e.Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, err)
+	w.over(w.runs)
+	kinds := []string{}
+	for _, r := range swept.Results {
+		for _, one := range r.Effects {
+			kinds = append(kinds, one.Kind)
+		}
+	}
+	assert.Contains(t, kinds, "dispatch")
+	assert.Contains(t, w.said(), "The findings follow as one review.")
+	rep := w.inTwo(w.pullEvent())
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "3 findings")
+	assert.Empty(t, w.labelled())
 }
