@@ -14,7 +14,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -283,51 +282,6 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 	}
 }
 
-// What comes out of the agent's job may be somebody else's word.
-func TestAForgedReviewIsRefusedByName(t *testing.T) {
-	t.Parallel()
-	finding := func(field string, value any) func(*testing.T, *world, string) {
-		one := map[string]any{"path": "greeting.txt", "line": 1, "severity": "must", "text": "x", "suggestion": ""}
-		one[field] = value
-		return inOutcome("findings", []any{one})
-	}
-	for name, c := range map[string]struct {
-		with func(*testing.T, *world, string)
-		says string
-	}{
-		"another repository": {changed("repository", "octo/other"), "handoff refused: repository"},
-		"another head":       {changed("start", strings.Repeat("1", 40)), "handoff refused: "},
-		"another review":     {changed("turn_key", strings.Repeat("0", 64)), "handoff refused: turn_key"},
-		"a commit":           {changed("head", strings.Repeat("2", 40)), "handoff refused: head"},
-		"events":             {changed("events", []string{"1:issue:12:2026-01-02T03:04:05Z"}), "handoff refused: events"},
-		"a way to end":       {changed("ended", "merged"), "handoff refused: ended"},
-		"a reply":            {inOutcome("general_comment", "x"), "handoff refused: "},
-		"a path outside":     {finding("path", "../x"), "findings[0].path"},
-		"no severity":        {finding("severity", "approve"), "findings[0].severity"},
-		"a line below":       {finding("line", -1), "findings[0].line"},
-		"a commit of another branch": {edited(func(h map[string]any) {
-			h["start"], h["head"], h["turn_key"] = strings.Repeat("3", 40), strings.Repeat("3", 40), journal.Token("review", "1", strings.Repeat("3", 40))
-		}), "which the pull request does not have"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.finds(threeFindings())
-			w.talk("carol", "/mergexo review")
-			ev := w.delivery("issue_comment")
-			require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
-			dir := w.prepared(ev)
-			c.with(t, w, dir)
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-			assert.Contains(t, w.said(), c.says)
-			assert.Empty(t, w.reviewed())
-			require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
-			assert.Contains(t, w.reviewed(), "3 findings")
-		})
-	}
-}
-
 func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -408,16 +362,10 @@ func TestASweepStartsARunForAReview(t *testing.T) {
 	w.labels("carol", "agent:review")
 	e := w.engine()
 	e.Phase = thread.ApplyPhase
-	swept, err := e.Sweep(context.Background(), repo, sweeping.Options{})
+	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
 	require.NoError(t, err)
 	w.over(w.runs)
-	kinds := []string{}
-	for _, r := range swept.Results {
-		for _, one := range r.Effects {
-			kinds = append(kinds, one.Kind)
-		}
-	}
-	assert.Contains(t, kinds, "dispatch")
+	assert.Contains(t, strings.Join(w.gate.seen, "\n"), "/actions/workflows/mergexo.yml/dispatches")
 	assert.Contains(t, w.said(), "The findings follow as one review.")
 	rep := w.inTwo(w.pullEvent())
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
