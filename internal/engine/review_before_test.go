@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -94,14 +93,4 @@ func TestAReviewInTheAgentsJobIsPostedByTheOther(t *testing.T) {
 	assert.Equal(t, 6, w.calls(), "the apply phase runs no agent")
 	w.number = 3
 	golden.File(t, "review/with_pull_request.md", w.reviewed())
-}
-
-func TestAReviewOnDemandNeedsAWholeRun(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.finds(left("x"))
-	w.talk("carol", "/mergexo review")
-	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")
-	w.answered("rejected", "runs agents in a job of their own")
-	assert.Zero(t, w.calls())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func (w *world) phase(part thread.Phase, ev model.Event, dir string) model.Repor
 	e := w.engine()
 	e.Phase, e.Bundle = part, dir
 	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(w.t, err)
+	require.NoError(w.t, errors.Join(err, e.Close()))
 	w.over(w.runs)
 	return rep
 }

@@ -20,6 +20,13 @@ const (
 	maxItems      = 1000
 )
 
+// Review stands in place of a flow where a reviewer's findings are handed over that somebody asked for. There Start is the head that
+// was reviewed, and no commits, no events and no block are handed over.
+const Review model.Flow = "review"
+
+// maxDropped is how many findings a reviewer may have reported beyond what a review holds.
+const maxDropped = 1_000_000
+
 // answers are the fields that the outcome of a flow may have, beside those of every outcome.
 var answers = map[model.Flow][]string{
 	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report"},
@@ -28,6 +35,7 @@ var answers = map[model.Flow][]string{
 	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message", "findings"},
 	model.FlowSmallJob:       {"pr_title", "pr_summary", "commit_message", "findings"},
 	model.FlowImplementation: {"pr_title", "pr_summary", "commit_message", "findings"},
+	Review:                   {"findings"},
 }
 
 // FlowReasons are why the agent's part of an attempt on an issue may end blocked, beside Reasons: there a person is asked
@@ -44,7 +52,7 @@ func (h Handoff) reasons() []string {
 
 // subject names what a handoff is about.
 func (h Handoff) subject() string {
-	if h.Flow == "" {
+	if h.Flow == "" || h.Flow == Review {
 		return fmt.Sprintf("pull request %d", h.Number)
 	}
 	return fmt.Sprintf("issue %d", h.Number)
@@ -76,7 +84,7 @@ func decode(text []byte) (Handoff, error) {
 }
 
 func refuseFlow(f model.Flow) *Refusal {
-	return refuse("flow", "%s, want design, roadmap, bugfix, small_job or implementation, or none for a pull request's turn", excerpt(string(f)))
+	return refuse("flow", "%s, want design, roadmap, bugfix, small_job, implementation or review, or none for a pull request's turn", excerpt(string(f)))
 }
 
 // validateFlow looks at what makes a handoff one of an attempt on an issue.
@@ -88,7 +96,15 @@ func (h Handoff) validateFlow(turn bool) error {
 	case h.Flow != "" && !turn:
 		return refuse("flow", "given, though it ended %s", h.Ended)
 	case h.Flow != "" && h.Onto != "":
-		return refuse("onto", "given, though it is about an issue")
+		return refuse("onto", "given, though it is about %s", map[bool]string{true: "a review", false: "an issue"}[h.Flow == Review])
+	case h.Flow == Review && h.Ended == Blocked:
+		return refuse("ended", "blocked, which a review cannot be")
+	case h.Flow == Review && len(h.Events) > 0:
+		return refuse("events", "given, though it is about a review")
+	case h.Flow == Review && h.Head != "" && h.Head != h.Start:
+		return refuse("head", "given, though it is about a review of %s", excerpt(h.Start))
+	case h.Dropped != 0 && (h.Flow != Review || h.Ended != Planned), h.Dropped < 0, h.Dropped > maxDropped:
+		return refuse("dropped", "%d, want 0 to %d, and only with a review", h.Dropped, maxDropped)
 	}
 	return nil
 }

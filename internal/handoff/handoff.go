@@ -52,7 +52,7 @@ type Handoff struct {
 	Number     int    `json:"number"`     // pull request, or issue
 	Ended      Ended  `json:"ended"`
 	// Flow is set for an attempt on an issue, and for nothing else. There Start is the commit that the branch began at, or
-	// its tip, Events may be empty, and there is no Onto.
+	// its tip, Events may be empty, and there is no Onto. Review takes its place where a review is handed over.
 	Flow model.Flow `json:"flow,omitempty"`
 
 	// The turn: all but Onto are set unless there was none.
@@ -74,6 +74,7 @@ type Handoff struct {
 	Outcome model.Outcome `json:"outcome"`
 	Seconds int           `json:"seconds,omitempty"` // how long the agent took
 	Notes   []string      `json:"notes,omitempty"`   // what people should know of its work
+	Dropped int           `json:"dropped,omitempty"` // findings of a review beyond those in Outcome
 }
 
 // Bundle names the content of the bundle file. It tells a transfer that went wrong; it does not tell who wrote the file.

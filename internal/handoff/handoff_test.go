@@ -49,6 +49,14 @@ func designed() handoff.Handoff {
 	return h
 }
 
+// looked is a review that is handed over.
+func looked() handoff.Handoff {
+	return handoff.Handoff{
+		Repository: "octo/widgets", Number: 7, Flow: handoff.Review, Ended: handoff.Planned, TurnKey: key, Start: start, Head: start, Dropped: 3,
+		Outcome: model.Outcome{Findings: []model.Finding{{Path: "two.txt", Line: 2, Severity: model.Must, Text: "Say two."}}, Usage: model.Usage{CostUSD: 0.25}},
+	}
+}
+
 // expected is what the second job found out by itself about the same turn.
 func expected() handoff.Expected {
 	return handoff.Expected{
@@ -87,7 +95,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	nothing := handoff.Handoff{Repository: "octo/widgets", Number: 7, Ended: handoff.Nothing, Detail: "nothing is pending"}
 	for name, h := range map[string]handoff.Handoff{
 		"planned": planned(), "without a change": still, "on another head": onto, "blocked": blocked, "a rewrite": rewrite,
-		"failed": failed, "postponed": postponed, "nothing": nothing, "an issue": begun(), "a design": designed(), "a stop": stuck,
+		"failed": failed, "postponed": postponed, "nothing": nothing, "an issue": begun(), "a review": looked(), "a design": designed(), "a stop": stuck,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := written(t, h)

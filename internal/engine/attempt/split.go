@@ -184,13 +184,7 @@ func (p *Attempt) ExpectsHandoff() bool {
 
 // EndWithoutAgent ends an apply phase that would need an agent to go on.
 func (p *Attempt) EndWithoutAgent(what string, args ...any) error {
-	result := model.ResultRetry
-	if p.Bundle == "" { // the agent's phase is still to come
-		result = model.ResultNothing
-	}
-	s := thread.End(result, "%s for an agent phase; the next event or sweep starts one", fmt.Sprintf(what, args...))
-	s.Agent = p.Bundle == ""
-	return s
+	return thread.EndWithoutAgent(p.World, what, args...)
 }
 
 // receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not

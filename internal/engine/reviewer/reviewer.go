@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
@@ -123,6 +124,9 @@ func hire(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
 	}
 	if err := thread.Isolate(ctx, w.World, s); err != nil {
 		return nil, err
+	}
+	if i := w.Isolated[thread.Wanted(s)]; w.Snap.Pull.CrossRepo && i != nil && i.Level == agent.LevelNone { // as in an agent's own job
+		return nil, &agent.Error{Kind: agent.Start, Detail: "the pull request of a fork is reviewed only in isolation, which this runner does not allow: " + strings.Join(i.Why, "; ")}
 	}
 	opt := thread.AgentOptions(w.World, s, w.Checkout.AgentEnv()...)
 	opt.Temp, opt.Sessions, opt.Reads = temp, filepath.Join(temp, "sessions"), []string{w.Checkout.Objects}

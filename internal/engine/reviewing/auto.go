@@ -28,14 +28,26 @@ type asking struct {
 // askByItself begins a review where the settings let a label or a pull request's being ready ask for it, once for each label that
 // is put on and once for each pull request that is ready.
 func (p *Pull) askByItself(ctx context.Context) (*thread.Stop, error) {
+	a, err := p.asks(ctx)
+	switch {
+	case err != nil || a == nil:
+		return nil, err
+	case p.knows(a.key):
+		return nil, p.takeOff(ctx)
+	}
+	return p.post(ctx, *a)
+}
+
+// asks is what asks for a review without a command; nil: nothing does.
+func (p *Pull) asks(ctx context.Context) (*asking, error) {
 	if p.Snap.Pull.State != model.PullOpen {
 		return nil, nil
 	}
 	switch p.Settings.Review.Auto {
 	case config.AutoLabel:
-		return p.askByLabel(ctx)
+		return p.asksByLabel(ctx)
 	case config.AutoReady:
-		return p.askWhenReady(ctx)
+		return p.asksWhenReady(ctx)
 	}
 	return nil, nil
 }
@@ -55,14 +67,14 @@ func (p *Pull) labelled() (a asking, on bool) {
 	}, true
 }
 
-// askByLabel asks in the name of the operator who has put the label on.
-func (p *Pull) askByLabel(ctx context.Context) (*thread.Stop, error) {
+// asksByLabel asks in the name of the operator who has put the label on.
+func (p *Pull) asksByLabel(ctx context.Context) (*asking, error) {
 	a, on := p.labelled()
 	if !on {
 		return nil, nil
 	}
 	if p.knows(a.key) {
-		return nil, p.takeOff(ctx)
+		return &a, nil
 	}
 	login := strings.ToLower(a.by)
 	if _, known := p.Memory.Rights[login]; !known {
@@ -74,11 +86,11 @@ func (p *Pull) askByLabel(ctx context.Context) (*thread.Stop, error) {
 		p.Log.Info("label_by_no_operator", "pr_number", p.Event.Number, "login", login)
 		return nil, nil
 	}
-	return p.post(ctx, a)
+	return &a, nil
 }
 
-// askWhenReady asks for the review of a pull request of somebody who may write, when it is opened or no draft any more.
-func (p *Pull) askWhenReady(ctx context.Context) (*thread.Stop, error) {
+// asksWhenReady asks for the review of a pull request of somebody who may write, when it is opened or no draft any more.
+func (p *Pull) asksWhenReady(ctx context.Context) (*asking, error) {
 	pull, ev := p.Snap.Pull, p.Event
 	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review") || ev.Name == "schedule" && thread.ReadyLately(pull, p.ServerNow())
 	a := asking{
@@ -97,7 +109,7 @@ func (p *Pull) askWhenReady(ctx context.Context) (*thread.Stop, error) {
 	if p.Memory.Rights[login] < model.PermissionWrite {
 		return nil, nil
 	}
-	return p.post(ctx, a)
+	return &a, nil
 }
 
 // knows says that a review was begun for what asks for it.
@@ -116,6 +128,8 @@ func (p *Pull) post(ctx context.Context, a asking) (*thread.Stop, error) {
 	if why != "" {
 		m.State, m.Reason, m.Spent, m.Own, m.Claim, m.Expires = model.ReviewFailed, why, nil, nil, "", time.Time{}
 		text = why
+	} else if !p.Phase.RunsAgents() && p.brought() {
+		p.sign(&m)
 	}
 	body := journal.Body{Text: a.heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}
 	if _, err := p.Comment(ctx, thread.CommandToken(a.key), body, effect.Mark{}); err != nil {

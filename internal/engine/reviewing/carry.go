@@ -31,9 +31,13 @@ type round struct {
 
 // Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
-	if !p.Snap.IsPull || !p.Phase.Whole() {
+	if !p.Snap.IsPull {
 		return nil, nil
 	}
+	if !p.Phase.Writes() {
+		return nil, p.handOver(ctx)
+	}
+	p.collect()
 	said := p.State.Review()
 	if said == nil || !said.Marker.Open() {
 		return p.askByItself(ctx)
@@ -59,6 +63,9 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
+	}
+	if !p.Phase.RunsAgents() && !p.brought() {
+		return thread.EndWithoutAgent(p.World, "the review of pull request %d waits", p.Event.Number), nil
 	}
 	if err := p.Overtime(); err != nil {
 		return nil, err
@@ -126,6 +133,9 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 
 // carry has the reviewer look, and posts what is new of its findings.
 func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
+	if !r.Phase.RunsAgents() {
+		return r.apply(ctx)
+	}
 	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
@@ -262,7 +272,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, why)
 	}
-	r.marker.Reason, r.marker.Expires = thread.Clip(why), r.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
+	r.marker.Reason, r.marker.Expires = thread.Clip(why), r.expired()
 	if err := r.put(ctx, review.AgainText(r.Snap.Pull, r.marker)); err != nil {
 		return nil, err
 	}

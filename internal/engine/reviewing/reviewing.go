@@ -20,6 +20,7 @@ import (
 type Pull struct {
 	*work.Work
 	posted *thread.Posted // once it was read
+	handed *handed        // by the agent's job
 }
 
 // NewPull is the pull request that a thread is about.
@@ -41,11 +42,8 @@ func (p *Pull) Find(ctx context.Context, c command.Case) (*command.Found, error)
 // refuse says why the pull request is not reviewed now; "" where it is.
 func (p *Pull) refuse(ctx context.Context) (string, error) {
 	a := p.Settings.Reviewer()
-	switch {
-	case a.None() || agent.BuiltIn(a.Adapter):
+	if a.None() || agent.BuiltIn(a.Adapter) {
 		return "No agent is set that could review. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
-	case !p.Phase.Whole():
-		return "This workflow runs agents in a job of their own, where reviews on demand cannot run. What MergeXO itself proposes is reviewed there too: set `on` under `[review]`.", nil
 	}
 	if why := reviewer.Unsafe(p.Thread); why != "" {
 		return why, nil
@@ -65,6 +63,9 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	head := p.Snap.Pull.HeadSHA
 	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
 		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
+	}
+	if !p.Phase.RunsAgents() {
+		return "", nil
 	}
 	return "", thread.Isolate(ctx, p.World, reviewer.Settings(p.Thread))
 }
@@ -100,10 +101,16 @@ func (p *Pull) reviewed(ctx context.Context, heads ...string) (int64, error) {
 	return 0, err
 }
 
-// opening claims a review of the head for this process. key is what asked for it.
+// opening claims a review of the head for this process, if this one runs the reviewer. key is what asked for it.
 func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
-	m := model.ReviewMarker{State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA}
-	p.sign(&m)
+	m := model.ReviewMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA,
+	}
+	if p.Phase.RunsAgents() {
+		p.sign(&m)
+	} else { // whoever brings the answer claims it
+		m.RunURL, m.Expires = p.Run.URL, p.expired()
+	}
 	return m
 }
 
@@ -119,6 +126,11 @@ func (p *Pull) sign(m *model.ReviewMarker) {
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.ServerNow().Add(p.Settings.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
 	p.Claimed(m.Claim)
+}
+
+// expired is the end of a claim that nobody holds.
+func (p *Pull) expired() time.Time {
+	return p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
 }
 
 // busy says that another process is at work on a review.

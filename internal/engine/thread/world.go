@@ -158,6 +158,17 @@ func End(result model.Result, format string, args ...any) *Stop {
 	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
 }
 
+// EndWithoutAgent ends an apply phase that would need an agent to go on.
+func EndWithoutAgent(w *World, what string, args ...any) *Stop {
+	result := model.ResultRetry
+	if w.Bundle == "" { // the agent's phase is still to come
+		result = model.ResultNothing
+	}
+	s := End(result, "%s for an agent phase; the next event or sweep starts one", fmt.Sprintf(what, args...))
+	s.Agent = w.Bundle == ""
+	return s
+}
+
 // Claimed notes a claim of this process on something that takes longer than one look.
 func (w *World) Claimed(name string) {
 	if w.MergeClaims == nil {

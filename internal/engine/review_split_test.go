@@ -1,0 +1,374 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// splitReviews are what asks for a review where the agent has a job of its own. The first job answers a command.
+var splitReviews = []struct {
+	name, setting, event string
+	asks                 func(w *world)
+	command              bool
+}{
+	{"a command", "", "issue_comment", func(w *world) { w.talk("carol", "/mergexo review") }, true},
+	{"a label", "[review]\nauto = \"label\"", "pull_request", func(w *world) { w.labels("carol", "agent:review") }, false},
+	{"being ready", "[review]\nauto = \"ready\"", "pull_request", func(*world) {}, false},
+}
+
+// inThree handles a comment with a command in three jobs: the first one answers it, the second has the reviewer look.
+func (w *world) inThree(ev model.Event) model.Report {
+	w.t.Helper()
+	rep := w.phase(thread.ApplyPhase, ev, "")
+	require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(w.t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+	return w.inTwo(ev)
+}
+
+func TestAReviewGoesThroughTwoJobs(t *testing.T) {
+	t.Parallel()
+	for _, c := range splitReviews {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			asked := func() (*world, model.Event) {
+				w := newWorld(t, "", c.setting)
+				w.finds(threeFindings())
+				c.asks(w)
+				return w, w.delivery(c.event)
+			}
+			whole, ev := asked()
+			atOnce := whole.handle(ev)
+			require.Equal(t, model.ResultDone, atOnce.Result)
+
+			w, ev := asked()
+			if c.command {
+				rep := w.phase(thread.ApplyPhase, ev, "")
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+				w.answered("applied", "The findings follow as one review.")
+			}
+			dir := w.prepared(ev)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, max(7, atOnce.Calls.REST+atOnce.Calls.GraphQL), "the label or the first marker of a pull request costs one more")
+			assert.Equal(t, whole.saysAndReviews(), w.saysAndReviews(), "as a whole run leaves it")
+			assert.Equal(t, fmt.Sprint(whole.labelled()), fmt.Sprint(w.labelled()))
+			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
+
+			said := w.saysAndReviews()
+			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, dir).Result, "the same handoff again")
+			assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff")).Result, "and the agent's job again")
+			assert.Equal(t, said, w.saysAndReviews())
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+func TestASecondHeadIsReviewedInTwoJobsForWhatIsNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, w.inThree(w.delivery("issue_comment")).Result)
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
+	w.talk("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, w.inThree(w.delivery("issue_comment")).Result)
+	assert.Contains(t, w.reviewed(), "1 finding (1 × must); not repeated: 3.")
+	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
+	w.talk("carol", "/mergexo review")
+	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")
+	w.answered("rejected", "already. A new commit can be reviewed again.")
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAForkIsReviewedInTwoJobs(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	w := newReader(t, writeItOut)
+	w.talk("carol", "/mergexo review")
+	rep := w.inThree(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
+}
+
+// The agent's job has no token that writes, and may run an agent without isolation; but not one that reads what a stranger wrote.
+func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
+	t.Parallel()
+	w := newReader(t, writeItOut)
+	w.talk("carol", "/mergexo review")
+	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	e := w.engine()
+	e.Phase, e.Bundle, e.Wall = thread.AgentPhase, dir, ""
+	_, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, w.said(), "the pull request of a fork is reviewed only in isolation")
+	assert.Empty(t, w.reviewed())
+}
+
+// The last job answers commands that the first one did not see. Then the next run has the reviewer look.
+func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev := w.delivery("issue_comment")
+	dir := filepath.Join(t.TempDir(), "handoff")
+	assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "the review of pull request 1 waits for an agent phase")
+	assert.Contains(t, w.said(), "The findings follow as one review.")
+	rep = w.inTwo(w.pullEvent())
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "3 findings")
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev := w.delivery("issue_comment")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	lost := func() model.Report { return w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")) }
+	rep := lost()
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, w.said(), "attempt 1 of 3")
+	assert.Contains(t, w.said(), "the agent's job handed nothing over")
+	assert.Len(t, w.answers(), 1, "in the reply that is there")
+	require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
+	assert.Contains(t, w.reviewed(), "3 findings")
+
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.talk("carol", "/mergexo review")
+	ev = w.delivery("issue_comment")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	for range 3 {
+		lost()
+	}
+	assert.Contains(t, w.said(), "Give `/mergexo review` again once that is fixed.")
+	assert.Equal(t, model.ResultNothing, lost().Result)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent string
+		finds []model.Finding
+		says  string
+	}{
+		"ends badly":        {"fail", nil, "attempt 1 of 3"},
+		"says what is none": {"reviews", []model.Finding{found("../x", 1, model.Must, "x")}, "findings[0].path: want a path"},
+		"cannot be carried": {"reviews", []model.Finding{found("x", 1, model.Must, strings.Repeat("x", 300_000))}, "handoff refused: outcome.findings[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.finds(c.finds)
+			w.agent = c.agent
+			w.talk("carol", "/mergexo review")
+			rep := w.inThree(w.delivery("issue_comment"))
+			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+			assert.Contains(t, w.said(), c.says)
+			assert.NotContains(t, w.said(), "agent: agent:")
+			assert.Empty(t, w.reviewed())
+			w.finds(threeFindings())
+			w.agent = "reviews"
+			require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
+			assert.Contains(t, w.reviewed(), "3 findings")
+		})
+	}
+}
+
+func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "hangs"
+	w.talk("carol", "/mergexo review")
+	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	w.gate.revive()
+	e := w.engine()
+	e.Phase, e.Bundle = thread.AgentPhase, dir
+	rep := w.interrupted(e, ev, 1)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Zero(t, w.gate.writes)
+	w.phase(thread.ApplyPhase, ev, dir)
+	assert.Contains(t, w.said(), "attempt 0 of 3")
+	w.finds(threeFindings())
+	w.agent = "reviews"
+	require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
+	assert.Contains(t, w.reviewed(), "3 findings")
+}
+
+func TestTheHeadMovesBetweenTheJobsOfAReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev, old := w.delivery("issue_comment"), w.sha(w.head)
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	dir := w.prepared(ev)
+	w.write("alice", w.head, "more.txt", "more\n")
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, fmt.Sprint(w.list("octo", w.pull("/reviews"))), "commit_id:"+old)
+	assert.Len(t, w.lineComments(), 1)
+
+	w.talk("carol", "/mergexo review")
+	ev = w.delivery("issue_comment")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	dir = w.prepared(ev)
+	w.api("octo", "PATCH", w.path("/git/refs/heads/"+w.head), object{"sha": old, "force": true})
+	w.write("alice", w.head, "else.txt", "else\n")
+	rep = w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, w.said(), "which the pull request does not have")
+	require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
+	assert.Equal(t, 3, w.calls())
+}
+
+// The read-only job cannot claim anything: two runs may ask a reviewer, and one review is posted.
+func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
+	t.Parallel()
+	for _, c := range splitReviews {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", c.setting)
+			w.finds(threeFindings())
+			c.asks(w)
+			ev := w.delivery(c.event)
+			if c.command {
+				require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+			}
+			one, other := w.prepared(ev), w.prepared(ev)
+			w.gate.revive()
+			w.gate.after = func(n int) {
+				if n == 1 { // the claim is there
+					w.gate.after = nil
+					e := w.engine()
+					e.Phase, e.Bundle = thread.ApplyPhase, other
+					rep, err := e.Handle(context.Background(), ev)
+					assert.NoError(t, err)
+					assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+				}
+			}
+			rep := w.phase(thread.ApplyPhase, ev, one)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, other).Result)
+			assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+			assert.Equal(t, 2, w.calls())
+		})
+	}
+}
+
+func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	w.gate.revive()
+	e := w.engine()
+	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	entries, _ := os.ReadDir(dir)
+	assert.Empty(t, entries)
+	assert.Zero(t, w.gate.writes)
+	assert.Zero(t, w.calls())
+}
+
+// What the first job says must not keep the second from its work: both are of one run, which is not over.
+func TestTheJobsOfOneRunDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev, dir, run := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
+	for _, job := range []struct {
+		phase thread.Phase
+		dir   string
+	}{{thread.ApplyPhase, ""}, {thread.AgentPhase, dir}, {thread.ApplyPhase, dir}} {
+		e := w.engine()
+		e.Phase, e.Bundle, e.Run = job.phase, job.dir, run
+		rep, err := e.Handle(context.Background(), ev)
+		require.NoError(t, err)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	}
+	assert.Contains(t, w.reviewed(), "3 findings")
+	assert.Equal(t, 1, w.calls())
+}
+
+// One run hands one thing over.
+func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"the turn", "the review"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = "works+reviews"
+			w.finds(threeFindings())
+			w.review("alice", "Answer me.")
+			if first == "the turn" { // the last job answers the command
+				dir := w.prepared(w.delivery("pull_request_review_comment"))
+				w.talk("carol", "/mergexo review")
+				rep := w.phase(thread.ApplyPhase, w.delivery("pull_request_review_comment"), dir)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultRetry}, rep.Result, rep.Reason)
+				assert.Len(t, w.marked("turn", "done"), 1)
+				assert.Empty(t, w.reviewed())
+			} else {
+				w.talk("carol", "/mergexo review")
+				rep := w.inThree(w.delivery("issue_comment"))
+				assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+				assert.Contains(t, w.reviewed(), "3 findings")
+				assert.Empty(t, w.marked("turn", ""))
+			}
+			w.inTwo(w.pullEvent())
+			assert.Len(t, w.marked("turn", "done"), 1)
+			assert.Contains(t, w.reviewed(), "3 findings")
+			assert.Equal(t, 2, w.calls())
+		})
+	}
+}
+
+// A sweep runs no agent here. It starts a run for the number.
+func TestASweepStartsARunForAReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[review]\nauto = \"label\"")
+	w.finds(threeFindings())
+	w.labels("carol", "agent:review")
+	e := w.engine()
+	e.Phase = thread.ApplyPhase
+	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, err)
+	w.over(w.runs)
+	assert.Contains(t, strings.Join(w.gate.seen, "\n"), "/actions/workflows/mergexo.yml/dispatches")
+	assert.Contains(t, w.said(), "The findings follow as one review.")
+	rep := w.inTwo(w.pullEvent())
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "3 findings")
+	assert.Empty(t, w.labelled())
+}
