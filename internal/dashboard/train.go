@@ -24,7 +24,7 @@ type line struct {
 	Landed            []landing
 	CarsLeft, Left    int    // cars and requests that are left out
 	Today             string // how many landed on the day of the page
-	Took              string // the median from request to landing; "": unknown
+	Took              string // the median from approval to landing; "": unknown
 }
 
 type car struct {
@@ -61,7 +61,7 @@ type landing struct {
 	Pull   pullName
 	Commit commit
 	At     stamp
-	Took   string // from request to landing
+	Took   string // from approval to landing
 }
 
 // carStates are how the states of cars look.

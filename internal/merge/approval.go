@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -79,6 +80,17 @@ func fresh(c Case) (fresh, stale []model.Review) {
 		}
 	}
 	return fresh, stale
+}
+
+// approvedAt is when there were as many approvals as are needed; zero if none is, or if there are not.
+func approvedAt(c Case) time.Time {
+	now, _ := fresh(c)
+	n := needed(c)
+	if n == 0 || len(now) < n {
+		return time.Time{}
+	}
+	slices.SortFunc(now, func(a, b model.Review) int { return a.At.Compare(b.At) })
+	return now[n-1].At
 }
 
 // Stale are the older approved heads whose change would supply missing approvals if it equals the head's; nil if that would

@@ -423,3 +423,16 @@ func TestWhatARunEndsWith(t *testing.T) {
 		assert.Equal(t, want, merge.Settle(code), string(code))
 	}
 }
+
+func TestARequestIsApprovedWithTheLastApprovalThatItNeeds(t *testing.T) {
+	cs := ready()
+	assert.Equal(t, noon, merge.Evaluate(cs).Approved)
+	cs.Policy.Approvals = 2
+	assert.Zero(t, merge.Evaluate(cs).Approved, "one is missing")
+	for i, login := range []string{"zoe", "yan"} {
+		cs.Facts.Reviews = append(cs.Facts.Reviews, model.Review{Login: login, State: "APPROVED", SHA: b, At: noon.Add(time.Duration(2-i) * time.Hour)})
+	}
+	assert.Equal(t, noon.Add(time.Hour), merge.Evaluate(cs).Approved, "the second one, in whatever order they are read")
+	cs.Policy.Approvals = 0
+	assert.Zero(t, merge.Evaluate(cs).Approved, "none is needed")
+}

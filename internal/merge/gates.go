@@ -54,7 +54,7 @@ func Gates(c Case) []model.Gate { return Evaluate(c).Gates }
 // it waits.
 func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
-	v := Verdict{Go: true, Way: way, Try: c.tries()}
+	v := Verdict{Go: true, Way: way, Try: c.tries(), Approved: approvedAt(c)}
 	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
 		v.Gates = append(v.Gates, f.Gate)
 		if !f.Met && v.Go {

@@ -3,6 +3,8 @@
 package merge
 
 import (
+	"time"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -60,6 +62,8 @@ type Verdict struct {
 	Way    Way // none if the strategy is refused
 	Gates  []model.Gate
 	Try    bool // it is only tested
+	// Approved is when the last of the approvals was given that it needs; zero: it needs none, or lacks one.
+	Approved time.Time
 }
 
 // Unmet are the closed gates.

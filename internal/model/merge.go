@@ -89,11 +89,13 @@ type MergeMarker struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	// Command is the key of the command that this answers, By who gave it and At when.
-	Command string     `json:"command"`
-	By      string     `json:"by"`
-	At      time.Time  `json:"at,omitzero"`
-	State   MergeState `json:"state"`
-	Attempt int        `json:"attempt,omitempty"` // on this head and this tip of the base, from 1
+	Command string    `json:"command"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at,omitzero"`
+	// Approved is when the request had the approvals that it needs, as it joined the merge train. Zero: it did not, or needs none.
+	Approved time.Time  `json:"approved_at,omitzero"`
+	State    MergeState `json:"state"`
+	Attempt  int        `json:"attempt,omitempty"` // on this head and this tip of the base, from 1
 	// Asked is the strategy that the command names, and Strategy the one that is used.
 	Asked    string `json:"asked,omitempty"`
 	Strategy string `json:"strategy,omitempty"`

@@ -99,7 +99,7 @@ type TrainLanding struct {
 	At     time.Time `json:"at"`
 }
 
-// Took is the time from the request to the landing; 0: unknown.
+// Took is the time from the approval to the landing; 0: unknown.
 func (l TrainLanding) Took() time.Duration {
 	if l.Asked.IsZero() || !l.At.After(l.Asked) {
 		return 0
@@ -111,12 +111,12 @@ func (l TrainLanding) Took() time.Duration {
 type TrainDay struct {
 	Landed int  `json:"landed"`
 	More   bool `json:"more,omitempty"` // the train remembers no others, but there may have been some
-	// MedianSeconds is the median of the time from the request to the landing, of all landings that the train remembers; 0: nobody
+	// MedianSeconds is the median of the time from the approval to the landing, of all landings that the train remembers; 0: nobody
 	// knows.
 	MedianSeconds int64 `json:"median_seconds,omitempty"`
 }
 
-// Median is the time from the request to the landing; 0: unknown.
+// Median is the time from the approval to the landing; 0: unknown.
 func (d TrainDay) Median() time.Duration { return time.Duration(d.MedianSeconds) * time.Second }
 
 // Doing is what a car does now, in words.

@@ -63,7 +63,7 @@ func train(b *strings.Builder, t model.Train) {
 func landedToday(t model.Train) string {
 	out := "landed today: " + t.Today.Count()
 	if took := t.Today.Median(); took > 0 {
-		out += "; median time from request to landing: " + minutes(took)
+		out += "; median time from approval to landing: " + minutes(took)
 	}
 	return out
 }

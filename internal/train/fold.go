@@ -67,7 +67,7 @@ func (f *fold) step() bool {
 }
 
 // Order are the requests in the order in which they board: what operators want now, then by priority, then the one first that
-// was asked for first.
+// was both asked for and approved first.
 func (m Manifest) Order() []Request {
 	all, now := slices.Clone(m.Queue), urgent(m)
 	slices.SortStableFunc(all, func(a, b Request) int {

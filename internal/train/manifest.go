@@ -71,7 +71,7 @@ type Request struct {
 	Token    string `json:"token"`             // key of the command, label or approval
 	Comment  int64  `json:"comment,omitempty"` // that tells how it stands; 0: none yet
 	By       string `json:"by,omitempty"`
-	At       int64  `json:"at"`                  // when it was asked for, which is its place in the queue
+	At       int64  `json:"at"`                  // since when it is asked for and approved, which is its place in the queue
 	Strategy string `json:"strategy,omitempty"`  // in records of older versions only, and read by nobody
 	Priority int    `json:"priority,omitempty"`  // see High and Low
 	Solo     bool   `json:"solo,omitempty"`      // in a car of its own

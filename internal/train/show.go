@@ -62,7 +62,7 @@ func (c Car) show(m Manifest, facts Facts) model.TrainCar {
 	return car
 }
 
-// today counts what landed on the day of now, and gives the median of the time from the request to the landing.
+// today counts what landed on the day of now, and gives the median of the time from the approval to the landing.
 func today(m Manifest, now time.Time) model.TrainDay {
 	var d model.TrainDay
 	midnight := now.UTC().Truncate(24 * time.Hour).Unix()

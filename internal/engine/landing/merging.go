@@ -131,7 +131,7 @@ func board(ctx context.Context, g *merger, v merge.Verdict, err error) (*thread.
 	if g.marker.State == model.MergeWaiting && g.marker.Reason == model.CodeTrain {
 		return thread.End(model.ResultNothing, "%s", merge.ShortLine(g.Event.Number, model.CodeTrain, g.marker.Detail)), nil
 	}
-	g.marker.Strategy = v.Way.Strategy
+	g.marker.Strategy, g.marker.Approved = v.Way.Strategy, v.Approved
 	return g.wait(ctx, model.CodeTrain, "it joins the merge train of "+g.marker.Base, merge.TrainText(g.Snap.Pull, g.marker, merge.Place{Try: v.Try}))
 }
 

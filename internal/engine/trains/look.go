@@ -218,7 +218,7 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 // requestOf is a request as the train knows it.
 func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
 	m := a.Marker()
-	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: m.At.Unix(), Needs: slices.DeleteFunc(needs(a.Body(), repo), func(n int) bool { return n == number })}
+	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: slices.DeleteFunc(needs(a.Body(), repo), func(n int) bool { return n == number })}
 	if w := m.Train; w != nil {
 		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
 	}
