@@ -1,0 +1,96 @@
+package trains
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// requests are those that may have to join the train. What the record knows is opened only where the run is about it, or where it
+// is no longer a request.
+func (l *line) requests(ctx context.Context) ([]train.Request, error) {
+	queued := map[int]bool{}
+	for _, r := range l.manifest.Queue {
+		queued[r.Number] = r.Held == "" // one that is held may be asked for again
+		if l.All && !slices.Contains(l.Asked, r.Number) {
+			if _, err := l.open(ctx, r.Number); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var out []train.Request
+	for _, number := range l.Asked {
+		if queued[number] && (l.Self == nil || l.Self.Event.Number != number) {
+			continue
+		}
+		a, err := l.open(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil && a.Marker().Base == l.Base && a.Marker().Reason == model.CodeTrain {
+			out = append(out, requestOf(number, a, l.Repo))
+		}
+	}
+	return out, nil
+}
+
+// open gives the request of a pull request; nil: none is open.
+func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
+	if a, known := l.opened[number]; known {
+		return a, nil
+	}
+	t := l.Self
+	if t == nil || t.Event.Number != number {
+		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
+		if l.view.BaseSHA == "" {
+			t.Orphaned = &l.settings
+		}
+		switch err := l.begin(ctx, t); {
+		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
+			l.opened[number] = nil
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	if l.ruled {
+		t.Demands = map[string][]model.Demand{l.Base: l.demands}
+	}
+	l.opened[number] = l.Of(t).Aboard()
+	return l.opened[number], nil
+}
+
+// requestOf is a request as the train knows it.
+func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
+	m := a.Marker()
+	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: slices.DeleteFunc(needs(a.Body(), repo), func(n int) bool { return n == number })}
+	if w := m.Train; w != nil {
+		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
+	}
+	r.ByGitHub = model.ByGitHub(m.Strategy)
+	return r
+}
+
+// dependsOn is a line in the text of a pull request that names another one of the same repository.
+var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)?#([0-9]{1,9})[ \t]*\r?$`)
+
+// maxNeeds bounds how many others a pull request may depend on.
+const maxNeeds = 10
+
+func needs(body string, repo model.Repo) []int {
+	var out []int
+	for _, found := range dependsOn.FindAllStringSubmatch(body, maxNeeds) {
+		n, err := strconv.Atoi(found[2])
+		if err == nil && n > 0 && (found[1] == "" || strings.EqualFold(found[1], repo.String())) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
