@@ -89,12 +89,12 @@ func lands(at time.Time, form string) string {
 	return ", probably on " + at.UTC().Format(form)
 }
 
-// after is a time after the request, behind other words; "" if it is unknown.
+// after is a time since the approval, behind other words; "" if it is unknown.
 func after(took time.Duration) string {
 	if took <= 0 {
 		return ""
 	}
-	return ", " + minutes(took) + " after the request"
+	return ", after " + minutes(took)
 }
 
 // minutes is a span of time as people read it.
