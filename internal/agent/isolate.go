@@ -55,7 +55,8 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 		Task: isolate.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: isolate.Bytes(argv), Env: isolate.Bytes(env),
 	}
 	if opt.tenant == nil { // the limit includes our user's existing processes
-		spec.As.Tasks = tasksOf(spec.As.UID) + maxTasks
+		_, threads := processesOf(spec.As.UID)
+		spec.As.Tasks = threads + maxTasks
 	}
 	if spec.Namespace = opt.view(dir, program); opt.tenant.sudoPath() == "" {
 		spec.Parent = os.Getpid()

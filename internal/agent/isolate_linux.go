@@ -159,34 +159,28 @@ func processes() []process {
 	return list
 }
 
-// processesOf are the living ones of a user.
-func processesOf(uid int) []int {
-	var list []int
-	for _, p := range processes() {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
-		if err != nil || p.state == 'Z' {
+// processesOf is how many living processes a user has, and how many threads are in them, as proc_pid_status(5) tells.
+func processesOf(uid int) (n int, threads uint64) {
+	files, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, file := range files {
+		status, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		if strings.HasPrefix(statusField(status, "State"), "Z") || !slices.Contains(strings.Fields(statusField(status, "Uid")), strconv.Itoa(uid)) {
 			continue
 		}
-		_, ids, _ := strings.Cut(string(status), "\nUid:")
-		ids, _, _ = strings.Cut(ids, "\n")
-		for id := range strings.FieldsSeq(ids) {
-			if id == strconv.Itoa(uid) {
-				list = append(list, p.pid)
-				break
-			}
-		}
+		own, _ := strconv.ParseUint(statusField(status, "Threads"), 10, 64)
+		n, threads = n+1, threads+own
 	}
-	return list
+	return n, threads
 }
 
-// tasksOf is how many threads a user has.
-func tasksOf(uid int) uint64 {
-	var n uint64
-	for _, pid := range processesOf(uid) {
-		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
-		n += uint64(len(threads))
-	}
-	return n
+// statusField is the value on a line that is not the first. That is the process's name, in which the kernel escapes newlines.
+func statusField(status []byte, name string) string {
+	_, value, _ := strings.Cut(string(status), "\n"+name+":\t")
+	value, _, _ = strings.Cut(value, "\n")
+	return value
 }
 
 // ancestors are the processes above us, the nearest first.

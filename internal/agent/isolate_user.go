@@ -354,8 +354,8 @@ func (opt Options) vacate() error {
 	for sent := false; ; {
 		err := opt.signal(syscall.SIGKILL)
 		sent = sent || err == nil
-		left := processesOf(opt.tenant.uid)
-		if sent && len(left) == 0 {
+		left, _ := processesOf(opt.tenant.uid)
+		if sent && left == 0 {
 			return nil
 		}
 		select {
@@ -364,7 +364,7 @@ func (opt Options) vacate() error {
 			if err == nil {
 				err = errors.New("no other program may use that user")
 			}
-			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", len(left), span(endLimit), err))
+			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", left, span(endLimit), err))
 		}
 	}
 }
