@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -48,7 +49,7 @@ var fakes = map[string]func() int{
 	},
 	"deaf":   func() int { fmt.Print(`{}`); return 0 }, // reads nothing of a request that does not fit into a pipe
 	"exit 3": func() int { fmt.Fprint(os.Stderr, "first\nno \x1b[31mkey\x00 found"); return 3 },
-	"signal": func() int { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
+	"signal": func() int { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); return forever() },
 	"garbage": func() int {
 		fmt.Print("Sure! Here is\x1b[0m the JSON you asked for")
 		return 0
@@ -69,10 +70,22 @@ var fakes = map[string]func() int{
 		return 0
 	},
 	// The next ones say on stderr that they are there, and then only a signal ends them.
-	"hang":     func() int { fmt.Fprintln(os.Stderr, "hanging"); select {} },
+	"hang":     func() int { fmt.Fprintln(os.Stderr, "hanging"); return forever() },
 	"stubborn": func() int { return child("ignore TERM", false) },
 	"family":   func() int { return child("ignore TERM", true) },
 	"escaped":  func() int { return child("new session", true) },
+}
+
+// forever waits for a signal. In a program without cgo, which a machine without a C compiler builds, an empty select is a
+// deadlock that the runtime notices.
+func forever() int {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, err = r.Read(make([]byte, 1))
+	}
+	fmt.Fprintln(os.Stderr, err)
+	runtime.KeepAlive(w) // or its end of the pipe is closed as garbage
+	return 8
 }
 
 // child starts a grandchild that holds all our pipes and never ends, and waits for it or leaves it behind.

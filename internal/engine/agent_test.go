@@ -426,11 +426,15 @@ func errands(r model.Request, o *model.Outcome, ops ...string) {
 const atWork = "at work"
 
 func neverEnds() io.Reader {
-	r, _, err := os.Pipe()
+	r, w, err := os.Pipe()
 	must(err)
+	writer = w
 	fmt.Fprintln(os.Stderr, atWork)
 	return r
 }
+
+// writer keeps the other end of that pipe from being closed as garbage.
+var writer *os.File
 
 // note writes one line per call, so that a test can count them.
 func note() {
