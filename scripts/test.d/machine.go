@@ -59,6 +59,9 @@ func newMachine(ctx context.Context, o options, out *os.File) (*machine, error) 
 		}
 	}
 	m.env = append(m.env, "PATH="+filepath.Join(m.cache, "tools")+":"+os.Getenv("PATH"))
+	if os.Getenv("GOGC") == "" { // the tests' heaps are small: collecting them less often saves a tenth of all CPU
+		m.env = append(m.env, "GOGC=400")
+	}
 	parent := os.TempDir()
 	if !o.stress && inMemory("/dev/shm") {
 		parent = "/dev/shm"
