@@ -71,9 +71,7 @@ func withoutCrud(s string) string {
 func signedAt(name, email string, t time.Time) signature { return signature{name, email, stamp(t)} }
 
 // byGitHub is the committer of what GitHub itself makes.
-func (w world) byGitHub() signature {
-	return signedAt("GitHub", "noreply@github.com", w.now())
-}
+func byGitHub(t time.Time) signature { return signedAt("GitHub", "noreply@github.com", t) }
 
 // setRef points a ref at an object, unless it is not where c.old has it. It takes the lock that git takes, and refuses what git
 // update-ref refuses: a ref below another one, and a branch that is no commit. https://git-scm.com/docs/gitrepository-layout

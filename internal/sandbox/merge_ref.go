@@ -19,7 +19,7 @@ func (pr pulls) showMerge(i *Issue) error {
 	if err != nil || !clean {
 		return err
 	}
-	sha, err := pr.git.commitTree(i.repo, tree, []string{t.Base, t.Head}, fmt.Sprintf("Merge %s into %s\n", t.Head, t.Base), pr.world.byGitHub(), pr.world.byGitHub())
+	sha, err := pr.git.commitTree(i.repo, tree, []string{t.Base, t.Head}, fmt.Sprintf("Merge %s into %s\n", t.Head, t.Base), byGitHub(pr.world.now()), byGitHub(pr.world.now()))
 	if err != nil {
 		return fmt.Errorf("merge pull request %d for trial: %w", i.Number, err)
 	}

@@ -111,7 +111,7 @@ func (pr pulls) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (
 		}
 	}
 	author := signedAt(by.Login, noreply(by), pr.world.now())
-	return pr.git.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), author, pr.world.byGitHub())
+	return pr.git.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), author, byGitHub(pr.world.now()))
 }
 
 // squashMessage lists the commits, as GitHub's default does when there are several.
@@ -152,7 +152,7 @@ func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		standIn, err := g.commitTree(r, onto.Tree, c.Parents, "stand-in", g.world.byGitHub(), g.world.byGitHub())
+		standIn, err := g.commitTree(r, onto.Tree, c.Parents, "stand-in", byGitHub(g.world.now()), byGitHub(g.world.now()))
 		if err != nil {
 			return "", err
 		}
@@ -163,7 +163,7 @@ func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
 		if !clean {
 			return "", errConflict
 		}
-		if tip, err = g.commitTree(r, tree, []string{tip}, c.Message, c.Author, g.world.byGitHub()); err != nil {
+		if tip, err = g.commitTree(r, tree, []string{tip}, c.Message, c.Author, byGitHub(g.world.now())); err != nil {
 			return "", err
 		}
 	}
@@ -218,7 +218,7 @@ func mergeCommit(q *request, r *Repository, into, from, message string) (string,
 		return "", errConflict
 	}
 	author := signedAt(q.user.Login, noreply(q.user), q.s.world.now())
-	return q.s.git.commitTree(r, tree, []string{into, from}, message, author, q.s.world.byGitHub())
+	return q.s.git.commitTree(r, tree, []string{into, from}, message, author, byGitHub(q.s.world.now()))
 }
 
 // moveRef sets, makes (no old) or deletes (no now) a ref as the caller, unless it is protected or has moved meanwhile.
