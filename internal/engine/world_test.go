@@ -293,13 +293,30 @@ func (w *world) rewritten() string {
 // delivery is the newest webhook payload of this name.
 func (w *world) delivery(name string) model.Event {
 	w.t.Helper()
-	all := w.deliveries(name)
+	all := w.payloads(name)
 	require.NotEmpty(w.t, all, name)
-	return all[len(all)-1]
+	return w.event(name, all[len(all)-1])
 }
 
 // deliveries are the webhook payloads of this name, oldest first.
 func (w *world) deliveries(name string) []model.Event {
+	w.t.Helper()
+	var events []model.Event
+	for _, p := range w.payloads(name) {
+		events = append(events, w.event(name, p))
+	}
+	return events
+}
+
+func (w *world) event(name string, payload json.RawMessage) model.Event {
+	w.t.Helper()
+	ev, err := github.ParseEvent(name, payload)
+	require.NoError(w.t, err)
+	return ev
+}
+
+// payloads are those of deliveries, not yet read: most stories want one of many.
+func (w *world) payloads(name string) []json.RawMessage {
 	w.t.Helper()
 	_, out := w.send("", "GET", "/_sandbox/deliveries", nil)
 	var all []struct {
@@ -307,15 +324,13 @@ func (w *world) deliveries(name string) []model.Event {
 		Payload json.RawMessage `json:"payload"`
 	}
 	require.NoError(w.t, json.Unmarshal(out, &all))
-	var events []model.Event
+	var found []json.RawMessage
 	for _, d := range all {
 		if d.Event == name {
-			ev, err := github.ParseEvent(name, d.Payload)
-			require.NoError(w.t, err)
-			events = append(events, ev)
+			found = append(found, d.Payload)
 		}
 	}
-	return events
+	return found
 }
 
 // engine is a new process: it knows nothing but what GitHub holds.

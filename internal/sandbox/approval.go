@@ -3,7 +3,6 @@ package sandbox
 import (
 	"path"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -37,15 +36,19 @@ type pullWorkflow struct {
 
 // workflowsOf reads the files of a commit that pull requests start. What is no workflow starts nothing.
 func (g gitStore) workflowsOf(r *Repository, sha string) []pullWorkflow {
-	const dir = ".github/workflows/"
-	list, err := memo(g.core, "workflows "+r.FullName()+sha, func() (string, error) { return g.run(r, "ls-tree", "--name-only", sha, dir) })
-	if err != nil {
+	const dir = ".github/workflows"
+	e, err := g.trees.at(r, sha, dir)
+	if err != nil || e == nil {
 		return nil
 	}
+	list, err := g.trees.list(r, e.sha, dir)
+	if err != nil {
+		return nil // a file is there
+	}
 	var found []pullWorkflow
-	for file := range strings.Lines(list) {
-		file = strings.TrimSpace(file)
-		_, text, err := g.objects(r).read(sha + ":" + file)
+	for _, e := range list {
+		file := e.path
+		_, text, err := g.objects(r).read(e.sha)
 		if ext := path.Ext(file); err != nil || ext != ".yml" && ext != ".yaml" {
 			continue
 		}

@@ -18,24 +18,6 @@ var contentRoutes = []route{
 	}},
 }
 
-// contentEntry is a line of git ls-tree.
-type contentEntry struct{ mode, kind, sha, size, path string }
-
-func (g gitStore) listTree(r *Repository, rev, dir string) ([]contentEntry, error) {
-	out, err := g.run(r, "ls-tree", "-z", "-l", "--full-name", rev, dir)
-	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir, err)
-	}
-	var entries []contentEntry
-	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
-		head, name, _ := strings.Cut(record, "\t")
-		if f := strings.Fields(head); len(f) == 4 {
-			entries = append(entries, contentEntry{f[0], f[1], f[2], f[3], name})
-		}
-	}
-	return entries, nil
-}
-
 // getContents answers a file as content-file, a directory as a list of its entries.
 func getContents(q *request) (any, error) {
 	ref := q.query("ref")
@@ -47,25 +29,18 @@ func getContents(q *request) (any, error) {
 		return nil, &failure{status: http.StatusNotFound, message: "No commit found for the ref " + ref}
 	}
 	p := strings.Trim(q.r.PathValue("path"), "/")
-	dir := p + "/"
-	if p == "" {
-		dir = "."
-	} else {
-		entries, err := q.s.git.listTree(q.repo, rev, p)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 {
-			return nil, errNotFound
-		}
-		if entries[0].kind == "blob" {
-			return contentFile(q, entries[0], ref)
-		}
-		if entries[0].kind == "commit" {
-			return q.s.json.entry(q.repo, entries[0], ref), nil
-		}
+	e, err := q.s.trees.at(q.repo, rev, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return nil, errNotFound
+	case e.kind == "blob":
+		return contentFile(q, *e, ref)
+	case e.kind == "commit":
+		return q.s.json.entry(q.repo, *e, ref), nil
 	}
-	entries, err := q.s.git.listTree(q.repo, rev, dir)
+	entries, err := q.s.trees.list(q.repo, e.sha, e.path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +71,7 @@ func (js views) entry(r *Repository, e contentEntry, ref string) obj {
 		"download_url": nil, "_links": obj{"self": self, "git": git, "html": html},
 	}
 	if e.kind == "blob" {
-		var size int
-		_, _ = fmt.Sscan(e.size, &size) // git prints a number for blobs
-		o["size"], o["download_url"] = size, js.origin+"/raw/"+r.FullName()+"/"+ref+"/"+escaped
+		o["size"], o["download_url"] = js.trees.size(r, e), js.origin+"/raw/"+r.FullName()+"/"+ref+"/"+escaped
 	}
 	return o
 }
@@ -168,7 +141,7 @@ func putContents(q *request) (any, error) {
 	case in.SHA != "" && in.SHA != old:
 		return nil, &failure{status: http.StatusConflict, message: fmt.Sprintf("%s does not match %s", p, in.SHA)}
 	}
-	sha, err := q.s.git.hashBlob(q.repo, data)
+	sha, err := q.s.git.writeObject(q.repo, "blob", data)
 	if err != nil {
 		return nil, err
 	}
@@ -176,15 +149,11 @@ func putContents(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := q.s.git.listTree(q.repo, commit.SHA, p)
-	if err != nil || len(entries) == 0 {
-		return nil, fmt.Errorf("read back %s: %w", p, err)
-	}
 	status := http.StatusOK
 	if old == "" {
 		status = http.StatusCreated
 	}
-	return &reply{status, obj{"content": q.s.json.entry(q.repo, entries[0], in.Branch), "commit": q.s.json.gitCommit(q.repo, commit)}}, nil
+	return &reply{status, obj{"content": q.s.json.entry(q.repo, contentEntry{"100644", "blob", sha, p}, in.Branch), "commit": q.s.json.gitCommit(q.repo, commit)}}, nil
 }
 
 func deleteContents(q *request) (any, error) {
@@ -214,11 +183,12 @@ func commitContent(q *request, in *contentInput, head string, e treeEntry) (*com
 	if head != "" {
 		parents = []string{head}
 	}
-	tree, err := q.s.git.editTree(q.repo, head, []treeEntry{e})
+	tree, err := q.s.trees.edit(q.repo, head, []treeEntry{e})
 	if err != nil {
 		return nil, err
 	}
-	sha, err := q.s.git.commitTree(q.repo, tree, parents, in.Message, commitEnv(q, in.Author, in.Committer))
+	author, committer := signers(q, in.Author, in.Committer)
+	sha, err := q.s.git.commitTree(q.repo, tree, parents, in.Message, author, committer)
 	if err != nil {
 		return nil, err
 	}

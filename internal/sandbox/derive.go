@@ -70,17 +70,6 @@ func (pr pulls) commits(i *Issue) ([]string, error) {
 	return pr.git.revList(i.repo, pr.baseSHA(i), pr.headSHA(i))
 }
 
-// revList are the commits in head that base does not have, oldest first.
-func (g gitStore) revList(r *Repository, base, head string) ([]string, error) {
-	return fact(g.core, fmt.Sprint("rev-list ", base, head), func() ([]string, error) {
-		out, err := g.run(r, "rev-list", "--reverse", "--topo-order", head, "^"+base)
-		if err != nil {
-			return nil, fmt.Errorf("list commits: %w", err)
-		}
-		return strings.Fields(out), nil
-	})
-}
-
 // mergeTree is the tree of head merged into base; clean is false on conflicts.
 func (g gitStore) mergeTree(r *Repository, base, head string) (tree string, clean bool, err error) {
 	tree, err = memo(g.core, fmt.Sprint("merge-tree ", r.ID, base, head), func() (string, error) {

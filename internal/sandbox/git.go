@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // zeroSHA is how git and GitHub write "no object".
@@ -139,29 +138,6 @@ func memo[T any](s *core, key string, ask func() (T, error)) (T, error) {
 	return v, nil
 }
 
-// mergeBase is the best common ancestor of two commits, or "" for unrelated histories.
-func (g gitStore) mergeBase(r *Repository, a, b string) (string, error) {
-	if a == b {
-		return a, nil
-	}
-	return fact(g.core, fmt.Sprint("merge-base ", a, b), func() (string, error) {
-		out, err := g.run(r, "merge-base", a, b)
-		if exitCode(err) == 1 {
-			return "", nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("find merge base: %w", err)
-		}
-		return out, nil
-	})
-}
-
-// isAncestor tells whether commit b contains commit a.
-func (g gitStore) isAncestor(r *Repository, a, b string) bool {
-	base, err := g.mergeBase(r, a, b)
-	return err == nil && base == a
-}
-
 // resolve turns a branch, a tag, a full ref or a SHA into a commit, or "" when there is none. Branches win over tags.
 func (g gitStore) resolve(r *Repository, rev string) string {
 	for _, ref := range []string{"refs/heads/" + rev, "refs/tags/" + rev, rev, "refs/" + rev} {
@@ -198,15 +174,6 @@ func (g gitStore) peel(r *Repository, sha string) string {
 
 func isHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == "" && len(s) <= 40
-}
-
-// identity is the environment that makes git write commits as u at t.
-func identity(name, email string, t time.Time) []string {
-	date := fmt.Sprintf("%d +0000", t.Unix())
-	return []string{
-		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + date,
-		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + date,
-	}
 }
 
 // noreply is the address that GitHub gives to commits that it makes for somebody.

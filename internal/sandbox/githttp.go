@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -44,7 +46,11 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 		return
 	}
 	env := s.pusherEnv(r, user)
-	if g.rest != "git-receive-pack" {
+	switch {
+	case g.rest == "info/refs" && g.service == smarthttp.UploadPack && r.Header.Get("Git-Protocol") == "version=2":
+		s.greet(w, r, repo, env)
+		return
+	case g.rest != "git-receive-pack":
 		smarthttp.Serve(w, r, g.service, s.git.path(repo), env)
 		return
 	}
@@ -62,6 +68,24 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 		return
 	}
 	answer.body = policy.worded(answer.body)
+	answer.release(w)
+}
+
+// greet answers what a fetch in the second version of git's protocol asks first: what git can do. That is the same for every
+// repository here, so that git is asked once. https://git-scm.com/docs/protocol-v2#_capability_advertisement
+func (s *Server) greet(w http.ResponseWriter, r *http.Request, repo *Repository, env []string) {
+	answer, err := fact(&s.core, "capabilities of upload-pack", func() (*held, error) {
+		h := &held{header: http.Header{}, status: http.StatusOK}
+		smarthttp.Serve(h, r, smarthttp.UploadPack, s.git.path(repo), env)
+		if !bytes.HasSuffix(h.body, []byte(flushPkt)) {
+			return nil, errors.New("git does not say what it can do")
+		}
+		return h, nil
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	answer.release(w)
 }
 

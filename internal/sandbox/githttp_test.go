@@ -191,6 +191,7 @@ func TestProtectedBranches(t *testing.T) {
 func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 	w := newTown(t)
 	c := w.clone("actions")
+	c.commit(".github/workflows/older.yml", "on: push\n")
 	c.commit(".github/workflows/ci.yml", "on: push\n")
 	out, err := c.try("push", "origin", "HEAD:refs/heads/x")
 	require.Error(t, err)

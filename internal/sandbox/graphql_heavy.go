@@ -159,7 +159,7 @@ func (out *graphqlResponse) lose(asked *survey, data any, at []any, limits *Quer
 		Type: cmp.Or(limits.Type, "RESOURCE_LIMITS_EXCEEDED"), Path: at, Message: cmp.Or(limits.Message, "Resource limits for this query exceeded."),
 	})
 	place := at
-	for len(place) > 0 && asked.nonNull[fmt.Sprint(fieldsOf(place))] {
+	for len(place) > 0 && asked.nonNull(place) {
 		if _, isField := place[len(place)-1].(string); !isField {
 			break // entries of GitHub's lists may be null
 		}
@@ -185,6 +185,12 @@ func (out *graphqlResponse) lose(asked *survey, data any, at []any, limits *Quer
 		return fmt.Errorf("write a partial answer: %w", err)
 	}
 	return nil
+}
+
+// nonNull tells whether the field at a path is always there.
+func (v *survey) nonNull(path []any) bool {
+	f := v.field(v.set, fieldsOf(path))
+	return f != nil && f.Definition != nil && f.Definition.Type.NonNull
 }
 
 // fieldsOf is a path without the indices of lists.

@@ -24,15 +24,15 @@ const (
 	pointsPerHour = 5000
 )
 
-// survey is what can be said of a query before it is run: its cost, and where each of its fields stands in the text.
+// survey is what can be said of a query before it is run: its cost, and where each of its fields stands in the text. Every query
+// is surveyed, so that what only an error needs is looked for when there is one.
 type survey struct {
 	nodes    int // that it may return at most
 	requests int // connections that it reads, each as often as its parents may occur
-	places   map[string]gqlerrors.Location
-	nonNull  map[string]bool // of fields, by their paths as in places
 	errors   []graphqlError
 	vars     map[string]any
-	fields   []*ast.Field // that it selects, each once
+	set      ast.SelectionSet
+	fields   []*ast.Field // that it selects, as often as it does
 	changes  bool         // it is a mutation
 }
 
@@ -65,7 +65,7 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 	if err != nil {
 		return nil, refusals(err), nil
 	}
-	v := &survey{places: map[string]gqlerrors.Location{}, nonNull: map[string]bool{}, vars: vars, changes: op.Operation == ast.Mutation}
+	v := &survey{vars: vars, set: op.SelectionSet, changes: op.Operation == ast.Mutation}
 	v.walk(op.SelectionSet, nil, 1)
 	if v.nodes > maxNodes {
 		v.errors = append(v.errors, graphqlError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(
@@ -118,19 +118,59 @@ func (v *survey) walk(set ast.SelectionSet, path []any, times int) {
 			if !v.included(sel.Directives) {
 				continue
 			}
-			v.note(sel)
+			v.fields = append(v.fields, sel)
 			here := append(path[:len(path):len(path)], sel.Alias)
-			v.places[fmt.Sprint(here)] = gqlerrors.Location{Line: sel.Position.Line, Column: sel.Position.Column}
-			v.nonNull[fmt.Sprint(here)] = sel.Definition != nil && sel.Definition.Type.NonNull
 			below := times
-			if sel.Definition != nil && sel.Definition.Arguments.ForName("first") != nil {
+			switch {
+			case takes(sel, "first"):
 				below = v.connection(sel, here, times)
-			} else if ids, ok := sel.ArgumentMap(v.vars)["ids"].([]any); ok {
-				below = v.ids(len(ids), here, times)
+			case takes(sel, "ids"):
+				if ids, ok := sel.ArgumentMap(v.vars)["ids"].([]any); ok {
+					below = v.ids(sel, len(ids), here, times)
+				}
 			}
 			v.walk(sel.SelectionSet, here, below)
 		}
 	}
+}
+
+// takes tells whether a field has an argument of that name, given or not.
+func takes(f *ast.Field, name string) bool {
+	return f.Definition != nil && f.Definition.Arguments.ForName(name) != nil
+}
+
+// field finds the field at a path, the last one where several types have one there; nil when there is none.
+func (v *survey) field(set ast.SelectionSet, path []any) (found *ast.Field) {
+	for _, selection := range set {
+		here := found
+		switch sel := selection.(type) {
+		case *ast.InlineFragment:
+			if v.included(sel.Directives) {
+				here = v.field(sel.SelectionSet, path)
+			}
+		case *ast.FragmentSpread:
+			if v.included(sel.Directives) {
+				here = v.field(sel.Definition.SelectionSet, path)
+			}
+		case *ast.Field:
+			switch {
+			case !v.included(sel.Directives) || len(path) == 0 || path[0] != sel.Alias:
+			case len(path) == 1:
+				here = sel
+			default:
+				here = v.field(sel.SelectionSet, path[1:])
+			}
+		}
+		if here != nil {
+			found = here
+		}
+	}
+	return found
+}
+
+// placeOf is where a field stands in the text.
+func placeOf(f *ast.Field) gqlerrors.Location {
+	return gqlerrors.Location{Line: f.Position.Line, Column: f.Position.Column}
 }
 
 // included tells whether @include and @skip leave a selection in.
@@ -150,7 +190,7 @@ func (v *survey) connection(f *ast.Field, path []any, times int) int {
 	first, hasFirst := intOf(args["first"])
 	last, hasLast := intOf(args["last"])
 	refuse := func(kind, format string, words ...any) int {
-		v.errors = append(v.errors, graphqlError{Type: kind, Path: path, Locations: []gqlerrors.Location{v.places[fmt.Sprint(path)]}, Message: fmt.Sprintf(format, words...)})
+		v.errors = append(v.errors, graphqlError{Type: kind, Path: path, Locations: []gqlerrors.Location{placeOf(f)}, Message: fmt.Sprintf(format, words...)})
 		return 0
 	}
 	word, n := "first", first
@@ -175,9 +215,9 @@ func (v *survey) connection(f *ast.Field, path []any, times int) int {
 }
 
 // ids checks a lookup of several nodes.
-func (v *survey) ids(n int, path []any, times int) int {
+func (v *survey) ids(f *ast.Field, n int, path []any, times int) int {
 	if n > maxPage {
-		v.errors = append(v.errors, graphqlError{Type: "ARGUMENT_LIMIT", Path: path, Locations: []gqlerrors.Location{v.places[fmt.Sprint(path)]},
+		v.errors = append(v.errors, graphqlError{Type: "ARGUMENT_LIMIT", Path: path, Locations: []gqlerrors.Location{placeOf(f)},
 			Message: fmt.Sprintf("You may not provide more than %d node ids; you provided %d.", maxPage, n)})
 	}
 	v.requests += times
@@ -194,8 +234,8 @@ func (v *survey) shape(e *gqlerrors.QueryError) graphqlError {
 	if whole, _ := e.Extensions["whole"].(bool); whole && len(e.Path) > 0 {
 		out.Path = e.Path[:len(e.Path)-1]
 	}
-	if place, ok := v.places[fmt.Sprint(fieldsOf(e.Path))]; ok {
-		out.Locations = []gqlerrors.Location{place}
+	if f := v.field(v.set, fieldsOf(e.Path)); f != nil {
+		out.Locations = []gqlerrors.Location{placeOf(f)}
 	}
 	return out
 }

@@ -100,10 +100,14 @@ func (o *gqlObject) CommitResourcePath() text {
 }
 func (o *gqlObject) CommitURL() text { return text(o.s.origin) + o.CommitResourcePath() }
 
-// read is the object's content, as git cat-file prints it.
+// read is the object's content, as git stores it.
 func (o *gqlObject) read() ([]byte, error) {
 	return memo(o.s, fmt.Sprint("read ", o.r.ID, o.oid), func() ([]byte, error) {
-		return runGit(o.s.git.path(o.r), nil, nil, "cat-file", o.kind, o.oid)
+		found, data, err := o.s.git.objects(o.r).read(o.oid)
+		if err == nil && found.kind != o.kind {
+			err = errNoObject
+		}
+		return data, err
 	})
 }
 
@@ -150,20 +154,14 @@ func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
 
 // list reads a tree; below is the path of the tree itself.
 func (o *gqlObject) list(below string) ([]*gqlTreeEntry, error) {
-	out, err := memo(o.s, fmt.Sprint("ls-tree ", o.r.ID, o.oid), func() (string, error) { return o.s.git.run(o.r, "ls-tree", "-z", "-l", o.oid) })
+	there, err := memo(o.s, fmt.Sprint("entries ", o.r.ID, o.oid), func() ([]contentEntry, error) { return o.s.trees.list(o.r, o.oid, "") })
 	if err != nil {
 		return nil, fmt.Errorf("list tree: %w", err)
 	}
 	entries := []*gqlTreeEntry{}
-	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
-		about, name, ok := strings.Cut(record, "\t") // mode kind oid size; size is "-" for a tree
-		f := strings.Fields(about)
-		if !ok || len(f) != 4 {
-			continue
-		}
-		mode, _ := strconv.ParseInt(f[0], 8, 32) // git's own output
-		size, _ := strconv.Atoi(f[3])            // 0 for "-"
-		entries = append(entries, &gqlTreeEntry{o.look, o.r, path.Join(below, name), int32(mode), f[1], f[2], int32(size)})
+	for _, e := range there {
+		mode, _ := strconv.ParseInt(e.mode, 8, 32) // git's own
+		entries = append(entries, &gqlTreeEntry{o.look, o.r, path.Join(below, e.path), int32(mode), e.kind, e.sha})
 	}
 	return entries, nil
 }
@@ -176,15 +174,16 @@ type gqlTreeEntry struct {
 	mode int32
 	kind string
 	oid  string
-	size int32
 }
 
-func (e *gqlTreeEntry) Name() string                { return path.Base(e.path) }
-func (e *gqlTreeEntry) Path() *string               { return &e.path }
-func (e *gqlTreeEntry) Mode() int32                 { return e.mode }
-func (e *gqlTreeEntry) Type() string                { return e.kind }
-func (e *gqlTreeEntry) OID() text                   { return text(e.oid) }
-func (e *gqlTreeEntry) Size() int32                 { return e.size }
+func (e *gqlTreeEntry) Name() string  { return path.Base(e.path) }
+func (e *gqlTreeEntry) Path() *string { return &e.path }
+func (e *gqlTreeEntry) Mode() int32   { return e.mode }
+func (e *gqlTreeEntry) Type() string  { return e.kind }
+func (e *gqlTreeEntry) OID() text     { return text(e.oid) }
+func (e *gqlTreeEntry) Size() int32 {
+	return int32(e.s.trees.size(e.r, contentEntry{kind: e.kind, sha: e.oid}))
+}
 func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.object(e.r, e.oid) }
 func (e *gqlTreeEntry) Repository() *gqlRepository  { return &gqlRepository{e.look, e.r} }
 

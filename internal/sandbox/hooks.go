@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -134,24 +135,28 @@ const maxPushed = 20
 
 // pushedCommits are the commits that a push brought, oldest first: for a new branch those on no other branch.
 func (h hooks) pushedCommits(r *Repository, c refChange, tip string) ([]string, error) {
-	args := []string{"rev-list", "--topo-order", fmt.Sprintf("--max-count=%d", maxPushed), tip, "--not"}
+	var without []string
 	if c.old != "" {
-		args = append(args, c.old)
+		without = []string{c.old}
 	} else {
 		for ref, sha := range r.Refs {
 			if ref != c.ref && strings.HasPrefix(ref, "refs/heads/") {
-				args = append(args, sha)
+				without = append(without, sha)
 			}
 		}
 	}
-	out, err := h.git.run(r, args...)
+	if shas, ok := h.git.line(r, tip, without...); ok {
+		shas = shas[:min(len(shas), maxPushed)]
+		slices.Reverse(shas)
+		return shas, nil
+	}
+	args := []string{"rev-list", "--topo-order", fmt.Sprintf("--max-count=%d", maxPushed), tip, "--not"}
+	out, err := h.git.run(r, append(args, without...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list pushed commits: %w", err)
 	}
 	shas := strings.Fields(out)
-	for i, j := 0, len(shas)-1; i < j; i, j = i+1, j-1 {
-		shas[i], shas[j] = shas[j], shas[i]
-	}
+	slices.Reverse(shas)
 	return shas, nil
 }
 
@@ -163,22 +168,30 @@ func (h hooks) pushedCommit(r *Repository, c *commitInfo) (obj, error) {
 		"author":    obj{"name": c.Author.Name, "email": c.Author.Email, "username": h.world.loginOf(c.Author)},
 		"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email, "username": h.world.loginOf(c.Committer)},
 	}
+	var from string
+	if p := c.firstParent(); p != "" {
+		parent, err := h.git.commitOf(r, p)
+		if err != nil {
+			return nil, err
+		}
+		from = parent.Tree
+	}
 	added, removed, modified := []string{}, []string{}, []string{}
-	files, err := h.git.diff(r, c.firstParent(), c.SHA)
+	err := h.trees.eachFile(r, from, c.Tree, "", func(path string, was, now *contentEntry) {
+		switch {
+		case was == nil:
+			added = append(added, path)
+		case now == nil:
+			removed = append(removed, path)
+		default:
+			modified = append(modified, path)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		switch f.Status {
-		case "added", "copied":
-			added = append(added, f.Path)
-		case "removed":
-			removed = append(removed, f.Path)
-		case "renamed":
-			added, removed = append(added, f.Path), append(removed, f.OldPath)
-		default:
-			modified = append(modified, f.Path)
-		}
+	for _, paths := range [][]string{added, removed, modified} {
+		slices.Sort(paths)
 	}
 	o["added"], o["removed"], o["modified"] = added, removed, modified
 	return o, nil

@@ -3,8 +3,14 @@ package sandbox
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // signature is who wrote or committed, and when (RFC 3339, UTC).
@@ -25,56 +31,68 @@ func (c *commitInfo) firstParent() string {
 	return c.Parents[0]
 }
 
-const commitFormat = "--format=%H%x1f%T%x1f%P%x1f%an%x1f%ae%x1f%ad%x1f%cn%x1f%ce%x1f%cd%x1f%B"
-
-// commitsOf reads commits, those that are not remembered with one call of git.
+// commitsOf reads commits by their full SHAs.
 func (g gitStore) commitsOf(r *Repository, shas []string) ([]*commitInfo, error) {
-	key := func(sha string) string { return fmt.Sprint("commit ", r.ID, sha) }
-	known := map[string]*commitInfo{}
-	var missing []string
-	for _, sha := range shas {
-		if c, ok := g.memos[key(sha)]; ok {
-			known[sha] = c.(*commitInfo)
-		} else {
-			missing = append(missing, sha)
+	commits := make([]*commitInfo, len(shas))
+	for n, sha := range shas {
+		var err error
+		if commits[n], err = g.commitOf(r, sha); err != nil {
+			return nil, err
 		}
-	}
-	if len(missing) > 0 {
-		out, err := runGit(g.path(r), nil, []byte(strings.Join(missing, "\n")+"\n"), "log", "--no-walk=unsorted", "--stdin", "-z",
-			"--date=format-local:%Y-%m-%dT%H:%M:%SZ", commitFormat)
-		if err != nil {
-			return nil, fmt.Errorf("read commits: %w", err)
-		}
-		for _, record := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-			f := strings.SplitN(record, "\x1f", 10)
-			if len(f) != 10 {
-				return nil, fmt.Errorf("read commits: odd record %q", record)
-			}
-			c := &commitInfo{
-				SHA: f[0], Tree: f[1], Parents: strings.Fields(f[2]), Author: signature{f[3], f[4], f[5]},
-				Committer: signature{f[6], f[7], f[8]}, Message: strings.TrimRight(f[9], "\n"),
-			}
-			known[c.SHA] = c
-			g.memos[key(c.SHA)] = c
-		}
-	}
-	commits := make([]*commitInfo, 0, len(shas))
-	for _, sha := range shas {
-		if known[sha] == nil {
-			return nil, fmt.Errorf("read commits: %s is not there", sha)
-		}
-		commits = append(commits, known[sha])
 	}
 	return commits, nil
 }
 
 // commitOf reads one commit by its full SHA.
 func (g gitStore) commitOf(r *Repository, sha string) (*commitInfo, error) {
-	cs, err := g.commitsOf(r, []string{sha})
-	if err != nil {
-		return nil, err
+	return memo(g.core, fmt.Sprint("commit ", r.ID, sha), func() (*commitInfo, error) {
+		found, raw, err := g.objects(r).read(sha)
+		if err != nil || found.kind != "commit" {
+			return nil, fmt.Errorf("read commits: %s is not there", sha)
+		}
+		c := parseCommit(sha, raw)
+		if cut, err := os.ReadFile(filepath.Join(g.path(r), "shallow")); err == nil && strings.Contains(string(cut), sha) {
+			c.Parents = nil // they were not copied
+		}
+		return c, nil
+	})
+}
+
+// parseCommit takes a commit object apart. Its text is UTF-8 unless it says otherwise.
+func parseCommit(sha string, raw []byte) *commitInfo {
+	head, message, _ := strings.Cut(string(raw), "\n\n")
+	if _, rest, ok := strings.Cut(head, "\nencoding "); ok {
+		name, _, _ := strings.Cut(rest, "\n")
+		if e, err := htmlindex.Get(name); err == nil {
+			utf8, _ := e.NewDecoder().String(string(raw)) // what is not of the encoding is replaced
+			head, message, _ = strings.Cut(utf8, "\n\n")
+		}
 	}
-	return cs[0], nil
+	message, _, _ = strings.Cut(message, "\x00")
+	c := &commitInfo{SHA: sha, Message: strings.TrimRight(message, "\n")}
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			c.Tree = value
+		case "parent":
+			c.Parents = append(c.Parents, value)
+		case "author":
+			c.Author = parseSignature(value)
+		case "committer":
+			c.Committer = parseSignature(value)
+		}
+	}
+	return c
+}
+
+// parseSignature reads "Name <address> seconds zone".
+func parseSignature(s string) signature {
+	name, rest, _ := strings.Cut(s, "<")
+	email, when, _ := strings.Cut(rest, ">")
+	seconds, _, _ := strings.Cut(strings.TrimSpace(when), " ")
+	n, _ := strconv.ParseInt(seconds, 10, 64)
+	return signature{strings.TrimSpace(name), email, stamp(time.Unix(n, 0))}
 }
 
 var noreplyAddress = regexp.MustCompile(`^(?:\d+\+)?(.+)@(?:users\.noreply\.github\.com|example\.com)$`)

@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // mergeRef is where GitHub has the commit that merges a pull request for trial. It is made when somebody asks whether the pull
 // request can be merged, stays as it is while nobody asks again, and goes with the merge:
@@ -22,13 +19,11 @@ func (pr pulls) showMerge(i *Issue) error {
 	if err != nil || !clean {
 		return err
 	}
-	env := identity("GitHub", "noreply@github.com", pr.world.now())
-	out, err := runGit(pr.git.path(i.repo), env, nil, "commit-tree", "-p", t.Base, "-p", t.Head, "-m", fmt.Sprintf("Merge %s into %s", t.Head, t.Base), tree)
+	sha, err := pr.git.commitTree(i.repo, tree, []string{t.Base, t.Head}, fmt.Sprintf("Merge %s into %s\n", t.Head, t.Base), byGitHub(pr.world.now()), byGitHub(pr.world.now()))
 	if err != nil {
 		return fmt.Errorf("merge pull request %d for trial: %w", i.Number, err)
 	}
-	sha := strings.TrimSpace(string(out))
-	if _, err := pr.git.run(i.repo, "update-ref", mergeRef(i), sha); err != nil {
+	if err := pr.git.setRef(i.repo, refChange{mergeRef(i), i.repo.Refs[mergeRef(i)], sha}); err != nil {
 		return fmt.Errorf("merge pull request %d for trial: %w", i.Number, err)
 	}
 	i.repo.Refs[mergeRef(i)], t.Commit = sha, sha

@@ -61,7 +61,7 @@ func mergePull(q *request) (any, error) {
 		return nil, err
 	}
 	ref := "refs/heads/" + i.Pull.BaseRef
-	if _, err := q.s.git.run(q.repo, "update-ref", ref, tip, base); err != nil {
+	if err := q.s.git.setRef(q.repo, refChange{ref, base, tip}); err != nil {
 		return nil, refuse("Base branch was modified. Review and try the merge again.")
 	}
 	q.s.pulls.markMerged(i, q.user, tip)
@@ -76,8 +76,6 @@ var errConflict = errors.New("merge conflict")
 
 // mergeTip makes the commits that merging would put on the base.
 func (pr pulls) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (string, error) {
-	author := []string{"GIT_AUTHOR_NAME=" + u.Login, "GIT_AUTHOR_EMAIL=" + noreply(u)}
-	env := append(identity("GitHub", "noreply@github.com", pr.world.now()), author...)
 	if in.Method == "rebase" {
 		return pr.git.rebase(i.repo, base, head)
 	}
@@ -88,10 +86,9 @@ func (pr pulls) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (
 	if !clean {
 		return "", errConflict
 	}
-	title, message, parents := in.Title, in.Message, []string{base}
+	by, title, message, parents := u, in.Title, in.Message, []string{base}
 	if in.Method == "squash" {
-		by := pr.world.author(i.Author)
-		env = append(env, "GIT_AUTHOR_NAME="+by.Login, "GIT_AUTHOR_EMAIL="+noreply(by))
+		by = pr.world.author(i.Author)
 		if title == "" {
 			title = fmt.Sprintf("%s (#%d)", i.Title, i.Number)
 		}
@@ -113,7 +110,8 @@ func (pr pulls) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (
 			}
 		}
 	}
-	return pr.git.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), env)
+	author := signedAt(by.Login, noreply(by), pr.world.now())
+	return pr.git.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), author, byGitHub(pr.world.now()))
 }
 
 // squashMessage lists the commits, as GitHub's default does when there are several.
@@ -154,8 +152,7 @@ func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		env := identity("GitHub", "noreply@github.com", g.world.now())
-		standIn, err := g.commitTree(r, onto.Tree, c.Parents, "stand-in", env)
+		standIn, err := g.commitTree(r, onto.Tree, c.Parents, "stand-in", byGitHub(g.world.now()), byGitHub(g.world.now()))
 		if err != nil {
 			return "", err
 		}
@@ -166,25 +163,11 @@ func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
 		if !clean {
 			return "", errConflict
 		}
-		env = append(env, "GIT_AUTHOR_NAME="+c.Author.Name, "GIT_AUTHOR_EMAIL="+c.Author.Email, "GIT_AUTHOR_DATE="+c.Author.Date)
-		if tip, err = g.commitTree(r, tree, []string{tip}, c.Message, env); err != nil {
+		if tip, err = g.commitTree(r, tree, []string{tip}, c.Message, c.Author, byGitHub(g.world.now())); err != nil {
 			return "", err
 		}
 	}
 	return tip, nil
-}
-
-// commitTree writes a commit.
-func (g gitStore) commitTree(r *Repository, tree string, parents []string, message string, env []string) (string, error) {
-	args := []string{"commit-tree", tree}
-	for _, p := range parents {
-		args = append(args, "-p", p)
-	}
-	out, err := runGit(g.path(r), env, []byte(message), args...)
-	if err != nil {
-		return "", fmt.Errorf("write commit: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
 }
 
 // updateBranch merges the base into the head: https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
@@ -234,8 +217,8 @@ func mergeCommit(q *request, r *Repository, into, from, message string) (string,
 	if !clean {
 		return "", errConflict
 	}
-	env := append(identity("GitHub", "noreply@github.com", q.s.world.now()), "GIT_AUTHOR_NAME="+q.user.Login, "GIT_AUTHOR_EMAIL="+noreply(q.user))
-	return q.s.git.commitTree(r, tree, []string{into, from}, message, env)
+	author := signedAt(q.user.Login, noreply(q.user), q.s.world.now())
+	return q.s.git.commitTree(r, tree, []string{into, from}, message, author, byGitHub(q.s.world.now()))
 }
 
 // moveRef sets, makes (no old) or deletes (no now) a ref as the caller, unless it is protected or has moved meanwhile.
@@ -243,11 +226,11 @@ func moveRef(q *request, r *Repository, c refChange) error {
 	if why := q.s.refs.protects(r, c, q.user); why != "" {
 		return unprocessable(why)
 	}
-	args := []string{"update-ref", c.ref, c.now, zeroForm(c.old)}
+	set := q.s.git.setRef
 	if c.now == "" {
-		args = []string{"update-ref", "-d", c.ref, c.old}
+		set = q.s.git.dropRef
 	}
-	if _, err := q.s.git.run(r, args...); err != nil {
+	if err := set(r, c); err != nil {
 		return unprocessable("Reference update failed")
 	}
 	return q.s.refs.sync(r, q.user)

@@ -1,12 +1,10 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -53,7 +51,8 @@ func createGitCommit(q *request) (any, error) {
 			return nil, unprocessable("Parent SHA does not exist or is not a commit object")
 		}
 	}
-	sha, err := q.s.git.commitTree(q.repo, in.Tree, in.Parents, in.Message, commitEnv(q, in.Author, in.Committer))
+	author, committer := signers(q, in.Author, in.Committer)
+	sha, err := q.s.git.commitTree(q.repo, in.Tree, in.Parents, in.Message, author, committer)
 	if err != nil {
 		return nil, err
 	}
@@ -64,73 +63,22 @@ func createGitCommit(q *request) (any, error) {
 	return &reply{http.StatusCreated, q.s.json.gitCommit(q.repo, c)}, nil
 }
 
-// commitEnv are the identities of a commit made by API: the caller's unless given; an author given alone commits too.
-func commitEnv(q *request, author, committer *signature) []string {
-	env := identity(q.user.Login, noreply(q.user), q.s.world.now())
+// signers are the author and the committer of a commit made by API: the caller unless given; an author given alone commits too.
+func signers(q *request, author, committer *signature) (by, with signature) {
+	caller := signedAt(q.user.Login, noreply(q.user), q.s.world.now())
 	if committer == nil {
 		committer = author
 	}
-	for role, sig := range map[string]*signature{"AUTHOR": author, "COMMITTER": committer} {
-		if sig == nil {
-			continue
+	given := func(s *signature) signature {
+		if s == nil {
+			return caller
 		}
-		env = append(env, "GIT_"+role+"_NAME="+sig.Name, "GIT_"+role+"_EMAIL="+sig.Email)
-		if t, err := time.Parse(time.RFC3339, sig.Date); err == nil {
-			env = append(env, fmt.Sprintf("GIT_%s_DATE=%d +0000", role, t.Unix()))
+		if _, err := time.Parse(time.RFC3339, s.Date); err != nil {
+			return signature{s.Name, s.Email, caller.Date}
 		}
+		return *s
 	}
-	return env
-}
-
-// treeEntry is one entry of POST git/trees; a null SHA without content removes the path.
-type treeEntry struct {
-	Path, Mode, Type string
-	SHA, Content     *string
-}
-
-// editTree writes base with the entries set, by way of an index of its own.
-func (g gitStore) editTree(r *Repository, base string, entries []treeEntry) (string, error) {
-	index := []string{"GIT_INDEX_FILE=" + g.path(r) + "/index.sandbox"}
-	args := []string{"read-tree", "--empty"}
-	if base != "" {
-		args = []string{"read-tree", base}
-	}
-	if _, err := runGit(g.path(r), index, nil, args...); err != nil {
-		return "", fmt.Errorf("read tree: %w", err)
-	}
-	var info bytes.Buffer
-	for _, e := range entries {
-		mode, sha := e.Mode, zeroSHA
-		if e.SHA != nil {
-			sha = *e.SHA
-		} else {
-			mode = "0"
-		}
-		if e.Mode == "040000" {
-			if _, err := runGit(g.path(r), index, nil, "read-tree", "--prefix="+e.Path, sha); err != nil {
-				return "", fmt.Errorf("read tree: %w", err)
-			}
-			continue
-		}
-		fmt.Fprintf(&info, "%s %s\t%s\x00", mode, sha, e.Path)
-	}
-	if _, err := runGit(g.path(r), index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
-		return "", fmt.Errorf("change tree: %w", err)
-	}
-	out, err := runGit(g.path(r), index, nil, "write-tree")
-	if err != nil {
-		return "", fmt.Errorf("write tree: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
-}
-
-// hashBlob writes a blob.
-func (g gitStore) hashBlob(r *Repository, data []byte) (string, error) {
-	out, err := runGit(g.path(r), nil, append([]byte{}, data...), "hash-object", "-w", "--stdin")
-	if err != nil {
-		return "", fmt.Errorf("write blob: %w", err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return given(author), given(committer)
 }
 
 func createTree(q *request) (any, error) {
@@ -147,7 +95,7 @@ func createTree(q *request) (any, error) {
 			return nil, unprocessable("tree.path contains a malformed path component")
 		}
 		if e.SHA == nil && e.Content != nil {
-			sha, err := q.s.git.hashBlob(q.repo, []byte(*e.Content))
+			sha, err := q.s.git.writeObject(q.repo, "blob", []byte(*e.Content))
 			if err != nil {
 				return nil, err
 			}
@@ -159,7 +107,7 @@ func createTree(q *request) (any, error) {
 			}
 		}
 	}
-	sha, err := q.s.git.editTree(q.repo, in.BaseTree, in.Tree)
+	sha, err := q.s.trees.edit(q.repo, in.BaseTree, in.Tree)
 	if err != nil {
 		return nil, unprocessable("base_tree is not a valid tree oid")
 	}
@@ -186,26 +134,29 @@ func getTree(q *request) (any, error) {
 
 // tree renders the schema git-tree.
 func (js views) tree(r *Repository, sha string, recursive bool) (obj, error) {
-	args := []string{"ls-tree", "-z", "-l"}
-	if recursive {
-		args = append(args, "-r", "-t")
-	}
-	out, err := js.git.run(r, append(args, sha)...)
-	if err != nil {
-		return nil, fmt.Errorf("list tree: %w", err)
-	}
 	entries, api := []obj{}, js.urls.repositoryAPI(r)+"/git/"
-	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
-		head, name, ok := strings.Cut(record, "\t")
-		f := strings.Fields(head) // mode type sha size
-		if !ok || len(f) != 4 {
-			continue
+	var list func(sha, dir string) error
+	list = func(sha, dir string) error {
+		here, err := js.trees.list(r, sha, dir)
+		if err != nil {
+			return err
 		}
-		e := obj{"path": name, "mode": f[0], "type": f[1], "sha": f[2], "url": api + f[1] + "s/" + f[2]}
-		if size, err := strconv.Atoi(f[3]); err == nil {
-			e["size"] = size
+		for _, e := range here {
+			o := obj{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha, "url": api + e.kind + "s/" + e.sha}
+			if e.kind == "blob" {
+				o["size"] = js.trees.size(r, e)
+			}
+			entries = append(entries, o)
+			if recursive && e.kind == "tree" {
+				if err := list(e.sha, e.path); err != nil {
+					return err
+				}
+			}
 		}
-		entries = append(entries, e)
+		return nil
+	}
+	if err := list(sha, ""); err != nil {
+		return nil, err
 	}
 	return obj{"sha": sha, "url": api + "trees/" + sha, "truncated": false, "tree": entries}, nil
 }
@@ -254,7 +205,7 @@ func createBlob(q *request) (any, error) {
 			return nil, unprocessable("content is not valid Base64")
 		}
 	}
-	sha, err := q.s.git.hashBlob(q.repo, data)
+	sha, err := q.s.git.writeObject(q.repo, "blob", data)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +222,11 @@ func getTag(q *request) (any, error) {
 	if !isHex(sha) {
 		return nil, errNotFound
 	}
-	text, err := q.s.git.run(q.repo, "cat-file", "tag", sha)
-	if err != nil {
+	found, text, err := q.s.git.objects(q.repo).read(sha)
+	if err != nil || found.kind != "tag" || !isHex(sha) {
 		return nil, errNotFound
 	}
-	head, message, _ := strings.Cut(text, "\n\n")
+	head, message, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\n")
 	o := obj{
 		"sha": sha, "node_id": nodeID("TA", q.repo.ID) + sha, "url": q.s.urls.repositoryAPI(q.repo) + "/git/tags/" + sha,
 		"message": message, "verification": unsigned(), "tagger": obj{"name": "", "email": "", "date": stamp(inventedAt)},
@@ -291,18 +242,9 @@ func getTag(q *request) (any, error) {
 		case "tag":
 			o["tag"] = value
 		case "tagger":
-			o["tagger"] = tagger(value)
+			o["tagger"] = gitUser(parseSignature(value))
 		}
 	}
 	o["object"] = object
 	return o, nil
-}
-
-// tagger reads "Name <address> seconds zone".
-func tagger(s string) obj {
-	name, rest, _ := strings.Cut(s, " <")
-	email, when, _ := strings.Cut(rest, "> ")
-	seconds, _, _ := strings.Cut(when, " ")
-	n, _ := strconv.ParseInt(seconds, 10, 64)
-	return gitUser(signature{name, email, stamp(time.Unix(n, 0))})
 }

@@ -190,7 +190,7 @@ func (k queues) build(i *Issue, e *QueueEntry, on, method string) error {
 
 // land moves the base to the commit of the first entry.
 func (k queues) land(i *Issue, e *QueueEntry, bot *User) error {
-	if _, err := k.git.run(i.repo, "update-ref", "refs/heads/"+i.Pull.BaseRef, e.Group, e.Base); err != nil {
+	if err := k.git.setRef(i.repo, refChange{"refs/heads/" + i.Pull.BaseRef, e.Base, e.Group}); err != nil {
 		return fmt.Errorf("land %d by the merge queue: %w", i.Number, err)
 	}
 	k.leave(i, bot, leftMerged)

@@ -50,7 +50,10 @@ func matchingRefs(q *request) (any, error) {
 
 // checkRefName refuses what is no ref that may be written: https://docs.github.com/en/rest/git/refs#create-a-reference
 func checkRefName(q *request, ref string) error {
-	_, err := q.s.git.run(q.repo, "check-ref-format", ref)
+	var err error
+	if branch, ok := strings.CutPrefix(ref, "refs/heads/"); !ok || !plainRef.MatchString(branch) {
+		_, err = q.s.git.run(q.repo, "check-ref-format", ref)
+	}
 	if err != nil || !strings.HasPrefix(ref, "refs/") || strings.Count(ref, "/") < 2 {
 		return unprocessable("Reference name is not valid")
 	}

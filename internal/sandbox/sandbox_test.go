@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -185,4 +186,13 @@ func (w *town) delivered(after int) []string {
 
 func (w *town) deliveries() int {
 	return len(w.as("", "GET", "/_sandbox/deliveries", nil).want(200).list())
+}
+
+// identity is the environment that makes git write commits as somebody at a time.
+func identity(name, email string, t time.Time) []string {
+	date := fmt.Sprintf("%d +0000", t.Unix())
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + date,
+	}
 }

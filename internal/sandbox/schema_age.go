@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
-	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // setSchema makes the server one of an older version, which lacks some fields ("PullRequest.headRefOid") of GraphQL; none: as it
@@ -36,23 +35,18 @@ func setSchema(q *request) (any, error) {
 // unknown lists the fields of a query that an older server does not have: it refuses the whole query, with status 200.
 func (v *survey) unknown(without []string) []graphqlError {
 	var errs []graphqlError
-	for _, f := range v.fields {
-		name := f.ObjectDefinition.Name + "." + f.Name
-		if !slices.Contains(without, name) {
+	for n, f := range v.fields {
+		if len(without) == 0 {
+			break
+		}
+		if f.ObjectDefinition == nil || !slices.Contains(without, f.ObjectDefinition.Name+"."+f.Name) || slices.Contains(v.fields[:n], f) {
 			continue
 		}
 		kind := f.ObjectDefinition.Name
 		errs = append(errs, graphqlError{
-			Message: fmt.Sprintf("Field '%s' doesn't exist on type '%s'", f.Name, kind), Locations: []gqlerrors.Location{{Line: f.Position.Line, Column: f.Position.Column}},
+			Message: fmt.Sprintf("Field '%s' doesn't exist on type '%s'", f.Name, kind), Locations: []gqlerrors.Location{placeOf(f)},
 			Extensions: map[string]any{"code": "undefinedField", "typeName": kind, "fieldName": f.Name}, Path: []any{"query", f.Alias},
 		})
 	}
 	return errs
-}
-
-// note keeps a field of a query, for unknown.
-func (v *survey) note(f *ast.Field) {
-	if f.ObjectDefinition != nil && !slices.Contains(v.fields, f) {
-		v.fields = append(v.fields, f)
-	}
 }

@@ -38,13 +38,13 @@ func (g gitStore) commitFiles(r *Repository, branch, from string, files map[stri
 	slices.Sort(paths)
 	var entries []treeEntry
 	for _, p := range paths {
-		sha, err := g.hashBlob(r, []byte(files[p]))
+		sha, err := g.writeObject(r, "blob", []byte(files[p]))
 		if err != nil {
 			return "", err
 		}
 		entries = append(entries, treeEntry{Path: p, Mode: "100644", SHA: &sha})
 	}
-	tree, err := g.editTree(r, parent, entries)
+	tree, err := g.trees.edit(r, parent, entries)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,8 @@ func (g gitStore) commitFiles(r *Repository, branch, from string, files map[stri
 	if parent != "" {
 		parents = []string{parent}
 	}
-	sha, err := g.commitTree(r, tree, parents, message, identity(inventorName, inventorEmail, at))
+	by := signedAt(inventorName, inventorEmail, at)
+	sha, err := g.commitTree(r, tree, parents, message, by, by)
 	if err != nil {
 		return "", err
 	}
@@ -62,8 +63,8 @@ func (g gitStore) commitFiles(r *Repository, branch, from string, files map[stri
 // setBranch points a branch at a commit without any event.
 func (g gitStore) setBranch(r *Repository, branch, sha string) error {
 	ref := "refs/heads/" + branch
-	if _, err := g.run(r, "update-ref", ref, sha); err != nil {
-		return fmt.Errorf("set %s: %w", ref, err)
+	if err := g.setRef(r, refChange{ref, r.Refs[ref], sha}); err != nil {
+		return err
 	}
 	r.Refs[ref] = sha
 	g.world.changed()

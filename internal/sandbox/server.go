@@ -71,6 +71,7 @@ type Server struct {
 // people do in one of them changes the others, all under one mutex, as on GitHub.
 type core struct {
 	git    gitStore
+	trees  trees
 	world  world
 	pulls  pulls
 	queues queues
@@ -109,6 +110,8 @@ type core struct {
 type (
 	// gitStore runs git in the bare repositories.
 	gitStore struct{ *core }
+	// trees are what is in commits, by directories.
+	trees struct{ *core }
 	// world is who and what there is: people and their rights, repositories, issues, labels, comments, runs.
 	world struct{ *core }
 	// pulls are pull requests as git says that they stand, their reviews, and how they end.
@@ -153,7 +156,7 @@ func open(o Options) (*Server, error) {
 	}
 	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
 	c := &s.core
-	c.git, c.world, c.pulls, c.queues, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, queues{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
+	c.git, c.trees, c.world, c.pulls, c.queues, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, trees{c}, world{c}, pulls{c}, queues{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
 	s.told, s.facts = o.Deliver, cmp.Or(o.Facts, &Facts{})
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()

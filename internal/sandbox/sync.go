@@ -149,7 +149,7 @@ func (pr pulls) showHead(i *Issue, head string) error {
 		return err
 	}
 	ref := fmt.Sprintf("refs/pull/%d/head", i.Number)
-	if _, err := pr.git.run(i.repo, "update-ref", ref, head); err != nil {
+	if err := pr.git.setRef(i.repo, refChange{ref, i.repo.Refs[ref], head}); err != nil {
 		return fmt.Errorf("show head of pull request %d: %w", i.Number, err)
 	}
 	i.repo.Refs[ref] = head

@@ -30,7 +30,8 @@ holds() {
 	case $1,$ref in "~ALL",refs/heads/*) return 0 ;; esac
 	[ "$ref" = "refs/heads/$1" ]
 }
-tab=$(printf '\t')
+tab=$(printf '\t') newline='
+'
 why=
 while IFS="$tab" read -r branch sha text; do
 	holds "$branch" || continue
@@ -55,7 +56,8 @@ while read -r branch linear ruleset pass who; do
 	[ -z "$why" ] || refuse "$why"
 done <"$GIT_DIR/sandbox-protection"
 if [ -n "$SANDBOX_NO_WORKFLOWS" ] && [ "$new" != "$zero" ]; then
-	path=$(git log --format= --name-only "$new" --not --branches -- .github/workflows | head -n 1)
+	path=$(git log --format= --name-only "$new" --not --branches -- .github/workflows)
+	path=${path%%"$newline"*}
 	if [ -n "$path" ]; then
 		echo "error: refusing to allow a GitHub App to create or update workflow \` + "`$path\\`" + ` without \` + "`workflows\\`" + ` permission" >&2
 		exit 1
