@@ -195,7 +195,9 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 // grown holds a round against the one before: its commits are not to be taken back either.
 func (d *dialogue) grown(ctx context.Context, head string) error {
 	before := cmp.Or(d.reached, head)
-	d.reached = head
+	if d.reached = head; before == head {
+		return nil
+	}
 	relation, err := history.Relation(ctx, d.Checkout, before, head)
 	if err == nil && lineage.Decide(relation) == lineage.Block {
 		err = &work.Ending{Block: thread.Rewritten(before, head, model.GuardLocal)}
@@ -304,17 +306,17 @@ func (d *dialogue) gitOp(ctx context.Context, r *model.GitResult) error {
 }
 
 func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
-	dirty, err := commits.Dirty(ctx, d.Checkout)
+	before, err := d.Checkout.Head(ctx)
+	if err != nil {
+		return err
+	}
+	dirty, err := commits.Dirty(ctx, d.Checkout, before)
 	if err != nil {
 		return err
 	}
 	if dirty {
 		r.Result, r.Detail = model.GitFailed, "the checkout has uncommitted changes: give a commit_message with the operation, or undo them"
 		return nil
-	}
-	before, err := d.Checkout.Head(ctx)
-	if err != nil {
-		return err
 	}
 	branch := d.Snap.DefaultBranch
 	head, err := commits.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))

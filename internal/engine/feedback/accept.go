@@ -20,7 +20,7 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, error)
 	if err != nil {
 		return "", err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout)
+	dirty, err := commits.Dirty(ctx, p.Checkout, head)
 	if err != nil {
 		return "", err
 	}
@@ -28,7 +28,7 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, error)
 		return "", p.Blocked(model.ReasonOutcome, err.Error())
 	}
 	if dirty && out.CommitMessage != "" {
-		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			return "", work.Failing(err)
 		}

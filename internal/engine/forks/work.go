@@ -247,18 +247,18 @@ func (g *admission) repair(ctx context.Context) error {
 // repaired is the head that the fix led to, held against the rules that hold for an agent.
 func (g *admission) repaired(ctx context.Context) (string, error) {
 	m := g.marker
-	dirty, err := commits.Dirty(ctx, g.Checkout)
+	head, err := g.Checkout.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirty, err := commits.Dirty(ctx, g.Checkout, head)
 	if err != nil {
 		return "", err
 	}
 	if dirty {
-		if _, _, err := commits.Commit(ctx, g.Checkout, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
+		if head, _, err = commits.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
 			return "", err
 		}
-	}
-	head, err := g.Checkout.Head(ctx)
-	if err != nil {
-		return "", err
 	}
 	relation, err := history.Relation(ctx, g.Checkout, m.Tip, head)
 	if err != nil {

@@ -81,7 +81,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 	if err != nil {
 		return "", err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout)
+	dirty, err := commits.Dirty(ctx, p.Checkout, head)
 	if err != nil {
 		return "", err
 	}
@@ -98,7 +98,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 	case document:
 		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = work.Failing(err)
 		}
@@ -160,7 +160,7 @@ func commitDocument(ctx context.Context, p *Issue, title string, text []byte, mo
 	if err != nil {
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
+	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}

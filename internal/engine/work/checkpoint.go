@@ -206,12 +206,12 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 	if work.Aside && !w.Phase.Whole() {
 		return Held{}, errors.New("it does not descend from the head that it started from")
 	}
-	dirty, err := commits.Dirty(ctx, w.Checkout)
+	dirty, err := commits.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return Held{}, err
 	}
 	if dirty {
-		made, _, err := commits.Commit(ctx, w.Checkout, CheckpointMessage(w.About()))
+		made, _, err := commits.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
 		switch {
 		case err == nil:
 			work.Head = made
@@ -290,7 +290,7 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
 // half-way leaves it there. "" when HEAD has it all.
 func further(ctx context.Context, w *Work, head string) (string, error) {
-	tip, err := checkpoint.Tip(ctx, w.Checkout)
+	tip, err := checkpoint.Tip(ctx, w.Checkout, head)
 	if err != nil || tip == "" || tip == head || tip == w.Base() {
 		return "", err
 	}
