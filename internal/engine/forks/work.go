@@ -140,7 +140,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
+		found, _, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
 		if err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	if head, err = g.OwnHere(ctx, m.Tip, head); err != nil {
 		return "", err
 	}
-	found, err := g.Inspect(ctx, m.Tip, head)
+	found, _, err := g.Inspect(ctx, m.Tip, head)
 	if err == nil && found.Reason != "" {
 		err = &mistake{"the fix must not be pushed: " + found.Detail}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -237,10 +236,10 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 		return Held{}, err
 	}
 	work.Head = done.Head
-	found, err := w.Inspect(ctx, w.Base(), work.Head)
+	found, listed, err := w.Inspect(ctx, w.Base(), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
 		var secret finding
-		if secret, err = findSecrets(ctx, w, w.Base(), work.Head, fetch.Tips(w.Checkout)); err == nil && secret.Reason == "" {
+		if secret, err = findSecrets(ctx, w, listed); err == nil && secret.Reason == "" {
 			work.Hidden = true
 			return work, nil
 		}

@@ -48,10 +48,7 @@ func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []s
 	if len(commits) > maxOwnCommits {
 		return done, &guard.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
 	}
-	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	if err != nil {
-		return done, err
-	}
+	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
 	defer p.Close()
 	err = c.Contents(ctx, commits, func(id string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
@@ -85,10 +82,7 @@ func Reword(ctx context.Context, c *git.Checkout, from, head string, known []str
 	if err != nil || len(commits) == 0 {
 		return done, err
 	}
-	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	if err != nil {
-		return done, err
-	}
+	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
 	defer p.Close()
 	err = c.Contents(ctx, []string{head}, func(_ string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit))
