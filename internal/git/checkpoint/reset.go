@@ -29,7 +29,7 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if err := worktree.ForgetStates(c); err != nil {
 		return err
 	}
-	if err := worktree.CheckOut(ctx, c, c.Branch, sha, true); err != nil {
+	if err := worktree.CheckOut(ctx, c, c.Branch, sha, "", true); err != nil {
 		return fmt.Errorf("reset checkout to %s: %w", sha, err)
 	}
 	return nil
