@@ -59,6 +59,7 @@ type world struct {
 	log      string            // where it notes its calls
 	workdir  string            // GITHUB_WORKSPACE; empty for an own clone
 	env      map[string]string // what the runner has set beside what every story needs
+	gitPath  string            // where MergeXO finds git; "": where we do
 	keeps    string            // where a runner that keeps its disk has the transcripts of sessions
 	seals    transcript.Key    // for transcripts that travel
 	runs     int64
@@ -363,7 +364,7 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 	require.NoError(w.t, err)
 	return &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
-		Git:    git.Options{Credential: source, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: os.Getenv("PATH")},
+		Git:    git.Options{Credential: source, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: cmp.Or(w.gitPath, os.Getenv("PATH"))},
 		Run:    thread.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self,
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },

@@ -122,10 +122,11 @@ func attachWorkspace(ctx context.Context, c *Checkout) error {
 			return err
 		}
 	}
-	if ok {
-		if c.Tracked, err = trackedCommits(ctx, c); err != nil {
-			return err
-		}
+	if !ok {
+		return c.NewOwnDir()
+	}
+	if c.Tracked, err = trackedCommits(ctx, c); err != nil {
+		return err
 	}
 	if err := readBoundary(c); err != nil {
 		return err
@@ -180,15 +181,27 @@ func startClone(ctx context.Context, c *Checkout) error {
 	if _, err := c.Run(ctx, init); err != nil {
 		return fmt.Errorf("start an own clone: %w", err)
 	}
-	if err := locate(ctx, c); err != nil {
-		return err
+	// As locate would say. Git resolves links.
+	if top, err = filepath.EvalSymlinks(top); err != nil {
+		return fmt.Errorf("resolve directory of an own clone: %w", err)
 	}
-	for _, kv := range [][2]string{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}} {
-		if _, err := c.Inside(ctx, "config", kv[0], kv[1]); err != nil {
-			return fmt.Errorf("name origin of an own clone: %w", err)
-		}
+	c.GitDir = filepath.Join(top, ".git")
+	in := func(name string) string { return filepath.Join(c.GitDir, name) }
+	c.Config, c.Objects, c.Index, c.Shallow, c.Info = in("config"), in("objects"), in("index"), in("shallow"), in("info")
+	if err := nameOrigin(c); err != nil {
+		return fmt.Errorf("name origin of an own clone: %w", err)
 	}
 	return nil
+}
+
+// nameOrigin adds the origin to the configuration of a clone that nobody else has seen.
+func nameOrigin(c *Checkout) error {
+	text, err := os.ReadFile(c.Config)
+	if err != nil {
+		return err
+	}
+	origin := SettingsText([]Setting{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}})
+	return os.WriteFile(c.Config, append(text, origin...), 0o644)
 }
 
 // locate asks git for the paths of the checkout, so that linked worktrees and .git files work as well. They are kept, since

@@ -12,11 +12,14 @@ import (
 // have changed and recreates our own git directory. It fails if the checkout's git directory is missing, broken or without
 // the commit.
 func (c *Checkout) Head(ctx context.Context) (string, error) {
-	if err := c.PutBack(); err != nil {
+	if err := c.Recreate(); err != nil {
 		return "", err
 	}
-	if err := c.NewOwnDir(); err != nil {
-		return "", err
+	// Git is asked in the checkout only if the files do not tell. It also says best what is broken.
+	if head := c.ReadHead(); head != "" {
+		if found, err := c.Peel(ctx, head); err != nil || found[0] == head {
+			return head, err
+		}
 	}
 	out, err := c.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
@@ -31,6 +34,27 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read HEAD of the checkout: commit %s is not among its objects", head)
 	}
 	return head, nil
+}
+
+// Peel resolves names in our own directory, of refs or objects, to commits; "" for a name that leads to none here.
+func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := c.Tell(ctx, []byte(strings.Join(names, "^{commit}\n")+"^{commit}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, fmt.Errorf("look for commits: %w", err)
+	}
+	found := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(found) != len(names) {
+		return nil, fmt.Errorf("look for commits: %d answers for %d names", len(found), len(names))
+	}
+	for i, id := range found {
+		if !syntax.IsSHA(id) {
+			found[i] = "" // "missing"
+		}
+	}
+	return found, nil
 }
 
 // Present reports whether all the commits are here.

@@ -15,6 +15,18 @@ func (c *Checkout) Pour(ctx context.Context, stdin []byte, read func(*bufio.Read
 	return c.Stream(ctx, Spec{Dir: c.OwnDir, Env: env, Stdin: stdin, Args: Safely(args)}, read)
 }
 
+// Converse runs a command in our own git directory that answers each line of its input at once: talk writes to it and reads
+// its answers. It ends when talk returns.
+func (c *Checkout) Converse(ctx context.Context, talk func(to io.Writer, from *bufio.Reader) error, args ...string) error {
+	in, to := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) }) // git would wait for more
+	defer stop()
+	return c.Stream(ctx, Spec{Dir: c.OwnDir, Env: c.OwnEnv(), Input: in, Args: Safely(args)}, func(from *bufio.Reader) error {
+		defer to.Close()
+		return talk(to, from)
+	})
+}
+
 // Stream does the same for any command.
 func (c *Checkout) Stream(ctx context.Context, s Spec, read func(*bufio.Reader) error) error {
 	out, to := io.Pipe()

@@ -40,6 +40,11 @@ func (c *Checkout) ReadSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return c.TakeSettings(ctx, list)
+}
+
+// TakeSettings is ReadSettings for a configuration that is listed already.
+func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 	// `git sparse-checkout` writes to the worktree's configuration, which git reads last.
 	if slices.ContainsFunc(list, func(s Setting) bool { return s.Key == "extensions.worktreeconfig" && s.Value == "true" }) {
 		worktree, err := c.ListSettings(ctx, filepath.Join(c.GitDir, "config.worktree"))

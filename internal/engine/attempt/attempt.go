@@ -8,6 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -53,8 +54,9 @@ type Rules interface {
 	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
 	// Diff is what an agent without a session has to know of the changes so far; "" for nothing.
 	Diff(ctx context.Context) string
-	// Accept holds an answer of the agent against the rules, and gives the head that it leads to. all is all rounds as one.
-	Accept(ctx context.Context, out, all model.Outcome) (head string, err error)
+	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
+	// publish; nil for nothing. all is all rounds as one.
+	Accept(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
 	// Valid holds what another process has handed over as a result against the same rules.
 	Valid(ctx context.Context, h handoff.Handoff) error
 	// Untested says why tests are missing at the head; "" where none are.

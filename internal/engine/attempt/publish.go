@@ -70,7 +70,7 @@ func RebaseOnto(ctx context.Context, p *Attempt, head string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := p.Inspect(ctx, head, replayed)
+	found, _, err := p.Inspect(ctx, head, replayed)
 	if err != nil || found.Reason != "" {
 		return "", err
 	}

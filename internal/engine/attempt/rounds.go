@@ -122,7 +122,8 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if out.BlockedReason != "" {
 		return "", false, d.Blocked(model.ReasonAgent, out.BlockedReason)
 	}
-	if head, err = d.Subject.Accept(kept, out, d.all); err != nil {
+	head, listed, err := d.Subject.Accept(kept, out, d.all)
+	if err != nil {
 		if wrong := (*work.Repair)(nil); errors.As(err, &wrong) {
 			return "", true, d.repair(model.CIFailure{Name: wrong.Name, Log: wrong.Log}, wrong.Reason, wrong.Log)
 		}
@@ -131,7 +132,7 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if err := d.grown(kept, head); err != nil {
 		return "", false, err
 	}
-	if again, err := d.committedMarkers(kept, head); err != nil || again {
+	if again, err := d.committedMarkers(kept, head, listed); err != nil || again {
 		return "", again, err
 	}
 	if len(out.GitOps) > 0 {
@@ -195,7 +196,9 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 // grown holds a round against the one before: its commits are not to be taken back either.
 func (d *dialogue) grown(ctx context.Context, head string) error {
 	before := cmp.Or(d.reached, head)
-	d.reached = head
+	if d.reached = head; before == head {
+		return nil
+	}
 	relation, err := history.Relation(ctx, d.Checkout, before, head)
 	if err == nil && lineage.Decide(relation) == lineage.Block {
 		err = &work.Ending{Block: thread.Rewritten(before, head, model.GuardLocal)}
@@ -226,8 +229,9 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
 }
 
-// committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
-func (d *dialogue) committedMarkers(ctx context.Context, head string) (again bool, err error) {
+// committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files. listed is what a push
+// of the head would publish, where that is known.
+func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *history.Published) (again bool, err error) {
 	from, known := cmp.Or(d.merging, d.Base()), fetch.Tips(d.Checkout)
 	if d.Subject.Resumed() && d.merging == "" { // a checkpoint may hold some
 		if from, err = history.ForkPoint(ctx, d.Checkout, fetch.BaseTip(d.Checkout), head); err != nil {
@@ -238,8 +242,13 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 	if head == from {
 		return false, nil
 	}
+	if !listed.Is(from, head, known) {
+		if listed, err = history.Publishes(ctx, d.Checkout, from, head, known); err != nil {
+			return false, err
+		}
+	}
 	var marked []string
-	_, err = history.Patches(ctx, d.Checkout, from, head, known, history.Scope{}, func(a history.Addition) error {
+	_, err = listed.Patches(ctx, d.Checkout, history.Scope{}, func(a history.Addition) error {
 		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
 			marked = append(marked, a.Path)
 		}
@@ -304,17 +313,17 @@ func (d *dialogue) gitOp(ctx context.Context, r *model.GitResult) error {
 }
 
 func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
-	dirty, err := commits.Dirty(ctx, d.Checkout)
+	before, err := d.Checkout.Head(ctx)
+	if err != nil {
+		return err
+	}
+	dirty, err := commits.Dirty(ctx, d.Checkout, before)
 	if err != nil {
 		return err
 	}
 	if dirty {
 		r.Result, r.Detail = model.GitFailed, "the checkout has uncommitted changes: give a commit_message with the operation, or undo them"
 		return nil
-	}
-	before, err := d.Checkout.Head(ctx)
-	if err != nil {
-		return err
 	}
 	branch := d.Snap.DefaultBranch
 	head, err := commits.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))

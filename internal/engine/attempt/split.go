@@ -263,7 +263,7 @@ func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := p.Inspect(ctx, h.Base(), done.Head)
+	found, _, err := p.Inspect(ctx, h.Base(), done.Head)
 	if err == nil && found.Reason != "" {
 		return "", p.Blocked(found.Reason, found.Detail)
 	}

@@ -14,39 +14,40 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Accept holds one answer of the agent against the rules and gives the head that it leads to.
-func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, error) {
+// Accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
+// publish.
+func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *history.Published, error) {
 	head, err := p.GuardLocal(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout)
+	dirty, err := commits.Dirty(ctx, p.Checkout, head)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := turn.Validate(out, p.Feedback, dirty || head != p.Base()); err != nil {
-		return "", p.Blocked(model.ReasonOutcome, err.Error())
+		return "", nil, p.Blocked(model.ReasonOutcome, err.Error())
 	}
 	if dirty && out.CommitMessage != "" {
-		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
-			return "", work.Failing(err)
+			return "", nil, work.Failing(err)
 		}
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
 	if head, err = p.OwnHere(ctx, p.Base(), head); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := p.roadmaps(ctx, head); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	found, err := p.Inspect(ctx, p.Base(), head)
+	found, listed, err := p.Inspect(ctx, p.Base(), head)
 	if err == nil && found.Reason != "" {
 		err = p.Blocked(found.Reason, found.Detail)
 	}
-	return head, err
+	return head, listed, err
 }
 
 // roadmaps sends the agent back to a roadmap that it has changed and that does not hold any more.

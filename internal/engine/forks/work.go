@@ -140,7 +140,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
+		found, _, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
 		if err != nil {
 			return err
 		}
@@ -247,18 +247,18 @@ func (g *admission) repair(ctx context.Context) error {
 // repaired is the head that the fix led to, held against the rules that hold for an agent.
 func (g *admission) repaired(ctx context.Context) (string, error) {
 	m := g.marker
-	dirty, err := commits.Dirty(ctx, g.Checkout)
+	head, err := g.Checkout.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirty, err := commits.Dirty(ctx, g.Checkout, head)
 	if err != nil {
 		return "", err
 	}
 	if dirty {
-		if _, _, err := commits.Commit(ctx, g.Checkout, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
+		if head, _, err = commits.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
 			return "", err
 		}
-	}
-	head, err := g.Checkout.Head(ctx)
-	if err != nil {
-		return "", err
 	}
 	relation, err := history.Relation(ctx, g.Checkout, m.Tip, head)
 	if err != nil {
@@ -270,7 +270,7 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	if head, err = g.OwnHere(ctx, m.Tip, head); err != nil {
 		return "", err
 	}
-	found, err := g.Inspect(ctx, m.Tip, head)
+	found, _, err := g.Inspect(ctx, m.Tip, head)
 	if err == nil && found.Reason != "" {
 		err = &mistake{"the fix must not be pushed: " + found.Detail}
 	}

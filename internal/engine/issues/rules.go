@@ -75,30 +75,31 @@ func saidBefore(p *Issue) []model.Comment {
 	return earlier
 }
 
-// Accept holds an answer against the rules of its flow and gives the head that it leads to.
-func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error) {
+// Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
+// publish.
+func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *history.Published, error) {
 	head, err := p.GuardLocal(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout)
+	dirty, err := commits.Dirty(ctx, p.Checkout, head)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	document := p.progress.marker.Flow.Document()
 	there := p.progress.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
-		return "", p.Blocked(wrong.Reason, wrong.Error())
+		return "", nil, p.Blocked(wrong.Reason, wrong.Error())
 	} else if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	switch {
 	case document:
 		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = work.Failing(err)
 		}
@@ -109,13 +110,13 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 		head, err = p.OwnHere(ctx, p.Base(), head)
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	found, err := p.Inspect(ctx, p.Base(), head)
+	found, listed, err := p.Inspect(ctx, p.Base(), head)
 	if err == nil && found.Reason != "" {
 		err = p.Blocked(found.Reason, found.Detail)
 	}
-	return head, err
+	return head, listed, err
 }
 
 // writeDocument commits the design document or the roadmap. It is all that such a flow changes: what else the agent left is kept
@@ -160,7 +161,7 @@ func commitDocument(ctx context.Context, p *Issue, title string, text []byte, mo
 	if err != nil {
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
+	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}

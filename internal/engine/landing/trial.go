@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -185,9 +186,19 @@ func testsOf(ctx context.Context, e *thread.World, c *git.Checkout, m config.Mer
 	return run, nil
 }
 
-// rootOf reads the root of a tree for what is found out about a project. What it cannot read is in unread.
+// rootOf reads the root of a tree for what is found out about a project, which asks for many files that are not there. What it
+// cannot read is in unread.
 func rootOf(ctx context.Context, c *git.Checkout, sha string, unread *error) merge.Root {
+	list := sync.OnceValues(func() ([]string, error) { return history.Names(ctx, c, sha, "") })
+	absent := func(name string) bool {
+		names, err := list()
+		first, _, _ := strings.Cut(name, "/")
+		return err == nil && len(names) < history.MaxFiles && first != "." && !slices.Contains(names, first)
+	}
 	return func(name string) (string, bool) {
+		if absent(name) {
+			return "", false
+		}
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
 			names, err := history.Names(ctx, c, sha, strings.TrimPrefix(dir, "."))
 			*unread = errors.Join(*unread, err)

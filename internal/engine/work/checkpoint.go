@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -206,12 +205,12 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 	if work.Aside && !w.Phase.Whole() {
 		return Held{}, errors.New("it does not descend from the head that it started from")
 	}
-	dirty, err := commits.Dirty(ctx, w.Checkout)
+	dirty, err := commits.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return Held{}, err
 	}
 	if dirty {
-		made, _, err := commits.Commit(ctx, w.Checkout, CheckpointMessage(w.About()))
+		made, _, err := commits.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
 		switch {
 		case err == nil:
 			work.Head = made
@@ -237,10 +236,10 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 		return Held{}, err
 	}
 	work.Head = done.Head
-	found, err := w.Inspect(ctx, w.Base(), work.Head)
+	found, listed, err := w.Inspect(ctx, w.Base(), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
 		var secret finding
-		if secret, err = findSecrets(ctx, w, w.Base(), work.Head, fetch.Tips(w.Checkout)); err == nil && secret.Reason == "" {
+		if secret, err = findSecrets(ctx, w, listed); err == nil && secret.Reason == "" {
 			work.Hidden = true
 			return work, nil
 		}
@@ -290,7 +289,7 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
 // half-way leaves it there. "" when HEAD has it all.
 func further(ctx context.Context, w *Work, head string) (string, error) {
-	tip, err := checkpoint.Tip(ctx, w.Checkout)
+	tip, err := checkpoint.Tip(ctx, w.Checkout, head)
 	if err != nil || tip == "" || tip == head || tip == w.Base() {
 		return "", err
 	}

@@ -28,24 +28,30 @@ type finding struct {
 const maxFindings = 10
 
 // Inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
-// published too, and not at what the server has on its branches already.
-func (w *Work) Inspect(ctx context.Context, base, head string) (finding, error) {
+// published too, and not at what the server has on its branches already. It gives what it has listed, nil for nothing.
+func (w *Work) Inspect(ctx context.Context, base, head string) (finding, *history.Published, error) {
 	return w.InspectBeyond(ctx, base, head, fetch.Tips(w.Checkout))
 }
 
 // InspectBeyond is inspect for what is not part of some known commits.
-func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, error) {
+func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, *history.Published, error) {
 	if head == base {
-		return finding{}, nil
+		return finding{}, nil, nil
 	}
-	err := guard.CheckTreeLimits(ctx, w.Checkout, head, append(known, base)...)
+	listed, err := history.Publishes(ctx, w.Checkout, base, head, known)
 	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
-		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil
+		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil, nil
 	}
 	if err != nil {
-		return finding{}, err
+		return finding{}, nil, err
 	}
-	steps, err := history.EveryChange(ctx, w.Checkout, base, head, known...)
+	found, err := evaluate(ctx, w, listed)
+	return found, listed, err
+}
+
+// evaluate holds what would be published against the rules.
+func evaluate(ctx context.Context, w *Work, listed *history.Published) (finding, error) {
+	steps, err := listed.EveryChange(ctx, w.Checkout)
 	if err != nil {
 		return finding{}, err
 	}
@@ -56,11 +62,11 @@ func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []str
 	if file, rule := turn.Forbidden(changes, w.Settings.Feedback.ForbidPaths, int64(w.Settings.Feedback.MaxFileMB)<<20); file != "" {
 		return finding{Reason: model.ReasonForbidden, Detail: file + ": " + rule}, nil
 	}
-	return findSecrets(ctx, w, base, head, known)
+	return findSecrets(ctx, w, listed)
 }
 
-// findSecrets looks for secrets in the text that a push of head would publish. Nothing of what it finds is in what it says.
-func findSecrets(ctx context.Context, w *Work, base, head string, known []string) (finding, error) {
+// findSecrets looks for secrets in the text that would be published. Nothing of what it finds is in what it says.
+func findSecrets(ctx context.Context, w *Work, listed *history.Published) (finding, error) {
 	looking, done := clock.WithTimeout(ctx, w.Clock, leak.Limit)
 	defer done()
 	scanner, err := redact.Scanner(w.Thread)
@@ -69,7 +75,7 @@ func findSecrets(ctx context.Context, w *Work, base, head string, known []string
 	}
 	var found []string
 	own := redact.Own(w.Thread)
-	unseen, err := history.Patches(looking, w.Checkout, base, head, known, history.Scope{}, func(a history.Addition) error {
+	unseen, err := listed.Patches(looking, w.Checkout, history.Scope{}, func(a history.Addition) error {
 		if slices.ContainsFunc(own, func(secret []byte) bool { return bytes.Contains(a.Text, secret) }) {
 			found = append(found, leak.Finding{Commit: a.Commit, Path: a.Path, Line: a.Line, Rule: "mergexo", Excerpt: "a secret of MergeXO's own"}.String())
 		}

@@ -85,7 +85,7 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 		return err
 	}
 	head := ours.Head
-	found, err := w.Inspect(ctx, w.Base(), head)
+	found, _, err := w.Inspect(ctx, w.Base(), head)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
+// Settle leaves in the checkout what is in head, its HEAD, and nothing else, so that what is tested is what is pushed.
 func (w *Work) Settle(ctx context.Context, head string) error {
-	dirty, err := commits.Dirty(ctx, w.Checkout)
+	dirty, err := commits.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return err
 	}
@@ -42,9 +42,11 @@ func (w *Work) GuardLocal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", Failing(err)
 	}
-	relation, err := thread.LocalRelation(ctx, w.Thread, w.Base(), head)
-	if err != nil {
-		return "", err
+	relation := model.Identical
+	if head != w.Base() {
+		if relation, err = thread.LocalRelation(ctx, w.Thread, w.Base(), head); err != nil {
+			return "", err
+		}
 	}
 	switch lineage.Decide(relation) {
 	case lineage.Block:
@@ -57,7 +59,7 @@ func (w *Work) GuardLocal(ctx context.Context) (string, error) {
 
 // nothingLeftBehind refuses a checkout whose HEAD lacks commits that the agent made on the branch it was given.
 func nothingLeftBehind(ctx context.Context, w *Work, head string) error {
-	tip, err := checkpoint.Tip(ctx, w.Checkout)
+	tip, err := checkpoint.Tip(ctx, w.Checkout, head)
 	if err != nil || tip == "" || tip == head {
 		return err
 	}

@@ -43,10 +43,7 @@ func begin(ctx context.Context, c *git.Checkout, branch, base string) (string, e
 	}
 	// The workspace may know a branch of this name that was deleted on the server.
 	known := "update refs/remotes/origin/" + base + " " + tip + "\ndelete refs/remotes/origin/" + branch + "\n"
-	if _, err := c.InsideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
-		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // as in nameTips
-	}
-	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, tip, again); err != nil {
+	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, tip, known, again); err != nil {
 		return "", fmt.Errorf("begin %s at %s: %w", branch, tip, err)
 	}
 	return tip, noteStarted(ctx, c, tip)

@@ -27,8 +27,7 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 	if c.Noted == nil || !syntax.IsSHA(start) {
 		return nil, fmt.Errorf("look for branches astray of %q: not a commit id, or no branch was restored", start)
 	}
-	head, err := c.Head(ctx)
-	if err != nil {
+	if err := c.Recreate(); err != nil {
 		return nil, err
 	}
 	tips, err := worktree.LocalBranches(ctx, c)
@@ -36,9 +35,15 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(tips))
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return name == c.Branch || c.Branches[name] == tips[name] || tips[name] == head
-	})
+	names = slices.DeleteFunc(names, func(name string) bool { return name == c.Branch || c.Branches[name] == tips[name] })
+	if len(names) == 0 {
+		return nil, nil
+	}
+	head, err := c.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return tips[name] == head })
 	names = names[:min(len(names), maxLookedAt)]
 	if names, err = commitsOnly(ctx, c, names, tips); err != nil || len(names) == 0 {
 		return nil, err

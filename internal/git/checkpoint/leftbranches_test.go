@@ -65,7 +65,7 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
 			require.NoError(t, err)
 			assert.Len(t, got, 3, "HEAD is on what was lost, and what was merged elsewhere is not in it")
-			tip, err := checkpoint.Tip(gittest.Ctx, c)
+			tip, err := checkpoint.Tip(gittest.Ctx, c, "")
 			require.NoError(t, err)
 			assert.NotEqual(t, start, tip, "and the branch that it was given is for Tip to tell")
 			assert.Equal(t, 1, c.NetworkCalls())

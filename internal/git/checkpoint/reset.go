@@ -20,7 +20,7 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if c.Noted == nil {
 		return fmt.Errorf("reset checkout to %s: no branch was restored", sha)
 	}
-	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+	if err := c.Recreate(); err != nil {
 		return err
 	}
 	if here, err := c.Present(ctx, sha); err != nil || !here {
@@ -29,7 +29,7 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if err := worktree.ForgetStates(c); err != nil {
 		return err
 	}
-	if err := worktree.CheckOut(ctx, c, c.Branch, sha, true); err != nil {
+	if err := worktree.CheckOut(ctx, c, c.Branch, sha, "", true); err != nil {
 		return fmt.Errorf("reset checkout to %s: %w", sha, err)
 	}
 	return nil
@@ -37,16 +37,19 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 
 // Tip is the current commit of the local branch of the last Restore or Begin, wherever HEAD is: an agent may have switched
 // branches. "" says that the branch was deleted. If Restore could not create the branch because of a directory/file
-// conflict of names, it is HEAD.
-func Tip(ctx context.Context, c *git.Checkout) (string, error) {
+// conflict of names, it is head, which is the checkout's HEAD.
+func Tip(ctx context.Context, c *git.Checkout, head string) (string, error) {
 	if c.Noted == nil {
 		return "", errors.New("read local branch: no branch was restored")
 	}
 	if c.Branch == "" {
-		return c.Head(ctx)
+		return head, nil
 	}
-	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+	if err := c.Recreate(); err != nil {
 		return "", err
+	}
+	if tip := c.ReadRef(c.Branch); tip != "" && tip == head { // as a rule
+		return tip, nil
 	}
 	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", c.Branch)
 	if git.ExitCode(err) == 1 {

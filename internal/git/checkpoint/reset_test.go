@@ -10,7 +10,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 )
 
@@ -21,10 +20,10 @@ func assertReset(t *testing.T, h *gittest.Hub, c *git.Checkout, branch, sha stri
 	assert.Equal(t, sha, h.Git(c.Dir(), "rev-parse", "HEAD"))
 	assert.Empty(t, h.Git(c.Dir(), "status", "--porcelain"))
 	assert.NotContains(t, h.Git(c.Dir(), "status"), "in progress")
-	dirty, err := commits.Dirty(gittest.Ctx, c)
+	dirty, err := gittest.Dirty(c)
 	require.NoError(t, err)
 	assert.False(t, dirty)
-	_, made, err := commits.Commit(gittest.Ctx, c, "what is left")
+	_, made, err := gittest.Commit(c, "what is left")
 	require.NoError(t, err)
 	assert.False(t, made, "nothing that was left is committed")
 }
@@ -158,7 +157,7 @@ func TestResetRunsNothingThatTheAgentLeft(t *testing.T) {
 	}
 	gittest.Write(t, c.Dir(), map[string]string{".gitattributes": "* filter=evil\n", ".git/info/attributes": "* filter=evil\n", "a.txt": "ten\n"})
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
-	_, err := checkpoint.Tip(gittest.Ctx, c)
+	_, err := checkpoint.Tip(gittest.Ctx, c, "")
 	require.NoError(t, err)
 	assert.Empty(t, traces())
 	assert.Equal(t, "two\n", gittest.Read(t, c.Dir(), "a.txt"))
@@ -178,7 +177,7 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	tip := func() string {
 		t.Helper()
-		got, err := checkpoint.Tip(gittest.Ctx, c)
+		got, err := checkpoint.Tip(gittest.Ctx, c, "")
 		require.NoError(t, err)
 		return got
 	}
@@ -194,12 +193,12 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
 	assert.Equal(t, sha, tip())
 	gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/agent/x": "00000000000000000000000000000000deadbeef\n"})
-	_, err := checkpoint.Tip(gittest.Ctx, c)
+	_, err := checkpoint.Tip(gittest.Ctx, c, "")
 	assert.ErrorContains(t, err, "not here")
 	require.NoError(t, os.RemoveAll(filepath.Join(c.Dir(), ".git")))
-	_, err = checkpoint.Tip(gittest.Ctx, c)
+	_, err = checkpoint.Tip(gittest.Ctx, c, "")
 	assert.Error(t, err)
-	_, err = checkpoint.Tip(gittest.Ctx, h.Open(""))
+	_, err = checkpoint.Tip(gittest.Ctx, h.Open(""), "")
 	assert.ErrorContains(t, err, "no branch was restored")
 }
 
@@ -229,4 +228,30 @@ func TestResetDoesNotFollowALinkInThePlaceOfADirectory(t *testing.T) {
 	assert.Equal(t, "elsewhere\n", gittest.Read(t, outside, "src/b.txt"))
 	assert.FileExists(t, filepath.Join(outside, "src/c.txt"))
 	assertReset(t, h, c, "agent/x", head)
+}
+
+func TestHEADIsWhatGitSaysWhereverItPoints(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	is := func(want string) {
+		t.Helper()
+		head, err := c.Head(gittest.Ctx)
+		require.NoError(t, err)
+		assert.Equal(t, want, head)
+		assert.Equal(t, want, h.Agent(c, "rev-parse", "HEAD^{commit}"))
+	}
+	is(sha)
+	h.Agent(c, "pack-refs", "--all")
+	is(sha)
+	h.Agent(c, "checkout", "-q", "--detach", start)
+	is(start)
+	h.Agent(c, "update-ref", "refs/other/x", sha)
+	h.Agent(c, "symbolic-ref", "HEAD", "refs/other/x")
+	is(sha)
+	h.Agent(c, "symbolic-ref", "refs/heads/alias", "refs/heads/agent/x")
+	h.Agent(c, "symbolic-ref", "HEAD", "refs/heads/alias")
+	is(sha)
+	gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/agent/x": "00000000000000000000000000000000deadbeef\n"})
+	_, err := c.Head(gittest.Ctx)
+	var failed *git.Error
+	assert.ErrorAs(t, err, &failed, "git says what is broken")
 }

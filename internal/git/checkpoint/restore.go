@@ -45,8 +45,7 @@ func restore(ctx context.Context, c *git.Checkout, branch, base, sha string) err
 	if err := fetch.Tree(ctx, c, sha); err != nil {
 		return err
 	}
-	nameTips(ctx, c, branch, base, sha)
-	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, sha, again); err != nil {
+	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, sha, trackingRefs(c, branch, base, sha), again); err != nil {
 		return fmt.Errorf("restore %s at %s: %w", branch, sha, err)
 	}
 	return noteStarted(ctx, c, sha)
@@ -54,7 +53,8 @@ func restore(ctx context.Context, c *git.Checkout, branch, base, sha string) err
 
 // prepareForAgent removes credentials and half-done states from the checkout, and records what the agent must not change.
 func prepareForAgent(ctx context.Context, c *git.Checkout) error {
-	if err := worktree.StripCredentials(ctx, c); err != nil {
+	left, err := worktree.StripCredentials(ctx, c)
+	if err != nil {
 		return err
 	}
 	if err := worktree.ForgetStates(c); err != nil {
@@ -63,19 +63,17 @@ func prepareForAgent(ctx context.Context, c *git.Checkout) error {
 	if err := c.Note("exclude", "attributes", "sparse-checkout"); err != nil {
 		return err
 	}
-	if err := c.ReadSettings(ctx); err != nil {
+	if err := c.TakeSettings(ctx, left); err != nil {
 		return err
 	}
 	return c.NewOwnDir()
 }
 
-// nameTips names the fetched tips as an agent expects them: origin/BRANCH, origin/BASE.
-func nameTips(ctx context.Context, c *git.Checkout, branch, base, sha string) {
+// trackingRefs name the fetched tips as an agent expects them: origin/BRANCH, origin/BASE.
+func trackingRefs(c *git.Checkout, branch, base, sha string) string {
 	known := "update refs/remotes/origin/" + branch + " " + sha + "\n"
 	if tip := c.Refs[git.FetchedBase]; tip != "" && base != "" {
 		known += "update refs/remotes/origin/" + base + " " + tip + "\n"
 	}
-	if _, err := c.InsideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
-		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // only a convenience for the agent
-	}
+	return known
 }

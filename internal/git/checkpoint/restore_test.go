@@ -13,7 +13,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -36,7 +35,7 @@ func TestRestoreUsesTheWorkspaceWithOneNetworkCall(t *testing.T) {
 			assert.Empty(t, h.Git(dir, "status", "--porcelain"))
 			assert.Equal(t, base, h.Git(dir, "rev-parse", "origin/main"))
 			assert.Equal(t, head, h.Git(dir, "rev-parse", "origin/agent/small/7-x"))
-			dirty, err := commits.Dirty(gittest.Ctx, c)
+			dirty, err := gittest.Dirty(c)
 			require.NoError(t, err)
 			assert.False(t, dirty)
 		})
@@ -81,7 +80,7 @@ func TestRestoreFromAPartialCloneLeavesNothingToFetchLater(t *testing.T) {
 	assert.Equal(t, "first\n", gittest.Read(t, dir, "c.txt"))
 	assert.Equal(t, 3, c.NetworkCalls(), "once more for the head, and the files that the clone left out")
 	gittest.Write(t, dir, map[string]string{"a.txt": "three\n"})
-	sha, made, err := commits.Commit(gittest.Ctx, c, "change")
+	sha, made, err := gittest.Commit(c, "change")
 	require.NoError(t, err)
 	assert.True(t, made)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: head, SHA: sha}))
@@ -159,7 +158,7 @@ func TestRestoreWorksInALinkedWorktree(t *testing.T) {
 	assert.Equal(t, linked, c.Dir())
 	assert.Equal(t, "one\n", gittest.Read(t, linked, "a.txt"))
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
-	sha, made, err := commits.Commit(gittest.Ctx, c, "second")
+	sha, made, err := gittest.Commit(c, "second")
 	require.NoError(t, err)
 	assert.True(t, made)
 	assert.Equal(t, sha, h.Git(linked, "rev-parse", "HEAD"))

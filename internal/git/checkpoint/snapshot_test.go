@@ -176,7 +176,7 @@ func TestASnapshotInTheMiddleOfAMerge(t *testing.T) {
 	h, c, start := gittest.Begun(t)
 	theirs := h.Commit("main", "theirs", map[string]string{"a.txt": "theirs\n"})
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "ours\n"})
-	ours, _, err := commits.Commit(gittest.Ctx, c, "ours")
+	ours, _, err := gittest.Commit(c, "ours")
 	require.NoError(t, err)
 	_, err = commits.FetchOrigin(gittest.Ctx, c, "main")
 	require.NoError(t, err)

@@ -17,18 +17,17 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Dirty reports whether the checkout has anything to commit: changed, staged or new files that are not ignored, or a
-// merge that was not concluded.
-func Dirty(ctx context.Context, c *git.Checkout) (bool, error) {
-	head, err := c.Head(ctx)
-	if err != nil {
+// Dirty reports whether the checkout has anything to commit on head, which is its HEAD: changed, staged or new files that
+// are not ignored, or a merge that was not concluded.
+func Dirty(ctx context.Context, c *git.Checkout, head string) (bool, error) {
+	if err := c.Recreate(); err != nil {
 		return false, err
 	}
 	merged, err := mergeHeads(ctx, c)
 	if err != nil || len(merged) > 0 {
 		return err == nil, err
 	}
-	if _, err := c.Ask(ctx, "update-ref", "--no-deref", "HEAD", head); err != nil {
+	if err := c.PointHead(head); err != nil {
 		return false, fmt.Errorf("look for changes: %w", err)
 	}
 	out, err := c.Tree(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
@@ -38,16 +37,15 @@ func Dirty(ctx context.Context, c *git.Checkout) (bool, error) {
 	return len(out) > 0, nil
 }
 
-// Commit commits everything that is not ignored, on top of HEAD, and moves HEAD; made is false if there is nothing to
-// commit, and sha is HEAD then. A resolved merge becomes a merge commit; one with conflicts left is ErrUnmerged. No hook
+// Commit commits everything that is not ignored, on top of head, which is the checkout's HEAD, and moves HEAD; made is false
+// if there is nothing to commit, and sha is head then. A resolved merge becomes a merge commit; one with conflicts left is ErrUnmerged. No hook
 // runs and nothing is signed.
-func Commit(ctx context.Context, c *git.Checkout, message string) (sha string, made bool, err error) {
+func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha string, made bool, err error) {
 	message = strings.TrimSpace(strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n").Replace(message))
 	if message == "" {
 		return "", false, errors.New("commit: the message is empty")
 	}
-	head, err := c.Head(ctx)
-	if err != nil {
+	if err := c.Recreate(); err != nil {
 		return "", false, err
 	}
 	if err := unmerged(ctx, c); err != nil {

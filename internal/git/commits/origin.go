@@ -41,7 +41,7 @@ func FetchOrigin(ctx context.Context, c *git.Checkout, branches ...string) (tips
 		fmt.Fprintf(&known, "update refs/remotes/origin/%s %s\n", branch, tips[branch])
 	}
 	if _, err := c.InsideTold(ctx, known.Bytes(), "update-ref", "--no-deref", "--stdin"); err != nil {
-		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // as in nameTips
+		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // only a convenience for the agent
 	}
 	return tips, nil
 }

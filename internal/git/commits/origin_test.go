@@ -65,7 +65,7 @@ func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, marked)
 
-	merged, made, err := commits.Commit(gittest.Ctx, c, "Merge main into agent/y")
+	merged, made, err := gittest.Commit(c, "Merge main into agent/y")
 	require.NoError(t, err)
 	require.True(t, made)
 	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))

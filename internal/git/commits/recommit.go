@@ -48,10 +48,7 @@ func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []s
 	if len(commits) > maxOwnCommits {
 		return done, &guard.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
 	}
-	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	if err != nil {
-		return done, err
-	}
+	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
 	defer p.Close()
 	err = c.Contents(ctx, commits, func(id string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
@@ -85,10 +82,7 @@ func Reword(ctx context.Context, c *git.Checkout, from, head string, known []str
 	if err != nil || len(commits) == 0 {
 		return done, err
 	}
-	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	if err != nil {
-		return done, err
-	}
+	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
 	defer p.Close()
 	err = c.Contents(ctx, []string{head}, func(_ string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit))
@@ -161,9 +155,15 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	if len(r.moved) == 0 {
 		return nil
 	}
-	head, err := c.Head(ctx)
-	if err != nil {
+	if err := c.Recreate(); err != nil {
 		return err
+	}
+	head := c.ReadHead()
+	if r.moved[head] == "" { // nothing that was read: git has to say what it is
+		var err error
+		if head, err = c.Head(ctx); err != nil {
+			return err
+		}
 	}
 	tips, err := worktree.LocalBranches(ctx, c)
 	if err != nil {
@@ -184,6 +184,10 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	if now == "" {
 		return nil
 	}
+	if c.ReadHead() == now { // it is on a branch
+		c.Refs[git.HaveHead] = now
+		return nil
+	}
 	at, err := c.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
 		return fmt.Errorf("read HEAD of the checkout: %w", err)
@@ -195,20 +199,8 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	return nil
 }
 
-// commitsHere are those objects that exist here and lead to a commit.
+// commitsHere are the commits that those objects lead to which exist here.
 func commitsHere(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := c.Tell(ctx, []byte(strings.Join(ids, "^{commit}\n")+"^{commit}\n"), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return nil, fmt.Errorf("look for commits: %w", err)
-	}
-	var here []string
-	for row := range strings.Lines(string(out)) {
-		if id := strings.TrimSuffix(row, "\n"); syntax.IsSHA(id) {
-			here = append(here, id)
-		}
-	}
-	return here, nil
+	found, err := c.Peel(ctx, ids...)
+	return slices.DeleteFunc(found, func(id string) bool { return id == "" }), err
 }

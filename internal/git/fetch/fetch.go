@@ -4,6 +4,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,12 +40,25 @@ func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]str
 	if err := errors.Join(MissingRef(c, err, wants), c.TakeShallow()); err != nil {
 		return err
 	}
-	for _, want := range wants {
-		out, err := c.Ask(ctx, "rev-parse", "--verify", want[1]+"^{commit}")
-		if err != nil {
-			return fmt.Errorf("read what was fetched of %s: %w", want[0], err)
+	return readFetched(ctx, c, wants)
+}
+
+// readFetched records the commits that were fetched.
+func readFetched(ctx context.Context, c *git.Checkout, wants [][2]string) error {
+	refs := make([]string, len(wants))
+	for i, want := range wants {
+		refs[i] = want[1]
+	}
+	tips, err := c.Peel(ctx, refs...)
+	if err != nil {
+		return fmt.Errorf("read what was fetched: %w", err)
+	}
+	for i, want := range wants {
+		if tips[i] == "" { // git says best why
+			_, err := c.Ask(ctx, "rev-parse", "--verify", want[1]+"^{commit}")
+			return fmt.Errorf("read what was fetched of %s: %w", want[0], cmp.Or(err, errors.New("it leads to no commit")))
 		}
-		c.Refs[want[1]] = syntax.Line(out)
+		c.Refs[want[1]] = tips[i]
 	}
 	return nil
 }

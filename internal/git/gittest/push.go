@@ -28,10 +28,28 @@ func Turn(t *testing.T) (h *Hub, c *git.Checkout, start, sha string) {
 	c = h.Open(h.Workspace("agent/x", "--depth=1"))
 	require.NoError(t, checkpoint.Restore(Ctx, c, "agent/x", "main", start))
 	Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-	sha, made, err := commits.Commit(Ctx, c, "answer the review")
+	sha, made, err := Commit(c, "answer the review")
 	require.NoError(t, err)
 	require.True(t, made)
 	return h, c, start, sha
+}
+
+// Commit commits what is in a checkout on its HEAD.
+func Commit(c *git.Checkout, message string) (sha string, made bool, err error) {
+	head, err := c.Head(Ctx)
+	if err != nil {
+		return "", false, err
+	}
+	return commits.Commit(Ctx, c, head, message)
+}
+
+// Dirty reports whether a checkout has anything to commit on its HEAD.
+func Dirty(c *git.Checkout) (bool, error) {
+	head, err := c.Head(Ctx)
+	if err != nil {
+		return false, err
+	}
+	return commits.Dirty(Ctx, c, head)
 }
 
 // Discard is a response that nobody gets.

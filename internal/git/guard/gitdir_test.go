@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -81,7 +80,7 @@ func TestLocksOfProcessesThatAreGoneAreRemoved(t *testing.T) {
 	_, c, dot := restored(t)
 	gittest.Write(t, c.Dir(), map[string]string{"b.txt": "2\n"})
 	gittest.Write(t, dot, map[string]string{"index.lock": "x", "HEAD.lock": "x", "refs/heads/agent/x.lock": "x"})
-	_, made, err := commits.Commit(gittest.Ctx, c, "All the same")
+	_, made, err := gittest.Commit(c, "All the same")
 	require.NoError(t, err)
 	assert.True(t, made)
 }

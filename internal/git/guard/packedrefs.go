@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,18 +18,27 @@ import (
 // packedLimit is how many bytes of packed-refs are read.
 const packedLimit = 256 << 20
 
-// ReadHead reads the checkout's HEAD as in gitrepository-layout(5), without git: git would read a configuration that is not
-// restored, and may include an endless file. "" if HEAD names no commit.
-func (l *Layout) ReadHead() string {
-	name := "HEAD"
+// ReadHead is ReadRef for HEAD.
+func (l *Layout) ReadHead() string { return l.ReadRef("HEAD") }
+
+// ReadRef reads HEAD or a branch of the checkout as in gitrepository-layout(5), without git: git would read a configuration
+// that is not restored, and may include an endless file. "" if it names no commit, or if only git knows: refs of a worktree
+// alone, and refs in another format than files.
+func (l *Layout) ReadRef(name string) string {
 	for range 5 { // git follows as many symbolic refs
 		dir := filepath.Dir(l.Config)
-		if name == "HEAD" {
+		switch {
+		case name == "HEAD":
 			dir = l.GitDir
+		case !syntax.ValidRef(name) || !strings.HasPrefix(name, "refs/heads/"):
+			return ""
 		}
 		text, err := readSmallFile(dir, name)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errIsDir) {
 			return packedRef(dir, name)
+		}
+		if err != nil {
+			return ""
 		}
 		said := strings.TrimSpace(string(text))
 		next, symbolic := strings.CutPrefix(said, "ref:")
@@ -38,12 +48,13 @@ func (l *Layout) ReadHead() string {
 			}
 			return said
 		}
-		if name = strings.TrimSpace(next); !syntax.ValidRef(name) {
-			return ""
-		}
+		name = strings.TrimSpace(next)
 	}
 	return ""
 }
+
+// errIsDir says that a directory is where a file was expected.
+var errIsDir = errors.New("it is a directory")
 
 // readSmallFile reads the start of a small regular file inside a directory.
 func readSmallFile(dir, name string) ([]byte, error) {
@@ -82,8 +93,14 @@ func OpenBelow(dir, name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, file.Close(), fmt.Errorf("%s is not a regular file", name))
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, file.Close())
+	case info.IsDir():
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, errIsDir), file.Close())
+	case !info.Mode().IsRegular():
+		return nil, errors.Join(fmt.Errorf("%s is not a regular file", name), file.Close())
 	}
 	return file, nil
 }

@@ -26,7 +26,7 @@ func (e *ErrTreeLimits) Error() string { return "tree " + e.Tree + " " + e.Detai
 // repository runs git on the objects of a checkout.
 type repository interface {
 	Ask(ctx context.Context, args ...string) ([]byte, error)
-	Pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error
+	Converse(ctx context.Context, talk func(to io.Writer, from *bufio.Reader) error, args ...string) error
 }
 
 // CheckTreeLimits is *ErrTreeLimits if one of the commits of head that are not in except is too large to be compared. Call
@@ -40,16 +40,29 @@ func CheckTreeLimits(ctx context.Context, repo repository, head string, except .
 	if err != nil {
 		return fmt.Errorf("list trees: %w", err)
 	}
+	return CheckTrees(ctx, repo, strings.Fields(string(out)))
+}
+
+// CheckTrees is *ErrTreeLimits if one of these trees is too large to be compared. One process reads all of them.
+func CheckTrees(ctx context.Context, repo repository, roots []string) error {
+	if len(roots) == 0 {
+		return nil
+	}
 	s := treeSet{trees: map[string]*tree{}}
-	roots := strings.Fields(string(out))
-	next := roots
-	for level := 0; len(next) > 0; level++ {
-		if level > maxNested {
-			return &ErrTreeLimits{next[0], fmt.Sprintf("lies below more than %d directories", maxNested)}
+	err := repo.Converse(ctx, func(to io.Writer, from *bufio.Reader) (err error) {
+		next := roots
+		for level := 0; len(next) > 0; level++ {
+			if level > maxNested {
+				return &ErrTreeLimits{next[0], fmt.Sprintf("lies below more than %d directories", maxNested)}
+			}
+			if next, err = s.grow(to, from, next); err != nil {
+				return fmt.Errorf("read trees: %w", err)
+			}
 		}
-		if next, err = s.grow(ctx, repo, next); err != nil {
-			return err
-		}
+		return nil
+	}, "cat-file", "--batch")
+	if err != nil {
+		return err
 	}
 	for _, root := range roots {
 		switch paths, height := s.measure(root); {
@@ -73,56 +86,59 @@ type tree struct {
 type treeSet struct{ trees map[string]*tree }
 
 // grow reads trees and returns the IDs of subtrees that were not read yet.
-func (s *treeSet) grow(ctx context.Context, repo repository, ids []string) (next []string, err error) {
+func (s *treeSet) grow(to io.Writer, from *bufio.Reader, ids []string) (next []string, err error) {
 	var ask bytes.Buffer
+	asked := 0
 	for _, id := range ids {
 		if s.trees[id] == nil {
 			s.trees[id] = &tree{}
 			ask.WriteString(id + "\n")
+			asked++
 		}
 	}
-	err = repo.Pour(ctx, ask.Bytes(), func(in *bufio.Reader) (err error) {
-		next, err = s.read(in)
-		return err
-	}, "cat-file", "--batch")
-	if err != nil {
-		return nil, fmt.Errorf("read trees: %w", err)
+	wrote := make(chan error, 1)
+	go func() { // git waits for its answers to be read before it reads on
+		_, err := to.Write(ask.Bytes())
+		wrote <- err
+	}()
+	for range asked {
+		below, err := s.read(from)
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, below...)
 	}
-	return next, nil
+	return next, <-wrote
 }
 
-// read reads the output of git cat-file --batch.
+// read reads one answer of git cat-file --batch and returns the subtrees that were not read yet.
 func (s *treeSet) read(in *bufio.Reader) (next []string, err error) {
-	for {
-		head, err := in.ReadString('\n')
-		if errors.Is(err, io.EOF) && head == "" {
-			return next, nil
-		}
-		if err != nil && !errors.Is(err, io.EOF) { // what git failed with
-			return nil, err
-		}
-		part := strings.Fields(head)
-		if err != nil || len(part) != 3 || part[1] != "tree" {
-			return nil, fmt.Errorf("unexpected answer %q", head)
-		}
-		size, err := strconv.Atoi(part[2])
-		if err != nil {
-			return nil, fmt.Errorf("unexpected answer %q", head)
-		}
-		content := make([]byte, size+1) // a newline follows
-		if _, err := io.ReadFull(in, content); err != nil {
-			return nil, err
-		}
-		t := s.trees[part[0]]
-		if err := t.parse(content[:size], len(part[0])/2); err != nil {
-			return nil, fmt.Errorf("tree %s: %w", part[0], err)
-		}
-		for _, id := range t.below {
-			if s.trees[id] == nil {
-				next = append(next, id)
-			}
+	head, err := in.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) { // what git failed with
+		return nil, err
+	}
+	part := strings.Fields(head)
+	if err != nil || len(part) != 3 || part[1] != "tree" {
+		return nil, fmt.Errorf("unexpected answer %q", head)
+	}
+	size, err := strconv.Atoi(part[2])
+	if err != nil {
+		return nil, fmt.Errorf("unexpected answer %q", head)
+	}
+	content := make([]byte, size+1) // a newline follows
+	if _, err := io.ReadFull(in, content); err != nil {
+		return nil, err
+	}
+	t := s.trees[part[0]]
+	if err := t.parse(content[:size], len(part[0])/2); err != nil {
+		return nil, fmt.Errorf("tree %s: %w", part[0], err)
+	}
+	for _, id := range t.below {
+		if s.trees[id] == nil {
+			next = append(next, id)
 		}
 	}
+	return next, nil
 }
 
 // parse reads the entries of a tree, whose IDs are width bytes long.

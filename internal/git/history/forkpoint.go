@@ -37,11 +37,11 @@ func ForkPoint(ctx context.Context, c *git.Checkout, base, head string) (sha str
 // answer. Otherwise no commit of one side alone may be cut off, so that git finds every best merge base; and it has to find
 // only one, for of several one may be an ancestor of another, behind a boundary that both sides have.
 func MergeBase(ctx context.Context, c *git.Checkout, base, head string) (sha string, known bool, err error) {
-	if here, err := c.Present(ctx, base, head); err != nil || !here {
-		return "", false, err
-	}
 	out, err := c.Ask(ctx, "merge-base", "--all", base, head)
 	if err != nil && git.ExitCode(err) != 1 {
+		if here, herr := c.Present(ctx, base, head); herr == nil && !here {
+			return "", false, nil
+		}
 		return "", false, fmt.Errorf("find merge base of %s and %s: %w", base, head, err)
 	}
 	if found := strings.Fields(string(out)); len(found) > 0 {

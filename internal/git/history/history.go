@@ -24,10 +24,10 @@ func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (mode
 	if !syntax.IsSHA(earlier) || !syntax.IsSHA(later) {
 		return model.Unknown, fmt.Errorf("relate %q to %q: not commit ids", later, earlier)
 	}
-	if here, err := c.Present(ctx, earlier, later); err != nil || !here {
-		return model.Unknown, err
-	}
 	if earlier == later {
+		if here, err := c.Present(ctx, later); err != nil || !here {
+			return model.Unknown, err
+		}
 		return model.Identical, nil
 	}
 	for _, ask := range []struct {
@@ -39,6 +39,9 @@ func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (mode
 			return ask.answer, nil
 		}
 		if git.ExitCode(err) != 1 {
+			if here, herr := c.Present(ctx, earlier, later); herr == nil && !here {
+				return model.Unknown, nil
+			}
 			return model.Unknown, fmt.Errorf("relate %s to %s: %w", later, earlier, err)
 		}
 	}

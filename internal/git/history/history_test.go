@@ -12,7 +12,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
@@ -82,7 +81,7 @@ func TestATrueAncestorIsFoundInAShallowHistoryThatShowsIt(t *testing.T) {
 	c := h.Open(h.Workspace("agent/x", "--depth=1"))
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", head))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "new"})
-	sha, made, err := commits.Commit(gittest.Ctx, c, "on top")
+	sha, made, err := gittest.Commit(c, "on top")
 	require.NoError(t, err)
 	require.True(t, made)
 	relation, err := history.Relation(gittest.Ctx, c, head, sha)
@@ -170,7 +169,7 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 	require.NoError(t, os.Symlink("../../etc/passwd", filepath.Join(c.Dir(), "link-to-be")))
 	h.Git(c.Dir(), "init", "-q", "vendored")
 	h.Git(filepath.Join(c.Dir(), "vendored"), "commit", "-q", "--allow-empty", "-m", "inner")
-	sha, made, err := commits.Commit(gittest.Ctx, c, "# a subject\n\nbody \x00with a NUL\n")
+	sha, made, err := gittest.Commit(c, "# a subject\n\nbody \x00with a NUL\n")
 	require.NoError(t, err)
 	require.True(t, made)
 

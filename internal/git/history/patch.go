@@ -64,43 +64,33 @@ const (
 	largest = 100 << 20 // larger files are never opened; GitHub refuses them
 )
 
-// Patches visits the text that a push of to would newly publish if the server has from and the known commits: the names of
-// all new files, and then, for every commit of EveryChange, oldest first, the commit object with its message and, of each
-// changed file, the lines that none of the commit's parents has in that file, with some context. A line with only white
-// space changed is not new, nor is content that existed under another name. It returns what was not read.
+// Patches visits the text of it: the names of all new files, and then, for every commit, oldest first, the commit object
+// with its message and, of each changed file, the lines that none of the commit's parents has in that file, with some
+// context. A line with only white space changed is not new, nor is content that existed under another name. It returns
+// what was not read.
 //
 // It compares contents itself, byte by byte, instead of using git's diff, so that nothing in the checkout (attributes,
-// drivers, text conversions) influences the result. Four processes, whatever the number of commits and files.
-func Patches(ctx context.Context, c *git.Checkout, from, to string, known []string, scope Scope, visit func(Addition) error) ([]Unseen, error) {
+// drivers, text conversions) influences the result. One process, whatever the number of commits and files.
+func (p *Published) Patches(ctx context.Context, c *git.Checkout, scope Scope, visit func(Addition) error) ([]Unseen, error) {
 	if scope.File <= 0 {
 		scope.File = 8 << 20
 	}
 	if scope.Total <= 0 {
 		scope.Total = 256 << 20
 	}
-	commits, err := Span(ctx, c, from, to, known)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := Steps(ctx, c, commits, append([]string{to, from}, known...))
-	if err != nil {
-		return nil, err
-	}
-	p := &patches{scope: scope, visit: visit}
-	for _, s := range steps {
+	w := &patches{scope: scope, visit: visit}
+	for _, s := range p.steps {
 		if s.Status == "A" && !s.whole {
 			if err := visit(Addition{Commit: s.Commit, Path: s.Path, Text: []byte(s.Path)}); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := p.plan(ctx, c, commits, steps); err != nil {
-		return nil, err
+	w.plan(p.commits, p.steps, p.sizes)
+	if err := c.Contents(ctx, w.ask, w.take); err != nil {
+		return nil, fmt.Errorf("read what %s..%s adds: %w", p.from, p.to, err)
 	}
-	if err := c.Contents(ctx, p.ask, p.take); err != nil {
-		return nil, fmt.Errorf("read what %s..%s adds: %w", from, to, err)
-	}
-	return p.unseen, nil
+	return w.unseen, nil
 }
 
 // job is one file or commit whose text is to be visited.
@@ -128,15 +118,7 @@ type patches struct {
 
 // plan decides what to read. Content that a parent has under any name is published already, or was visited with an earlier
 // commit.
-func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, steps []Step) error {
-	ids := append([]string(nil), commits...)
-	for _, s := range steps {
-		ids = append(append(ids, s.before...), s.Id)
-	}
-	sizes, err := Sizes(ctx, c, ids)
-	if err != nil {
-		return err
-	}
+func (p *patches) plan(commits []string, steps []Step, sizes map[string]int64) {
 	seen := map[string]bool{}
 	for _, commit := range commits {
 		p.add(Step{Commit: commit, Change: Change{Id: commit}}, sizes)
@@ -157,7 +139,6 @@ func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, s
 		}
 		steps = steps[own:]
 	}
-	return nil
 }
 
 // add takes a file, or records why not.

@@ -44,7 +44,7 @@ func does(h *gittest.Hub, c *git.Checkout, message string, files map[string]stri
 func added(t *testing.T, c *git.Checkout, from, to string, known ...string) []string {
 	t.Helper()
 	var list []string
-	unseen, err := history.Patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
+	unseen, err := patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
 		if a.Fresh != nil {
 			assert.Len(t, a.Fresh, len(bytes.SplitAfter(bytes.TrimSuffix(a.Text, []byte("\n")), []byte("\n"))))
 		}
@@ -77,10 +77,28 @@ func TestEveryCommitOfAPushIsHandedOut(t *testing.T) {
 	}, changed(t, c, start, second))
 }
 
+// patches lists what a push would publish and visits its text.
+func patches(ctx context.Context, c *git.Checkout, from, to string, known []string, scope history.Scope, visit func(history.Addition) error) ([]history.Unseen, error) {
+	p, err := history.Publishes(ctx, c, from, to, known)
+	if err != nil {
+		return nil, err
+	}
+	return p.Patches(ctx, c, scope, visit)
+}
+
+// everyChange lists what a push would publish, and its changes.
+func everyChange(c *git.Checkout, from, to string, known ...string) ([]history.Step, error) {
+	p, err := history.Publishes(gittest.Ctx, c, from, to, known)
+	if err != nil {
+		return nil, err
+	}
+	return p.EveryChange(gittest.Ctx, c)
+}
+
 // changed is EveryChange as text.
 func changed(t *testing.T, c *git.Checkout, from, to string, known ...string) []string {
 	t.Helper()
-	steps, err := history.EveryChange(gittest.Ctx, c, from, to, known...)
+	steps, err := everyChange(c, from, to, known...)
 	require.NoError(t, err)
 	var list []string
 	for _, s := range steps {
@@ -111,9 +129,9 @@ func TestAMergeHandsOutWhatItBringsAndWhatItMakesUp(t *testing.T) {
 
 	without := strings.Join(changed(t, c, start, head), "\n")
 	assert.Contains(t, without, "A .github/workflows/new.yml", "nobody said that main is there already")
-	_, err := history.EveryChange(gittest.Ctx, c, start, head, "0123456789012345678901234567890123456789")
+	_, err := everyChange(c, start, head, "0123456789012345678901234567890123456789")
 	assert.ErrorContains(t, err, "bad object")
-	_, err = history.EveryChange(gittest.Ctx, c, start, "--all")
+	_, err = everyChange(c, start, "--all")
 	assert.ErrorContains(t, err, "not commit ids")
 }
 
@@ -226,7 +244,7 @@ func TestWhatIsAroundANewLineComesWithIt(t *testing.T) {
 	h, c, start, _ := turned(t, map[string]string{"n.txt": numbers()})
 	head := does(h, c, "three", map[string]string{"n.txt": numbers(3, 100, 115, 200)})
 	var got []string
-	_, err := history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
+	_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
 		if a.Path != "" {
 			rows := strings.Split(strings.TrimSuffix(string(a.Text), "\n"), "\n")
 			got = append(got, fmt.Sprintf("%d: %s to %s", a.Line, rows[0], rows[len(rows)-1]))
@@ -256,7 +274,7 @@ func TestNothingInTheCheckoutDecidesWhatIsSeen(t *testing.T) {
 	assert.Contains(t, got, odd+":0 "+odd[:strings.Index(odd, "\n")])
 	assert.Contains(t, got, odd+":1 leaked \xff")
 	assert.Contains(t, got, head[:7]+" .gitattributes:1 * -diff")
-	steps, err := history.EveryChange(gittest.Ctx, c, start, head)
+	steps, err := everyChange(c, start, head)
 	require.NoError(t, err)
 	paths := map[string]bool{}
 	for _, s := range steps {
@@ -279,7 +297,7 @@ func TestWhatIsTooLargeOrBinaryIsSaid(t *testing.T) {
 		}
 		return nil
 	}
-	unseen, err := history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{File: 8000}, visit)
+	unseen, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{File: 8000}, visit)
 	require.NoError(t, err)
 	assert.Equal(t, []history.Unseen{
 		{Commit: head, Path: "big.bin", Size: 9001, Why: history.TooLarge, Binary: true}, {Commit: head, Path: "big.txt", Size: 9000, Why: history.TooLarge},
@@ -290,17 +308,17 @@ func TestWhatIsTooLargeOrBinaryIsSaid(t *testing.T) {
 	}, got, "what cannot be compared with what was there is new")
 
 	got = nil
-	unseen, err = history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{Total: 19000}, visit)
+	unseen, err = patches(gittest.Ctx, c, start, head, nil, history.Scope{Total: 19000}, visit)
 	require.NoError(t, err)
 	assert.Len(t, got, 4)
 	require.Len(t, unseen, 2)
 	assert.Equal(t, history.Unseen{Commit: head, Path: "grown.txt", Size: 10000, Why: history.TooMuch}, unseen[0])
 
 	enough := errors.New("enough")
-	_, err = history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return enough })
+	_, err = patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return enough })
 	require.ErrorIs(t, err, enough)
 	over, cancel := context.WithCancel(gittest.Ctx)
-	_, err = history.Patches(over, c, start, head, nil, history.Scope{}, func(history.Addition) error { cancel(); return nil })
+	_, err = patches(over, c, start, head, nil, history.Scope{}, func(history.Addition) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -309,10 +327,10 @@ func TestContentThatIsNotHereIsSaid(t *testing.T) {
 	head := does(h, c, "lost", map[string]string{"lost.txt": "lost\n"})
 	id := h.Git(c.Dir(), "rev-parse", "HEAD:lost.txt")
 	require.NoError(t, os.Remove(filepath.Join(c.Dir(), ".git", "objects", id[:2], id[2:])))
-	unseen, err := history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
+	unseen, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
 	require.NoError(t, err)
 	assert.Equal(t, []history.Unseen{{Commit: head, Path: "lost.txt", Why: history.NotHere}}, unseen)
-	_, err = history.EveryChange(gittest.Ctx, c, start, head)
+	_, err = everyChange(c, start, head)
 	assert.ErrorContains(t, err, `the content of "lost.txt" in `+head+" is not here")
 }
 
@@ -335,8 +353,21 @@ func TestAWholeRangeTakesAFewProcesses(t *testing.T) {
 		require.NoError(t, err)
 		return len(after) - len(before)
 	}
-	assert.Equal(t, 4, calls(func() { assert.Len(t, added(t, c, start, head), 16) }))
-	assert.Equal(t, 4, calls(func() { assert.Len(t, changed(t, c, start, head), 10) }))
+	var listed *history.Published
+	assert.Equal(t, 4, calls(func() {
+		var err error
+		listed, err = history.Publishes(gittest.Ctx, c, start, head, nil)
+		require.NoError(t, err)
+	}))
+	assert.Equal(t, 1, calls(func() {
+		_, err := listed.Patches(gittest.Ctx, c, history.Scope{}, func(history.Addition) error { return nil })
+		require.NoError(t, err)
+	}))
+	assert.Equal(t, 1, calls(func() {
+		steps, err := listed.EveryChange(gittest.Ctx, c)
+		require.NoError(t, err)
+		assert.Len(t, steps, 10)
+	}), "the targets of the links")
 }
 
 func TestAGitThatFailsAfterItsAnswerIsNotBelieved(t *testing.T) {
@@ -344,14 +375,14 @@ func TestAGitThatFailsAfterItsAnswerIsNotBelieved(t *testing.T) {
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "0\n"})
 	program, err := exec.LookPath("git")
 	require.NoError(t, err)
-	for _, command := range []string{"diff-tree", "--batch --buffer"} {
+	for _, command := range []string{"*rev-list*", "*--batch", "*diff-tree*", "*--buffer"} {
 		dir := t.TempDir()
-		script := "#!/bin/sh\n" + program + " \"$@\" || exit\ncase \"$*\" in *'" + command + "'*) exit 3 ;; esac\n"
+		script := "#!/bin/sh\n" + program + " \"$@\" || exit\ncase \"$*\" in " + command + ") exit 3 ;; esac\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
 		c := h.Open(h.Workspace("agent/x"), func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
 		require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
 		head := does(h, c, "more", map[string]string{"a.txt": "1\n"})
-		_, err := history.Patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
+		_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
 		assert.ErrorContains(t, err, "exit status 3", command)
 	}
 }

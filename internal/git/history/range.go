@@ -26,59 +26,6 @@ type Step struct {
 	whole  bool     // of the range as a whole, not of a commit
 }
 
-// EveryChange lists what a push of to would newly publish where the server has from and the known commits: commit by
-// commit, oldest first, every path that is not as in one of the commit's parents, so that what one commit adds and the
-// next removes is there, what a side branch brings in, and what somebody put into a merge; and at the end every other path
-// that is in to as in neither from nor a known commit, which is how an old version shows that a merge took from far back.
-// A path is named as often as it was changed. A merge of a known commit changes only what its author changed in it.
-//
-// Trees that others made are to be counted first (CheckTreeLimits).
-func EveryChange(ctx context.Context, c *git.Checkout, from, to string, known ...string) ([]Step, error) {
-	commits, err := Span(ctx, c, from, to, known)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := Steps(ctx, c, commits, append([]string{to, from}, known...))
-	if err != nil {
-		return nil, err
-	}
-	type state struct{ path, mode, id string }
-	made := map[state]bool{}
-	steps = slices.DeleteFunc(steps, func(s Step) bool { // what the last commit to change a path made of it
-		now := state{s.Path, s.NewMode, s.Id}
-		if s.whole {
-			return made[now]
-		}
-		made[now] = true
-		return false
-	})
-	if err := measureSteps(ctx, c, steps); err != nil {
-		return nil, fmt.Errorf("measure what changed from %s to %s: %w", from, to, err)
-	}
-	return steps, nil
-}
-
-// Span lists what is reachable from to and neither from from nor from the known commits, parents first.
-func Span(ctx context.Context, c *git.Checkout, from, to string, known []string) ([]string, error) {
-	args := []string{"rev-list", "--reverse", "--topo-order", to}
-	for _, sha := range append([]string{from, to}, known...) {
-		if !syntax.IsSHA(sha) {
-			return nil, fmt.Errorf("list commits of %q..%q without %q: not commit ids", from, to, known)
-		}
-		if sha != to {
-			args = append(args, "^"+sha)
-		}
-	}
-	if from == to || slices.Contains(known, to) {
-		return nil, nil
-	}
-	out, err := c.Ask(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits of %s..%s: %w", from, to, err)
-	}
-	return strings.Fields(string(out)), nil
-}
-
 // Steps compares commits with their parents, and the first of whole with the others of whole as if those were its parents.
 // --root includes root commits; -c shows of a merge what differs from all parents.
 func Steps(ctx context.Context, c *git.Checkout, commits, whole []string) ([]Step, error) {
@@ -165,17 +112,7 @@ func parseStep(meta, path string) (Step, error) {
 func (c Change) IsBlob() bool { return c.NewMode != git.ModeAbsent && c.NewMode != git.ModeSubmodule }
 
 // measureSteps fills in sizes and the targets of symbolic links.
-func measureSteps(ctx context.Context, c *git.Checkout, steps []Step) error {
-	var ids []string
-	for _, s := range steps {
-		if s.IsBlob() {
-			ids = append(ids, s.Id)
-		}
-	}
-	sizes, err := Sizes(ctx, c, ids)
-	if err != nil {
-		return err
-	}
+func measureSteps(ctx context.Context, c *git.Checkout, steps []Step, sizes map[string]int64) error {
 	var links []string
 	for i := range steps {
 		s := &steps[i]
@@ -194,7 +131,7 @@ func measureSteps(ctx context.Context, c *git.Checkout, steps []Step) error {
 		links = append(links, s.Id)
 	}
 	targets := map[string]string{}
-	err = c.Contents(ctx, links, func(id string, content io.Reader) error {
+	err := c.Contents(ctx, links, func(id string, content io.Reader) error {
 		text, err := io.ReadAll(content)
 		targets[id] = string(text)
 		return err

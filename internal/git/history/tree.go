@@ -11,8 +11,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxFiles limits the names that Files returns.
-const maxFiles = 1000
+// MaxFiles limits the names that Files and Names return.
+const MaxFiles = 1000
 
 // Files lists the paths of a commit's files below a directory: none if it does not exist, and at most a thousand.
 func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
@@ -24,7 +24,7 @@ func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, err
 		return nil, fmt.Errorf("list files in %s: %w", dir, err)
 	}
 	names := syntax.Fields(out)
-	return names[:min(len(names), maxFiles)], nil
+	return names[:min(len(names), MaxFiles)], nil
 }
 
 // Names lists the names in a directory of a commit, "" for the root: none if it does not exist, and at most a thousand.
@@ -42,7 +42,7 @@ func Names(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, err
 		return nil, fmt.Errorf("list names in %q of %s: %w", dir, rev, err)
 	}
 	names := syntax.Fields(out)
-	names = names[:min(len(names), maxFiles)]
+	names = names[:min(len(names), MaxFiles)]
 	for i := range names {
 		names[i] = strings.TrimPrefix(names[i], prefix)
 	}

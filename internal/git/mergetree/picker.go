@@ -37,11 +37,12 @@ func Rewrite(c *git.Checkout, raw []byte, tree, parent string) []byte {
 }
 
 // Picker puts commits on top of each other in memory. One process writes all commits, so a pick costs little more than its
-// merge. Close it.
+// merge. It starts with the first one. Close it.
 type Picker struct {
 	c     *git.Checkout
 	files string // directory of the attribute files
-	dir   string // passes commits to git
+	start func() error
+	dir   string // passes commits to git; "" before the first
 	to    *io.PipeWriter
 	from  *bufio.Reader
 	ran   chan error
@@ -56,19 +57,26 @@ func NewPicker(ctx context.Context, c *git.Checkout, files, onto string) (*Picke
 	if err != nil {
 		return nil, fmt.Errorf("read tree of %s: %w", onto, err)
 	}
-	return NewPickerOn(ctx, c, files, onto, syntax.Line(out))
+	return NewPickerOn(ctx, c, files, onto, syntax.Line(out)), nil
 }
 
 // NewPickerOn starts at a commit whose tree is known.
-func NewPickerOn(ctx context.Context, c *git.Checkout, files, onto, tree string) (*Picker, error) {
-	dir, err := c.Temporary("pick")
-	if err != nil {
-		return nil, fmt.Errorf("make directory for commits: %w", err)
+func NewPickerOn(ctx context.Context, c *git.Checkout, files, onto, tree string) *Picker {
+	p := &Picker{c: c, files: files, ran: make(chan error, 1), Tip: onto, Tree: tree}
+	p.start = func() error { return p.run(ctx) }
+	return p
+}
+
+// run starts the process that writes commits.
+func (p *Picker) run(ctx context.Context) (err error) {
+	c := p.c
+	if p.dir, err = c.Temporary("pick"); err != nil {
+		return fmt.Errorf("make directory for commits: %w", err)
 	}
 	in, to := io.Pipe()
 	from, out := io.Pipe()
-	stop := context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) }) // git would wait for more
-	p := &Picker{stop: stop, c: c, files: files, dir: dir, to: to, from: bufio.NewReader(from), ran: make(chan error, 1), Tip: onto, Tree: tree}
+	p.stop = context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) }) // git would wait for more
+	p.to, p.from = to, bufio.NewReader(from)
 	go func() {
 		// --literally also accepts slightly malformed author lines. Each path is answered at once.
 		_, err := c.Run(ctx, git.Spec{
@@ -78,11 +86,14 @@ func NewPickerOn(ctx context.Context, c *git.Checkout, files, onto, tree string)
 		err = errors.Join(err, out.CloseWithError(cmp.Or[error](err, io.EOF)), in.CloseWithError(io.ErrClosedPipe))
 		p.ran <- err
 	}()
-	return p, nil
+	return nil
 }
 
 // Close ends the process and removes its directory. Write has reported failed writes.
 func (p *Picker) Close() {
+	if p.dir == "" {
+		return
+	}
 	p.stop()
 	_ = p.to.Close()
 	<-p.ran
@@ -91,6 +102,11 @@ func (p *Picker) Close() {
 
 // Write writes a raw commit.
 func (p *Picker) Write(raw []byte) (string, error) {
+	if p.dir == "" {
+		if err := p.start(); err != nil {
+			return "", err
+		}
+	}
 	file := filepath.Join(p.dir, "commit")
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		return "", fmt.Errorf("write commit: %w", err)

@@ -86,10 +86,7 @@ func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []commitN
 	if done.tree = treeIn(raws[done.tip]); len(picks) == 0 {
 		return nil
 	}
-	p, err := mergetree.NewPickerOn(ctx, g.c, g.files, done.tip, done.tree)
-	if err != nil {
-		return err
-	}
+	p := mergetree.NewPickerOn(ctx, g.c, g.files, done.tip, done.tree)
 	defer p.Close()
 	for _, t := range picks {
 		if o.without[t.sha] {

@@ -135,15 +135,13 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 
 // replayed picks the branch's own commits without some of them, and reports whether the result is now.
 func replayed(ctx context.Context, g *input, made Merged, without map[string]bool, now []commitNode, raws map[string][]byte) (bool, error) {
-	p, err := mergetree.NewPickerOn(ctx, g.c, g.files, g.Base, g.baseTree)
-	if err != nil {
-		return false, err
-	}
+	p := mergetree.NewPickerOn(ctx, g.c, g.files, g.Base, g.baseTree)
 	defer p.Close()
 	var dropped []string
 	for _, t := range g.singles() {
 		var tree string
 		var won []string
+		var err error
 		if !without[t.sha] {
 			tree, won, err = g.step(ctx, p, t, raws)
 		}

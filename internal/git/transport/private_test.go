@@ -15,7 +15,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
@@ -82,7 +81,7 @@ func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
 			c := h.Open(h.Workspace("agent/x", args...))
 			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			sha, _, err := commits.Commit(gittest.Ctx, c, "answer the review")
+			sha, _, err := gittest.Commit(c, "answer the review")
 			require.NoError(t, err)
 			calls, before := c.NetworkCalls(), objects(t, c)
 			content := kept(t, 1000)
@@ -107,7 +106,7 @@ func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
 	c := h.Open(h.Workspace("agent/x", "--depth=1"))
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-	sha, _, err := commits.Commit(gittest.Ctx, c, "answer the review")
+	sha, _, err := gittest.Commit(c, "answer the review")
 	require.NoError(t, err)
 	h.Commit("agent/x", "meanwhile", nil) // now no ref of the server is known here
 	h.Commit("main", "meanwhile", nil)

@@ -18,32 +18,35 @@ import (
 
 // StripCredentials removes server credentials, left by actions/checkout and people, from the configuration of the checkout
 // and its submodules: an Authorization header (up to v5), an include of a file in RUNNER_TEMP with one (since v6,
-// https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL.
-func StripCredentials(ctx context.Context, c *git.Checkout) error {
-	files := []string{c.Config, filepath.Join(c.GitDir, "config.worktree")}
+// https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL. It returns the settings of the
+// checkout that are left.
+func StripCredentials(ctx context.Context, c *git.Checkout) (left []git.Setting, err error) {
+	files := []string{filepath.Join(c.GitDir, "config.worktree")}
 	modules := filepath.Join(filepath.Dir(c.Config), "modules")
-	err := filepath.WalkDir(modules, func(file string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(modules, func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() && entry.Name() == "config" {
 			files = append(files, file)
 		}
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look for configurations of submodules: %w", err)
+		return nil, fmt.Errorf("look for configurations of submodules: %w", err)
 	}
-	for _, file := range files {
-		if err := stripFile(ctx, c, file); err != nil {
-			return fmt.Errorf("take credentials out of the checkout: %w", err)
+	for _, file := range append(files, c.Config) {
+		if left, err = stripFile(ctx, c, file); err != nil {
+			return nil, fmt.Errorf("take credentials out of the checkout: %w", err)
 		}
 	}
-	return nil
+	return left, nil
 }
 
-func stripFile(ctx context.Context, c *git.Checkout, file string) error {
+// stripFile returns the settings that are left.
+func stripFile(ctx context.Context, c *git.Checkout, file string) ([]git.Setting, error) {
 	list, err := c.ListSettings(ctx, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	changed := false
 	for _, s := range list {
 		change := removalOf(c, s)
 		if change == nil {
@@ -51,11 +54,15 @@ func stripFile(ctx context.Context, c *git.Checkout, file string) error {
 		}
 		// Exit code 5: already removed, since --unset-all removes every value of a key.
 		if _, err := c.Inside(ctx, append([]string{"config", "--file", file}, change...)...); err != nil && git.ExitCode(err) != 5 {
-			return err
+			return nil, err
 		}
+		changed = true
 		c.Opt.Log.Debug("credential_removed", "key", c.Redact(syntax.Clean(s.Key)))
 	}
-	return nil
+	if !changed {
+		return list, nil
+	}
+	return c.ListSettings(ctx, file)
 }
 
 var keyFile = regexp.MustCompile(`-i "?([^" ]+)"?`)

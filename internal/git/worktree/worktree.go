@@ -21,10 +21,10 @@ func MoveHead(ctx context.Context, c *git.Checkout, to, from string) error {
 	return nil
 }
 
-// CheckOut puts HEAD, index and files at a commit, and removes untracked files that are not ignored. distrust says that
-// others have written the index.
-func CheckOut(ctx context.Context, c *git.Checkout, branch, sha string, distrust bool) error {
-	if err := pointHead(ctx, c, branch, sha); err != nil {
+// CheckOut puts HEAD, index and files at a commit, and removes untracked files that are not ignored. tracking are changes of
+// remote-tracking refs for git update-ref, which may fail. distrust says that others have written the index.
+func CheckOut(ctx context.Context, c *git.Checkout, branch, sha, tracking string, distrust bool) error {
+	if err := pointHead(ctx, c, branch, sha, tracking); err != nil {
 		return err
 	}
 	c.Refs[git.HaveHead] = sha
@@ -47,9 +47,16 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha string, distrust
 }
 
 // pointHead puts HEAD on the branch, a full name, and the branch on the commit.
-func pointHead(ctx context.Context, c *git.Checkout, branch, sha string) error {
+func pointHead(ctx context.Context, c *git.Checkout, branch, sha, tracking string) error {
+	move := ""
 	if branch != "" {
-		if _, err := c.Inside(ctx, "update-ref", "--no-deref", branch, sha); err != nil {
+		move = "update " + branch + " " + sha + "\n"
+	}
+	if updateRefs(ctx, c, tracking+move) != nil { // all or nothing, and it says not which
+		if err := updateRefs(ctx, c, tracking); err != nil {
+			c.Opt.Log.Debug("tracking_refs_kept", "error", err) // only a convenience for the agent
+		}
+		if err := updateRefs(ctx, c, move); err != nil {
 			// A directory/file conflict with a local branch: detach HEAD, as actions/checkout does.
 			c.Opt.Log.Debug("head_detached", "error", err)
 			branch = ""
@@ -66,6 +73,15 @@ func pointHead(ctx context.Context, c *git.Checkout, branch, sha string) error {
 	}
 	c.Branch = branch
 	return nil
+}
+
+// updateRefs makes changes for git update-ref, all or none.
+func updateRefs(ctx context.Context, c *git.Checkout, changes string) error {
+	if changes == "" {
+		return nil
+	}
+	_, err := c.InsideTold(ctx, []byte(changes), "update-ref", "--no-deref", "--stdin")
+	return err
 }
 
 // RebuildIndex writes the index from a commit, and compares every file with it. An untrusted index can make git overlook a

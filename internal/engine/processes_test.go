@@ -1,0 +1,61 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// countsGit notes from now on what MergeXO starts git for, one command a line. What git starts itself is not counted.
+func (w *world) countsGit() (started func() []string) {
+	w.t.Helper()
+	program, err := exec.LookPath("git")
+	require.NoError(w.t, err)
+	dir := w.t.TempDir()
+	notes := filepath.Join(dir, "notes")
+	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$*\" >> %s\nexec %s \"$@\"\n", notes, program)
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	w.gitPath = dir + string(filepath.ListSeparator) + os.Getenv("PATH")
+	return func() []string {
+		text, err := os.ReadFile(notes)
+		require.NoError(w.t, err)
+		return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	}
+}
+
+// Each process costs a user time. One that is really needed may raise these budgets, a question that was asked before may not.
+func TestGitIsStartedAsOftenAsThereIsSomethingToAsk(t *testing.T) {
+	t.Parallel()
+	within := func(t *testing.T, budget int, what string, started []string) {
+		t.Helper()
+		t.Logf("budget: git processes, %s %d of %d", what, len(started), budget)
+		assert.LessOrEqual(t, len(started), budget, "%s", strings.Join(started, "\n"))
+	}
+	t.Run("turn", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		started := w.countsGit()
+		w.review("alice", "Answer me.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		within(t, 40, "turn", started())
+	})
+	t.Run("merge", func(t *testing.T) {
+		t.Parallel()
+		w := newMerge(t, `tests = ["true"]`)
+		w.put("/_sandbox/lag", object{"heads": 0, "merges": 0})
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		started := w.countsGit()
+		rep := w.command("carol", "/mergexo merge")
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		within(t, 45, "merge onto a base that went on", started())
+	})
+}
