@@ -49,8 +49,8 @@ func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 
 func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 	t.Parallel()
-	want, writes := uninterrupted(t)
-	for n := 4; n <= writes+2; n++ { // from the plan on; a push is refused, and there is one more for what is dropped
+	want, whole := uninterrupted(t)
+	for _, n := range writes(4, whole+2, 5, 6) { // from the plan on; a push is refused, and there is one more for what is dropped
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := twoComments(t)
@@ -115,6 +115,9 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 	want := w.ends()
 	require.Len(t, pushes, 6, "the lock, the head, a refusal, the base, the lock, the head's branch")
 	for i, n := range pushes {
+		if i != 1 && i != 3 && !everyRow {
+			continue
+		}
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := readyToMerge(t, model.StrategyRebase)
@@ -169,7 +172,7 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 	w := newIssue(t)
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	want := w.showsIssue()
-	for n := 4; n <= 6; n++ { // the refused push, the branch, the stage
+	for _, n := range writes(4, 6, 5) { // the refused push, the branch, the stage
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w := newIssue(t)
@@ -186,7 +189,7 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
 	t.Parallel()
 	want, _ := uninterrupted(t)
-	for n := 4; n <= 7; n++ {
+	for _, n := range writes(4, 7, 6) {
 		for name, how := range map[string]fate{"unclear": unclear, "lost": lost} {
 			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
 				t.Parallel()

@@ -33,9 +33,7 @@ func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
 // The base moves while GitHub is about to be asked: nothing is merged, and the car is tested anew.
 func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `strategy = "api"`)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n")
 	w.tested = map[string]bool{}
 	was := w.trains()["mergexo/train/main/1"]
 	ev := w.next()
@@ -57,9 +55,7 @@ func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
 // Both cars are green before the first one lands: GitHub merges one pull request at a time, and each only as it was tested.
 func TestGitHubMergesEachCarByItself(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `strategy = "api"`)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n", "two\n")
 	w.tested = map[string]bool{}
 	for _, branch := range []string{"mergexo/train/main/2", "mergexo/train/main/1"} { // the later one first
 		sha := w.trains()[branch]
@@ -76,10 +72,7 @@ func TestGitHubMergesEachCarByItself(t *testing.T) {
 // The settings change to GitHub's own merge while a batch is tested: each is tested alone then, once.
 func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
+	w, numbers := boardedBehind(t, "one\n", "two\n", "three\n")
 	assert.Equal(t, 1, w.ciRuns())
 	w.tested = map[string]bool{}
 	require.Len(t, w.trains(), 1, "one car of three")
@@ -95,10 +88,7 @@ func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
 // the head of the second holds the change of the first, and GitHub would merge that with it.
 func TestGitHubIsNotAskedToMergeAHeadThatALandingMoved(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
+	w, numbers := boardedBehind(t, "one\n", "two\n")
 	require.Equal(t, 1, w.ciRuns())
 	ev, head := w.next(), w.at("agent/car1")
 	w.gate.revive()

@@ -12,9 +12,7 @@ import (
 // A check that never reports keeps nobody for longer than the settings allow: the request fails with its name.
 func TestACheckThatNeverReportsEndsTheRequest(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `ci_timeout = "90m"`)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, _ := boarded(t, []string{`ci_timeout = "90m"`}, "one\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.put("/_sandbox/runs/4002", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "lint"}}})
 	w.later(89 * time.Minute)

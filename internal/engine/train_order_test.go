@@ -86,9 +86,7 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 // What is tested on a car that lands is not tested again: as many runs of CI as there are cars.
 func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n", "three\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, nil, "one\n", "two\n", "three\n")
 	was := w.trains()
 	require.Len(t, was, 3)
 	before := w.at("main")
@@ -105,9 +103,7 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 // What is still under test when the car before it lands stays as it is: it stands on the very commit that the base is at then.
 func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, nil, "one\n", "two\n")
 	was := w.trains()
 	require.Len(t, was, 2)
 	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
@@ -121,9 +117,7 @@ func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
 // What was tested on a car that fails is built and tested again without it, and only that.
 func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "ci_retries = 0", "batch = 1")
-	numbers := w.ready("car", "one\n", "broken\n", "three\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n", "broken\n", "three\n")
 	was := w.trains()
 	require.Len(t, was, 3)
 	for _, car := range []string{"3", "2", "1"} {
@@ -143,9 +137,7 @@ func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
 // Checks that never report fail the request once the time for them is over, and not before.
 func TestChecksOfACarThatNeverReport(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `ci_timeout = "90m"`, "ci_retries = 0")
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "ci_retries = 0"}, "one\n", "two\n")
 	first := w.trains()["mergexo/train/main/1"]
 	require.NotEmpty(t, first)
 	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1"})
