@@ -195,6 +195,9 @@ func TestASignedTrailIsBelievedAndAnUnsignedOneIsNot(t *testing.T) {
 func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost} {
+		if name != "after" && !everyRow {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ev := twoComments(t)

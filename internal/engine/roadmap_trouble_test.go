@@ -163,7 +163,7 @@ func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 
 func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 	t.Parallel()
-	w := newRoadmap(t, "record+circle")
+	w := proposed(t, "record+circle")
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.requests()[1].Prompt, "a cycle: base needs docs needs join needs far-left needs left needs base")
 	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1")

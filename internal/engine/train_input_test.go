@@ -34,18 +34,20 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTrain(t)
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-			var numbers []int
-			for i := range 2 {
-				w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
-				w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
-				w.approve("alice")
-				w.passed("ci")
-				numbers = append(numbers, w.number)
-			}
-			w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
-			w.aboard(numbers, "")
+			numbers := []int{2, 3}
+			w := begin(t, "train to another base", func() *world {
+				w := newTrain(t)
+				w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+				for i := range numbers {
+					w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
+					w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
+					w.approve("alice")
+					w.passed("ci")
+				}
+				w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
+				w.aboard(numbers, "")
+				return w
+			})
 			require.Len(t, w.trains(), 2, "%s", w.logged.String())
 			w.api("octo", "DELETE", w.path("/git/refs/heads/release"), nil)
 			hear(w)

@@ -212,9 +212,7 @@ func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 // What a train costs: an event that changes nothing, and a car that lands.
 func TestBudgetsOfTheTrain(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	numbers := w.ready("car", "zero\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{"speculate = 1"}, "zero\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.gate.revive()
 	w.put("/_sandbox/runs/4000", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "completed", "conclusion": "success", "head_sha": tip, "head_branch": "mergexo/train/main/1"})
@@ -233,9 +231,7 @@ func TestBudgetsOfTheTrain(t *testing.T) {
 	assert.LessOrEqual(t, api, 14, "%v", w.gate.seen)
 	assert.Equal(t, "merged", w.badges(numbers[0]))
 
-	w = newTrain(t, "speculate = 1")
-	numbers = w.ready("car", "zero\n", "one\n", "two\n", "three\n")
-	w.aboard(numbers, "")
+	w, numbers = boarded(t, []string{"speculate = 1"}, "zero\n", "one\n", "two\n", "three\n")
 	w.tested = map[string]bool{}
 	w.ciRuns()
 	trains := w.trains()
