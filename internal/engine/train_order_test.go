@@ -100,40 +100,6 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 }
 
-// What is still under test when the car before it lands stays as it is: it stands on the very commit that the base is at then.
-func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
-	t.Parallel()
-	w, numbers := boarded(t, nil, "one\n", "two\n")
-	was := w.trains()
-	require.Len(t, was, 2)
-	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
-	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
-	assert.Equal(t, map[string]string{"mergexo/train/main/2": was["mergexo/train/main/2"]}, w.trains())
-	w.handle(w.tests("mergexo/train/main/2", was["mergexo/train/main/2"]))
-	assert.Equal(t, was["mergexo/train/main/2"], w.at("main"), w.logged.String())
-	assert.Equal(t, "merged merged", w.badges(numbers...))
-}
-
-// What was tested on a car that fails is built and tested again without it, and only that.
-func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
-	t.Parallel()
-	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n", "broken\n", "three\n")
-	was := w.trains()
-	require.Len(t, was, 3)
-	for _, car := range []string{"3", "2", "1"} {
-		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
-	}
-	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
-	now := w.trains()
-	require.Len(t, now, 1, "the third, on the first")
-	for branch, sha := range now {
-		assert.Equal(t, "mergexo/train/main/4", branch)
-		assert.Equal(t, was["mergexo/train/main/1"], w.bare("rev-parse", sha+"~2"))
-	}
-	assert.Equal(t, 1, w.wholeTrain(), "four runs in all")
-	assert.Equal(t, "merged open merged", w.badges(numbers...))
-}
-
 // Checks that never report fail the request once the time for them is over, and not before.
 func TestChecksOfACarThatNeverReport(t *testing.T) {
 	t.Parallel()
