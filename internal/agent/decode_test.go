@@ -77,9 +77,9 @@ func TestWhichFieldsAnAnswerHasDependsOnTheRequest(t *testing.T) {
 	work := append([]string{"pr_title", "pr_summary", "commit_message", "git_ops"}, common...)
 	values := map[string]string{
 		"review_replies": `[]`, "git_ops": `[{"op": "fetch_origin"}]`, "flaky_test_report": `{"title": "t", "summary": "s", "relevant_log_url": ""}`,
-		"touch_paths": `["a/b.go", "docs"]`, "usage": `{"cost_usd": 1}`,
+		"touch_paths": `["a/b.go", "docs"]`, "findings": `[{"path": "a", "line": 1, "severity": "must", "text": "x"}]`, "usage": `{"cost_usd": 1}`,
 	}
-	for _, name := range append(append(slices.Clone(pull), document...), work...) {
+	for _, name := range slices.Concat(pull, document, work, []string{"replies"}) {
 		if values[name] == "" {
 			values[name] = `"x"`
 		}
@@ -93,6 +93,7 @@ func TestWhichFieldsAnAnswerHasDependsOnTheRequest(t *testing.T) {
 		{model.Request{Kind: model.AskBugfix}, work},
 		{model.Request{Kind: model.AskSmallJob}, work},
 		{model.Request{Kind: model.AskImplementation}, work},
+		{model.Request{Kind: model.AskReview}, []string{"findings", "session", "usage"}},
 		{model.Request{Kind: model.AskRepair, PullRequest: &model.RequestPull{}}, pull},
 		{model.Request{Kind: model.AskRepair, PullRequest: &model.RequestPull{}, Flow: model.FlowBugfix}, pull},
 		{model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix}, append(slices.Clone(work), pull...)},

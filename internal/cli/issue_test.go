@@ -64,7 +64,6 @@ func TestReplayOfIssues(t *testing.T) {
 		"no body":          {body(nil), 3, []string{blocked}},
 		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked}},
 		"a diff far below": {body(strings.Repeat("word ", 12_950) + "\n\n" + fix), 0, []string{opened}},
-		"only emoji":       {title("🎉🚀👩‍👩‍👧"), 0, []string{"- push to agent/small/9-issue\n", "\n  | 🎉🚀👩‍👩‍👧\n", opened}},
 		"a title of 500":   {title(strings.Repeat("Größe ", 84)), 0, []string{"- push to agent/small/9-grosse-grosse-grosse-", opened}},
 		"no title":         {title(""), 0, []string{"- push to agent/small/9-issue\n", "\n  | Issue #9\n", opened}},
 		"labels left out":  {func(_, issue map[string]any) { delete(issue, "labels") }, 0, []string{opened}},

@@ -23,3 +23,12 @@ func TestARunThatIsToldToStopOnTheWayToAPullRequest(t *testing.T) {
 		"the receipt":       {at: `^PATCH .*/issues/comments/`, nth: 2},
 	})
 }
+
+func TestARunThatIsToldToStopWhenItWaitsForAPersonAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	toldToStop(t, asks, cli.ExitBlocked, map[string]moment{
+		"the push":        {at: `^GET .*git-receive-pack$`, nth: 1},
+		"the stop":        {at: `^POST .*/issues/2/comments$`, nth: 2},
+		"the claim's end": {at: `^DELETE .*/issues/comments/`, nth: 1},
+	})
+}

@@ -47,7 +47,9 @@ func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
 			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
 			assert.Equal(t, "open", w.badge())
 			assert.Empty(t, w.stages(), "no lock is left")
-
+			if c.strategy != "squash" { // which GitHub does by itself, whatever was asked for before
+				return
+			}
 			rep = w.command("carol", "/mergexo merge strategy=api")
 			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 			assert.Equal(t, "merged", w.badge())

@@ -40,10 +40,12 @@ func (w *world) operationsIssue() (say func(line string) model.Report, said func
 
 // answeredTurn is a pull request with one answered review comment.
 func answeredTurn(t *testing.T, more ...string) *world {
-	w := newWorld(t, more...)
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	return w
+	return begin(t, fmt.Sprintf("answered turn %q", more), func() *world {
+		w := newWorld(t, more...)
+		w.review("alice", "Answer me.")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		return w
+	})
 }
 
 func TestAReleaseLastsFromCommandToCommand(t *testing.T) {

@@ -66,6 +66,10 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 			"an event": func(w *world, ev model.Event) { w.handle(ev) },
 			"a sweep":  func(w *world, _ model.Event) { w.sweep() },
 		} {
+			first := name == "a reply and a commit are left"
+			if way == "a sweep" && !first && !everyRow {
+				continue // which finds the same
+			}
 			t.Run(name+", "+way, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
@@ -85,6 +89,9 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 				}
 				assert.Equal(t, 1, w.calls(), "the agent is not asked again")
 				assert.Contains(t, w.marked("turn", "done")[0]["body"], "**Receipt restored**")
+				if !first {
+					return
+				}
 
 				w.talk("alice", "Something new.")
 				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result, "and what is new is answered")
@@ -188,6 +195,9 @@ func TestASignedTrailIsBelievedAndAnUnsignedOneIsNot(t *testing.T) {
 func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost} {
+		if name != "after" && !everyRow {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ev := twoComments(t)

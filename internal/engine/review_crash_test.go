@@ -75,7 +75,7 @@ func (s reviewedStory) die(t *testing.T, from int, next func(w *world, ev model.
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Equal(t, len(s.writes), w.gate.writes, "%v", s.writes)
 	want, calls := s.shows(w), w.calls()
-	for n := from; n <= len(s.writes); n++ {
+	for _, n := range writes(from, len(s.writes), s.recorded, len(s.writes)-1) {
 		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d (%s)", name, n, s.writes[n-1]), func(t *testing.T) {
 				t.Parallel()

@@ -121,7 +121,7 @@ func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
 		w.talk("carol", "/mergexo review")
 		return w, w.delivery("issue_comment")
 	}
-	for n := 1; n <= 4; n++ {
+	for _, n := range writes(1, 4, 2, 3) {
 		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()

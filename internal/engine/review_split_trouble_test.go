@@ -12,14 +12,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What comes out of the agent's job may be somebody else's word.
+// What comes out of the agent's job may be somebody else's word. What else is refused is told by the tests of packages handoff and
+// review.
 func TestAForgedReviewIsRefusedByName(t *testing.T) {
 	t.Parallel()
-	finding := func(field string, value any) func(*testing.T, *world, string) {
-		one := map[string]any{"path": "greeting.txt", "line": 1, "severity": "must", "text": "x", "suggestion": ""}
-		one[field] = value
-		return inOutcome("findings", []any{one})
-	}
+	outside := map[string]any{"path": "../x", "line": 1, "severity": "must", "text": "x", "suggestion": ""}
 	for name, c := range map[string]struct {
 		with func(*testing.T, *world, string)
 		says string
@@ -27,13 +24,7 @@ func TestAForgedReviewIsRefusedByName(t *testing.T) {
 		"another repository": {changed("repository", "octo/other"), "handoff refused: repository"},
 		"another head":       {changed("start", strings.Repeat("1", 40)), "handoff refused: "},
 		"another review":     {changed("turn_key", strings.Repeat("0", 64)), "handoff refused: turn_key"},
-		"a commit":           {changed("head", strings.Repeat("2", 40)), "handoff refused: head"},
-		"events":             {changed("events", []string{"1:issue:12:2026-01-02T03:04:05Z"}), "handoff refused: events"},
-		"a way to end":       {changed("ended", "merged"), "handoff refused: ended"},
-		"a reply":            {inOutcome("general_comment", "x"), "handoff refused: "},
-		"a path outside":     {finding("path", "../x"), "findings[0].path"},
-		"no severity":        {finding("severity", "approve"), "findings[0].severity"},
-		"a line below":       {finding("line", -1), "findings[0].line"},
+		"a path outside":     {inOutcome("findings", []any{outside}), "findings[0].path"},
 		"a commit of another branch": {edited(func(h map[string]any) {
 			h["start"], h["head"], h["turn_key"] = strings.Repeat("3", 40), strings.Repeat("3", 40), journal.Token("review", "1", strings.Repeat("3", 40))
 		}), "which the pull request does not have"},
@@ -51,6 +42,9 @@ func TestAForgedReviewIsRefusedByName(t *testing.T) {
 			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 			assert.Contains(t, w.said(), c.says)
 			assert.Empty(t, w.reviewed())
+			if name != "another head" { // after which all is as it was
+				return
+			}
 			require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
 			assert.Contains(t, w.reviewed(), "3 findings")
 		})

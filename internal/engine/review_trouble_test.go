@@ -23,9 +23,7 @@ func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
 		begin      func(w *world)
 	}{
 		{"prose instead of JSON", "is not JSON", func(w *world) { w.agent = "garbage" }},
-		{"a field of another request", "unknown field \"replies\": an answer to a request of kind review has findings", func(w *world) { w.agent = "field" }},
 		{"a line that is none", "findings[0].line: want the number of a line", func(w *world) { w.finds([]model.Finding{found("a", -2, model.Must, "x")}) }},
-		{"a path outside", "findings[0].path: want a path from the top of the repository", func(w *world) { w.finds([]model.Finding{found("../a", 2, model.Must, "x")}) }},
 		{"an exit code", "exit code 3", func(w *world) { w.agent = "exit" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -47,4 +48,25 @@ func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestARoadmapBySweepsOnly(t *testing.T) {
+	t.Parallel()
+	w := newRoadmap(t, "plan")
+	w.merged(int(w.pulls()[0]["number"].(float64)))
+	for round := 0; round < 40; round++ {
+		w.sweep()
+		open := w.openPulls()
+		if len(open) == 0 && len(w.items()) > 0 && w.api("octo", "GET", w.thread(""), nil)["state"] == "closed" {
+			break
+		}
+		assert.LessOrEqual(t, len(w.running()), 3)
+		if len(open) > 0 {
+			w.merged(open[0])
+		}
+	}
+	golden.Text(t, "roadmap/swept.md", w.showsRoadmap())
+	assert.Equal(t, 8, w.calls())
+	w.sweep()
+	w.quiet()
 }

@@ -111,7 +111,7 @@ func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
 
 func TestAnItemWhoseRunWasLostIsTakenUpByTheSweep(t *testing.T) {
 	t.Parallel()
-	for n := roadmapWrites; n < roadmapWrites+7; n++ {
+	for _, n := range writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3) {
 		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := agreed(t, "pair")

@@ -45,27 +45,6 @@ func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
 	w.quiet()
 }
 
-func TestARoadmapBySweepsOnly(t *testing.T) {
-	t.Parallel()
-	w := newRoadmap(t, "plan")
-	w.merged(int(w.pulls()[0]["number"].(float64)))
-	for round := 0; round < 40; round++ {
-		w.sweep()
-		open := w.openPulls()
-		if len(open) == 0 && len(w.items()) > 0 && w.api("octo", "GET", w.thread(""), nil)["state"] == "closed" {
-			break
-		}
-		assert.LessOrEqual(t, len(w.running()), 3)
-		if len(open) > 0 {
-			w.merged(open[0])
-		}
-	}
-	golden.Text(t, "roadmap/swept.md", w.showsRoadmap())
-	assert.Equal(t, 8, w.calls())
-	w.sweep()
-	w.quiet()
-}
-
 func TestARoadmapWhereNothingChangedIsQuiet(t *testing.T) {
 	t.Parallel()
 	w := newRoadmap(t, "plan")

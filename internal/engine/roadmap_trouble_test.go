@@ -25,7 +25,7 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	require.Equal(t, roadmapWrites+7+1, w.gate.writes, "the roadmap's own, those of the item's agent, and the comment once more: %v", w.gate.seen)
 	want := w.showsRoadmap()
-	for n := 1; n <= roadmapWrites; n++ {
+	for _, n := range writes(1, roadmapWrites, 1, 5, roadmapWrites) {
 		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
@@ -163,7 +163,7 @@ func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 
 func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 	t.Parallel()
-	w := newRoadmap(t, "record+circle")
+	w := proposed(t, "record+circle")
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.requests()[1].Prompt, "a cycle: base needs docs needs join needs far-left needs left needs base")
 	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1")
@@ -181,7 +181,7 @@ func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	want := w.showsRoadmap()
-	for n := 1; n <= roadmapWrites; n++ {
+	for _, n := range writes(1, roadmapWrites, 2, 5, roadmapWrites) {
 		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
 			t.Parallel()
 			w, ev := agreed(t, "pair")

@@ -67,6 +67,14 @@ func init() {
 // newRoadmap is a world with an issue for which a roadmap was proposed.
 func newRoadmap(t *testing.T, agent string, more ...string) *world {
 	t.Helper()
+	w := begin(t, fmt.Sprintf("roadmap %q %q", agent, more), func() *world { return proposed(t, agent, more...) })
+	w.agent = agent
+	return w
+}
+
+// proposed is newRoadmap with all that was said to the agent.
+func proposed(t *testing.T, agent string, more ...string) *world {
+	t.Helper()
 	w := newWorld(t, more...)
 	w.agent = agent
 	w.open("alice", "Greet everywhere", "In all languages.")

@@ -1,10 +1,7 @@
 package engine_test
 
 import (
-	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,9 +30,7 @@ func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
 // The base moves while GitHub is about to be asked: nothing is merged, and the car is tested anew.
 func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `strategy = "api"`)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n")
 	w.tested = map[string]bool{}
 	was := w.trains()["mergexo/train/main/1"]
 	ev := w.next()
@@ -52,81 +47,4 @@ func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
 	assert.Equal(t, 1, w.wholeTrain())
 	assert.Equal(t, "merged", w.badges(numbers...))
 	assert.NotContains(t, w.logged.String(), "landed_untested")
-}
-
-// Both cars are green before the first one lands: GitHub merges one pull request at a time, and each only as it was tested.
-func TestGitHubMergesEachCarByItself(t *testing.T) {
-	t.Parallel()
-	w := newTrain(t, `strategy = "api"`)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
-	w.tested = map[string]bool{}
-	for _, branch := range []string{"mergexo/train/main/2", "mergexo/train/main/1"} { // the later one first
-		sha := w.trains()[branch]
-		require.NotEmpty(t, sha)
-		w.tested[sha] = true
-		w.handle(w.tests(branch, sha))
-	}
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), "%s", w.logged.String())
-	assert.NotContains(t, w.logged.String(), "landed_untested")
-	assert.Empty(t, w.trains())
-}
-
-// The settings change to GitHub's own merge while a batch is tested: each is tested alone then, once.
-func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
-	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
-	assert.Equal(t, 1, w.ciRuns())
-	w.tested = map[string]bool{}
-	require.Len(t, w.trains(), 1, "one car of three")
-	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
-	w.sweep()
-	assert.Equal(t, 3, w.wholeTrain(), w.logged.String())
-	assert.Equal(t, "merged merged merged", w.badges(numbers...), w.logged.String())
-	assert.NotContains(t, w.logged.String(), "train_record_forged")
-	assert.Empty(t, w.trains())
-}
-
-// A run dies when it has moved the heads of a car of two. The first is closed, and by the settings GitHub merges from now on:
-// the head of the second holds the change of the first, and GitHub would merge that with it.
-func TestGitHubIsNotAskedToMergeAHeadThatALandingMoved(t *testing.T) {
-	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
-	require.Equal(t, 1, w.ciRuns())
-	ev, head := w.next(), w.at("agent/car1")
-	w.gate.revive()
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") && w.at("agent/car1") != head {
-			return diesFirst
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.at = nil
-	w.gate.revive()
-	require.NotEqual(t, head, w.at("agent/car1"))
-	w.number = numbers[0]
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
-	w.later(time.Hour)
-	w.sweep()
-	w.wholeTrain()
-	for range 3 {
-		w.later(time.Hour)
-		w.sweep()
-		w.wholeTrain()
-	}
-	assert.Equal(t, "closed open", w.badges(numbers...), w.logged.String())
-	assert.NotContains(t, w.bare("ls-tree", "--name-only", "main"), "car0.txt")
-	w.number = numbers[1]
-	assert.Equal(t, []string{"merge_failed HEAD_MOVED"}, w.merges())
-	assert.Empty(t, w.trains())
 }

@@ -36,6 +36,46 @@ func newTrain(t *testing.T, more ...string) *world {
 	return begin(t, "train "+strings.Join(lines, "\n"), func() *world { return trainOf(newMerge(t, lines...), "! grep -rq broken --include=*.txt .\n") })
 }
 
+// readyTrain is newTrain with pull requests that are ready, which are numbered from 2.
+func readyTrain(t *testing.T, settings []string, texts ...string) *world {
+	t.Helper()
+	return begin(t, fmt.Sprintf("ready train %q %q", settings, texts), func() *world {
+		w := newTrain(t, settings...)
+		w.ready("car", texts...)
+		return w
+	})
+}
+
+// boarded is readyTrain after each of them was asked for, one by one.
+func boarded(t *testing.T, settings []string, texts ...string) (w *world, numbers []int) {
+	t.Helper()
+	for i := range texts {
+		numbers = append(numbers, 2+i)
+	}
+	return begin(t, fmt.Sprintf("boarded train %q %q", settings, texts), func() *world {
+		w := readyTrain(t, settings, texts...)
+		w.aboard(numbers, "")
+		return w
+	}), numbers
+}
+
+// boardedBehind is a train of one car, in which the first pull request is alone, and those which wait behind it. They board the
+// next car together.
+func boardedBehind(t *testing.T, texts ...string) (w *world, numbers []int) {
+	t.Helper()
+	for i := range texts {
+		numbers = append(numbers, 3+i)
+	}
+	return begin(t, fmt.Sprintf("boarded behind %q", texts), func() *world {
+		w := newTrain(t, "speculate = 1")
+		w.ready("first", "zero\n")
+		w.ready("car", texts...)
+		w.aboard([]int{2}, "")
+		w.aboard(numbers, "")
+		return w
+	}), numbers
+}
+
 // trainOf gives a repository its CI, with this script.
 func trainOf(w *world, script string) *world {
 	w.t.Helper()
@@ -59,6 +99,16 @@ func (w *world) trains() map[string]string {
 		}
 	}
 	return out
+}
+
+// only is the one train branch that there is.
+func (w *world) only() (branch, sha string) {
+	w.t.Helper()
+	trains := w.trains()
+	require.Len(w.t, trains, 1)
+	for branch, sha = range trains {
+	}
+	return branch, sha
 }
 
 // ciRuns has CI see every train branch whose commit it has not seen, and MergeXO hear of each run. It counts the runs.

@@ -93,16 +93,6 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 	},
 }
 
-// only is the one train branch that there is.
-func (w *world) only() (branch, sha string) {
-	w.t.Helper()
-	trains := w.trains()
-	require.Len(w.t, trains, 1)
-	for branch, sha = range trains {
-	}
-	return branch, sha
-}
-
 // carOfTwo is a train with a car of two whose checks have not run; the second has this in its file.
 func carOfTwo(t *testing.T, name, text string) *world {
 	t.Helper()

@@ -15,9 +15,7 @@ import (
 // landing is a train with two cars of one, of which the first is green, and the event of that.
 func landing(t *testing.T) (w *world, ev model.Event, numbers []int) {
 	t.Helper()
-	w = newTrain(t, "ci_retries = 0")
-	numbers = w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers = boarded(t, []string{"ci_retries = 0"}, "one\n", "two\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.tested = map[string]bool{tip: true}
 	return w, w.tests("mergexo/train/main/1", tip), numbers
@@ -100,10 +98,7 @@ func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
 // A label that freezes a member takes it out of its car, and its comment says so. Once the label is gone it boards again.
 func TestAMemberIsFrozenByALabel(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
+	w, numbers := boardedBehind(t, "one\n", "two\n")
 	w.number = numbers[0]
 	labels := w.path(fmt.Sprintf("/issues/%d/labels", w.number))
 	w.send("carol", "POST", labels, object{"labels": []string{"mergexo:freeze"}})

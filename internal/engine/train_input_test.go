@@ -12,9 +12,7 @@ import (
 // A check that never reports keeps nobody for longer than the settings allow: the request fails with its name.
 func TestACheckThatNeverReportsEndsTheRequest(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `ci_timeout = "90m"`)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, _ := boarded(t, []string{`ci_timeout = "90m"`}, "one\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.put("/_sandbox/runs/4002", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "lint"}}})
 	w.later(89 * time.Minute)
@@ -36,18 +34,20 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newTrain(t)
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-			var numbers []int
-			for i := range 2 {
-				w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
-				w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
-				w.approve("alice")
-				w.passed("ci")
-				numbers = append(numbers, w.number)
-			}
-			w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
-			w.aboard(numbers, "")
+			numbers := []int{2, 3}
+			w := begin(t, "train to another base", func() *world {
+				w := newTrain(t)
+				w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+				for i := range numbers {
+					w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
+					w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
+					w.approve("alice")
+					w.passed("ci")
+				}
+				w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
+				w.aboard(numbers, "")
+				return w
+			})
 			require.Len(t, w.trains(), 2, "%s", w.logged.String())
 			w.api("octo", "DELETE", w.path("/git/refs/heads/release"), nil)
 			hear(w)

@@ -86,9 +86,7 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 // What is tested on a car that lands is not tested again: as many runs of CI as there are cars.
 func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n", "three\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, nil, "one\n", "two\n", "three\n")
 	was := w.trains()
 	require.Len(t, was, 3)
 	before := w.at("main")
@@ -102,50 +100,10 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 }
 
-// What is still under test when the car before it lands stays as it is: it stands on the very commit that the base is at then.
-func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
-	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
-	was := w.trains()
-	require.Len(t, was, 2)
-	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
-	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
-	assert.Equal(t, map[string]string{"mergexo/train/main/2": was["mergexo/train/main/2"]}, w.trains())
-	w.handle(w.tests("mergexo/train/main/2", was["mergexo/train/main/2"]))
-	assert.Equal(t, was["mergexo/train/main/2"], w.at("main"), w.logged.String())
-	assert.Equal(t, "merged merged", w.badges(numbers...))
-}
-
-// What was tested on a car that fails is built and tested again without it, and only that.
-func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
-	t.Parallel()
-	w := newTrain(t, "ci_retries = 0", "batch = 1")
-	numbers := w.ready("car", "one\n", "broken\n", "three\n")
-	w.aboard(numbers, "")
-	was := w.trains()
-	require.Len(t, was, 3)
-	for _, car := range []string{"3", "2", "1"} {
-		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
-	}
-	assert.Equal(t, was["mergexo/train/main/1"], w.at("main"), w.logged.String())
-	now := w.trains()
-	require.Len(t, now, 1, "the third, on the first")
-	for branch, sha := range now {
-		assert.Equal(t, "mergexo/train/main/4", branch)
-		assert.Equal(t, was["mergexo/train/main/1"], w.bare("rev-parse", sha+"~2"))
-	}
-	assert.Equal(t, 1, w.wholeTrain(), "four runs in all")
-	assert.Equal(t, "merged open merged", w.badges(numbers...))
-}
-
 // Checks that never report fail the request once the time for them is over, and not before.
 func TestChecksOfACarThatNeverReport(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `ci_timeout = "90m"`, "ci_retries = 0")
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "ci_retries = 0"}, "one\n", "two\n")
 	first := w.trains()["mergexo/train/main/1"]
 	require.NotEmpty(t, first)
 	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1"})

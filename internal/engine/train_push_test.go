@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -10,50 +13,56 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What somebody pushes to the base or does to a branch of the train is an event: the train continues at once.
+// What somebody pushes to the base or does to a branch of the train is an event: the train continues at once. Where nobody hears of
+// it, the sweep sees it.
 func TestAPushContinuesTheTrainAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		event string
-		do    func(w *world)
+	w, numbers := boarded(t, nil, "one\n", "two\n")
+	require.Len(t, w.trains(), 2)
+	pushes := func(_ string) { w.write("octo", "main", "pushed.txt", w.now.String()) }
+	moves := func(branch string) {
+		w.api("octo", "PATCH", w.path("/git/refs/heads/"+branch), object{"sha": w.at("main"), "force": true})
+	}
+	deletes := func(branch string) { w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil) }
+	for _, c := range []struct {
+		name, event string // "": only a sweep sees it
+		do          func(branch string)
 	}{
-		"to the base": {"push", func(w *world) { w.write("octo", "main", "pushed.txt", "pushed\n") }},
-		"a run of CI ends on the base": {"workflow_run", func(w *world) {
-			w.write("octo", "main", "pushed.txt", "pushed\n")
+		{"somebody pushes to the base", "push", pushes},
+		{"a run of CI ends on the base", "workflow_run", func(branch string) {
+			pushes(branch)
 			w.put("/_sandbox/runs/4001", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "completed", "conclusion": "success", "head_sha": w.at("main"), "head_branch": "main"})
 		}},
-		"a branch of the train is moved": {"push", func(w *world) {
-			w.api("octo", "PATCH", w.path("/git/refs/heads/mergexo/train/main/1"), object{"sha": w.at("main"), "force": true})
+		{"a branch of the train is moved", "push", moves},
+		{"a branch of the train is deleted", "delete", deletes},
+		{"a branch of the train is deleted, by the push of it", "push", deletes},
+		{"somebody pushes to the base, unheard", "", pushes},
+		{"a branch of the train is moved, unheard", "", func(branch string) {
+			moves(branch)
+			w.tested = map[string]bool{w.at("main"): true}
 		}},
-		"a branch of the train is deleted": {"delete", func(w *world) {
-			w.api("octo", "DELETE", w.path("/git/refs/heads/mergexo/train/main/1"), nil)
-		}},
-		"a branch of the train is deleted, by the push of it": {"push", func(w *world) {
-			w.api("octo", "DELETE", w.path("/git/refs/heads/mergexo/train/main/1"), nil)
-		}},
+		{"a branch of the train is deleted, unheard", "", deletes},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newTrain(t)
-			numbers := w.ready("car", "one\n", "two\n")
-			w.aboard(numbers, "")
-			before := w.trains()
-			require.Len(t, before, 2)
-			c.do(w)
-			ev := w.delivery(c.event)
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			after := w.trains()
-			require.Len(t, after, 1, "one car holds both, since they board together: %s", w.logged.String())
-			for branch, tip := range after {
-				assert.NotContains(t, before, branch, "it is built again")
-				assert.Contains(t, w.bare("log", "--format=%H", tip), w.at("main"), "on the base as it is now")
-			}
-			w.tested = map[string]bool{}
-			w.wholeTrain()
-			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
-		})
+		before := w.trains()
+		w.later(time.Minute)
+		c.do(slices.Min(slices.Collect(maps.Keys(before))))
+		if c.event == "" {
+			w.sweep()
+		} else {
+			rep := w.handle(w.delivery(c.event))
+			assert.Equal(t, model.ResultDone, rep.Result, "%s: %s", c.name, rep.Reason)
+		}
+		after := w.trains()
+		require.Len(t, after, 1, "%s: one car holds both, since they board together: %s", c.name, w.logged.String())
+		for branch, tip := range after {
+			assert.NotContains(t, before, branch, "%s: it is built again", c.name)
+			assert.Contains(t, w.bare("log", "--format=%H", tip), w.at("main"), "%s: on the base as it is now", c.name)
+		}
 	}
+	w.tested = map[string]bool{}
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	assert.Empty(t, w.trains())
 }
 
 // What a push costs that changes nothing: the look at the train, and one call where there is none.

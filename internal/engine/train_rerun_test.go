@@ -15,9 +15,7 @@ func TestARedResultIsRunAgainOnce(t *testing.T) {
 	for second, end := range map[string]string{"success": "merged", "failure": "open"} {
 		t.Run(second, func(t *testing.T) {
 			t.Parallel()
-			w := newTrain(t)
-			numbers := w.ready("car", "one\n")
-			w.aboard(numbers, "")
+			w, numbers := boarded(t, nil, "one\n")
 			const branch, run = "mergexo/train/main/1", 5001
 			tip := w.trains()[branch]
 			w.handle(w.ciEnds(run, branch, tip, "failure"))
@@ -42,9 +40,7 @@ func TestARedResultIsRunAgainOnce(t *testing.T) {
 // GitHub refuses to run what is too old again. Then what it said counts, with its links.
 func TestARedResultThatGitHubDoesNotRunAgain(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, `ci_timeout = "1000h"`)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, _ := boarded(t, []string{`ci_timeout = "1000h"`}, "one\n")
 	const branch = "mergexo/train/main/1"
 	tip := w.trains()[branch]
 	w.put(fmt.Sprintf("/_sandbox/runs/%d", 5001), object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": branch})

@@ -100,9 +100,7 @@ func TestWhyKnowsARequestThatJoinsTheTrain(t *testing.T) {
 // Who fails reads which check failed, with a link, and what to do.
 func TestAFailureInTheTrainAsPeopleReadIt(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "ci_retries = 0")
-	numbers := w.ready("car", "broken\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{"ci_retries = 0"}, "broken\n")
 	w.wholeTrain()
 	w.number = numbers[0]
 	golden.Text(t, "train/failed.md", shown(w.request())+"\n")

@@ -118,66 +118,45 @@ func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
 
 func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		move func(w *world, numbers []int)
-		end  string // of three
-		says string // of the second, where it fails
+	w, numbers := boarded(t, []string{"speculate = 7"}, "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n", "six\n")
+	require.Len(t, w.trains(), 7)
+	ends := []struct {
+		says string
+		move func()
 	}{
-		"somebody pushes to the base": {func(w *world, _ []int) { w.write("octo", "main", "pushed.txt", "pushed\n") }, "merged merged merged", ""},
-		"a new head": {func(w *world, numbers []int) {
-			w.number = numbers[1]
-			w.write("bob", "agent/car1", "car1.txt", "changed\n")
+		{"HEAD_MOVED", func() { // a new head
+			w.write("bob", w.head, "car1.txt", "changed\n")
 			w.handle(w.delivery("pull_request"))
-		}, "merged open merged", "HEAD_MOVED"},
-		"somebody rewrites a head": {func(w *world, numbers []int) {
-			w.number, w.head = numbers[1], "agent/car1"
+		}},
+		{"HEAD_MOVED", func() {
 			w.rewritten()
 			w.handle(w.delivery("pull_request"))
-		}, "merged open merged", "HEAD_MOVED"},
-		"it is taken back": {func(w *world, numbers []int) {
-			w.number = numbers[1]
-			w.command("carol", "/mergexo merge cancel")
-		}, "merged open merged", "CANCELLED"},
-		"it is closed": {func(w *world, numbers []int) {
-			w.number = numbers[1]
+		}},
+		{"CANCELLED", func() { w.command("carol", "/mergexo merge cancel") }},
+		{"CLOSED", func() {
 			w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 			w.handle(w.delivery("pull_request"))
-		}, "merged closed merged", "CLOSED"},
-		"a label freezes it": {func(w *world, numbers []int) {
-			w.number = numbers[1]
+		}},
+		{"FROZEN", func() {
 			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
 			w.handle(w.delivery("pull_request"))
-		}, "merged open merged", ""},
-		"somebody deletes a train branch": {func(w *world, _ []int) {
-			w.api("octo", "DELETE", w.path("/git/refs/heads/mergexo/train/main/2"), nil)
-		}, "merged merged merged", ""},
-		"somebody moves a train branch": {func(w *world, _ []int) {
-			w.api("octo", "PATCH", w.path("/git/refs/heads/mergexo/train/main/2"), object{"sha": w.at("main"), "force": true})
-			w.tested[w.at("main")] = true
-		}, "merged merged merged", ""},
-		"the record is no record": {func(w *world, _ []int) {
-			w.moveRef(trainRecord, w.at("main"))
-		}, "merged merged merged", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newTrain(t)
-			numbers := w.ready("car", "one\n", "two\n", "three\n")
-			w.tested = map[string]bool{}
-			w.aboard(numbers, "")
-			c.move(w, numbers)
-			w.sweep()
-			w.wholeTrain()
-			w.sweep()
-			w.wholeTrain()
-			assert.Equal(t, c.end, w.badges(numbers...), "%s", w.logged.String())
-			if c.says != "" {
-				w.number = numbers[1]
-				assert.Contains(t, strings.Join(w.merges(), " "), c.says)
-			}
-			assert.Empty(t, w.trains())
-		})
+		}},
 	}
+	for i := len(ends); i > 0; i-- { // from behind, since what stands behind is built again
+		w.number, w.head = numbers[i], fmt.Sprintf("agent/car%d", i)
+		ends[i-1].move()
+	}
+	w.sweep()
+	w.tested = map[string]bool{}
+	w.wholeTrain()
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged open open open closed open merged", w.badges(numbers...), "%s", w.logged.String())
+	for i, c := range ends {
+		w.number = numbers[i+1]
+		assert.Contains(t, strings.Join(w.merges(), " "), c.says)
+	}
+	assert.Empty(t, w.trains())
 }
 
 // A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
@@ -220,22 +199,20 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newTrain(t, "speculate = 1", "batch = 1")
-	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n")
-	for i, words := range []string{"", "priority=low", "", "priority=high", "priority=11", "now"} {
+	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
+	for i, words := range []string{"", "", "priority=11", "now"} {
 		w.aboard(numbers[i:i+1], words)
 	}
-	assert.Equal(t, 6, w.wholeTrain(), "each once")
-	assert.Equal(t, "merged merged merged merged merged merged", w.badges(numbers...))
-	order := []int{numbers[5], numbers[4], numbers[3], numbers[0], numbers[2], numbers[1]}
+	assert.Equal(t, 4, w.wholeTrain(), "each once")
+	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
+	order := []int{numbers[3], numbers[2], numbers[0], numbers[1]}
 	assert.Equal(t, order, w.landed(numbers, "car"), "at once, then by priority, then who asked first")
 }
 
 // What a train costs: an event that changes nothing, and a car that lands.
 func TestBudgetsOfTheTrain(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	numbers := w.ready("car", "zero\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, []string{"speculate = 1"}, "zero\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.gate.revive()
 	w.put("/_sandbox/runs/4000", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "completed", "conclusion": "success", "head_sha": tip, "head_branch": "mergexo/train/main/1"})
@@ -254,9 +231,7 @@ func TestBudgetsOfTheTrain(t *testing.T) {
 	assert.LessOrEqual(t, api, 14, "%v", w.gate.seen)
 	assert.Equal(t, "merged", w.badges(numbers[0]))
 
-	w = newTrain(t, "speculate = 1")
-	numbers = w.ready("car", "zero\n", "one\n", "two\n", "three\n")
-	w.aboard(numbers, "")
+	w, numbers = boarded(t, []string{"speculate = 1"}, "zero\n", "one\n", "two\n", "three\n")
 	w.tested = map[string]bool{}
 	w.ciRuns()
 	trains := w.trains()

@@ -33,6 +33,9 @@ func (w *world) moveRef(ref, sha string) {
 // pass on it, and it still does not land, not even with the tree that was approved.
 func TestAForgedRecordLandsNothing(t *testing.T) {
 	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n")
+	w.tested = map[string]bool{}
+	heard := 0
 	for name, forge := range map[string]func(w *world, tip, evil string) string{ // evil is a tree
 		"another tree":    func(w *world, _, evil string) string { return w.commitOf(evil, "main") },
 		"another message": func(w *world, tip, _ string) string { return w.commitOf(tip+"^{tree}", "main") },
@@ -46,29 +49,23 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 			return w.commitOf(tip+"^{tree}", w.commitOf(evil, "main"))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newTrain(t)
-			numbers := w.ready("car", "one\n")
-			w.aboard(numbers, "")
-			w.tested = map[string]bool{}
-			tip := w.trains()["mergexo/train/main/1"]
-			blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
-			evil := forge(w, tip, w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree"))
-			w.moveRef("refs/heads/mergexo/train/main/1", evil)
-			w.rewriteRecord(tip, evil)
-			assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
-			assert.Contains(t, w.logged.String(), "train_record_forged")
-			said := w.losses(numbers[0])
-			require.Len(t, said, 1, "%s", w.logged.String())
-			assert.Contains(t, said[0], "as car 1 it names commit "+evil[:12])
-			assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
-			assert.Equal(t, "merged", w.badges(numbers...))
-			assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
-			assert.NotContains(t, w.bare("log", "--format=%H %s", "main"), evil)
-			assert.Len(t, w.losses(numbers[0]), 1, "nobody hears of it twice")
-		})
+		branch, tip := w.only()
+		blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+		evil := forge(w, tip, w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree"))
+		w.moveRef("refs/heads/"+branch, evil)
+		w.rewriteRecord(tip, evil)
+		assert.Equal(t, 1, w.ciRuns(), "%s: it passes the checks", name)
+		heard++
+		assert.Equal(t, heard, strings.Count(w.logged.String(), "train_record_forged"), name)
+		said := w.losses(numbers[0])
+		require.Len(t, said, heard, "%s: %s", name, w.logged.String())
+		assert.Contains(t, said[heard-1], "it names commit "+evil[:12])
+		assert.NotContains(t, w.bare("log", "--format=%H", "main"), evil)
 	}
+	assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
+	assert.Equal(t, "merged", w.badges(numbers...))
+	assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
+	assert.Len(t, w.losses(numbers[0]), heard, "nobody hears of one twice")
 }
 
 // commitOf is a commit with a tree that somebody makes.
@@ -84,9 +81,7 @@ func (w *world) commitOf(tree string, parents ...string) string {
 // The record is damaged when CI reports: that event knows of no request, and leaves everything to the sweep, which reads them all.
 func TestARecordThatIsLostIsMadeAgainByTheSweep(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, nil, "one\n", "two\n")
 	trains := w.trains()
 	require.Len(t, trains, 2)
 	w.moveRef(trainRecord, w.at("main"))
@@ -116,9 +111,7 @@ func TestAForgedClaimKeepsNobodyFromLanding(t *testing.T) {
 // A record that says that a car is landing does not make it tested.
 func TestAForgedLandingIsTestedFirst(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, numbers := boarded(t, nil, "one\n")
 	before := w.at("main")
 	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
 	w.sweep()
@@ -223,10 +216,7 @@ func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
 // A member of a car that is merged by hand is done, and the others land without it.
 func TestAMemberIsMergedByHand(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
-	w.aboard(first, "")
-	w.aboard(numbers, "")
+	w, numbers := boardedBehind(t, "one\n", "two\n")
 	assert.Equal(t, 1, w.ciRuns())
 	w.number = numbers[0]
 	w.api("octo", "PUT", w.pull("/merge"), object{})

@@ -110,9 +110,7 @@ func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
 // A workflow that does not run on a branch of the train leaves its commit without checks, and nothing lands.
 func TestAWorkflowThatDoesNotRunOnTrainsChecksNothing(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
+	w, _ := boarded(t, nil, "one\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	require.NotEmpty(t, tip, w.logged.String())
 	before := w.at("main")

@@ -23,6 +23,7 @@ var prepared sync.Map // of func() estate
 type estate struct {
 	files fstest.MapFS
 	world *world // as it was
+	calls []byte // of its agent
 }
 
 // begin is a world of its own, the same as the one that build makes. Equal names are for equal worlds.
@@ -31,7 +32,9 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
 		w := build()
 		w.close()
-		return estate{gittest.FilesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
+		calls, err := os.ReadFile(w.log)
+		require.True(t, err == nil || os.IsNotExist(err), "%v", err)
+		return estate{calls: calls, files: gittest.FilesOf(t, w.state), world: &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
 	}))
 	e := made.(func() estate)()
 	dir, was := t.TempDir(), e.world
@@ -40,6 +43,9 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
 	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
 	w.later(was.now.Sub(w.now))
+	if e.calls != nil {
+		require.NoError(t, os.WriteFile(w.log, e.calls, 0o600))
+	}
 	return w
 }
 

@@ -1,0 +1,5 @@
+//go:build all
+
+package engine_test
+
+func init() { everyRow = true }

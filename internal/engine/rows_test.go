@@ -1,0 +1,18 @@
+package engine_test
+
+import "slices"
+
+// everyRow is true in the circle "all", where CI goes through every row of a table.
+var everyRow bool
+
+// writes are the writes at which a story dies, from the first to the last one of a run. At a change only those are gone through
+// after which the next run has something else to make good; what the others leave is like it.
+func writes(first, last int, kept ...int) []int {
+	var all []int
+	for n := first; n <= last; n++ {
+		if everyRow || slices.Contains(kept, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
