@@ -23,7 +23,7 @@ func circles(cache string) []circle {
 		{tag: "all", what: "exhaustive tests"},
 		{tag: "agents", what: "tests with the real agent programs", tools: []string{"codex", "claude"}},
 		{tag: "browser", what: "tests of the dashboard and the demo in a browser", tools: []string{"chromium"}, env: map[string]string{"MERGEXO_TEST_BROWSER": cache + "/tools/chromium"}},
-		{tag: "shells", what: "tests of the completions and the manual page with their programs", tools: []string{"shells"}},
+		{tag: "shells", what: "tests of the completions, the manual page and the Action's download with their programs", tools: []string{"shells"}},
 		{tag: "examples", what: "tests on GitHub's own payloads and answers", tools: []string{"webhooks-examples", "octokit-fixtures"}, env: map[string]string{
 			"MERGEXO_WEBHOOK_EXAMPLES": cache + "/npm/webhooks-examples", "MERGEXO_OCTOKIT_FIXTURES": cache + "/npm/octokit-fixtures",
 		}},

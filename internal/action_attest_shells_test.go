@@ -1,19 +1,14 @@
+//go:build shells
+
 package internal_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// gh puts a stand-in for GitHub's command line before all others.
-func (s *step) gh(script string) {
-	s.t.Helper()
-	require.NoError(s.t, os.WriteFile(filepath.Join(s.bin, "gh"), []byte("#!/bin/sh\n"+script), 0o755))
-}
 
 // verifies is a gh that finds good what its bundle names: the SHA-256 of an asset, who made it, where and from which ref. It has no
 // credential, as in the action's first step.
