@@ -26,6 +26,9 @@ func (l *Layout) ReadHead() string { return l.ReadRef("HEAD") }
 // that is not restored, and may include an endless file. "" if it names no commit, or if only git knows: refs of a worktree
 // alone, and refs in another format than files.
 func (l *Layout) ReadRef(name string) string {
+	if info, err := os.Stat(filepath.Join(filepath.Dir(l.Config), "refs")); err != nil || !info.IsDir() {
+		return "" // git takes it for no repository
+	}
 	for range 5 { // git follows as many symbolic refs
 		dir := filepath.Dir(l.Config)
 		switch {

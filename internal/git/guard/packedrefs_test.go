@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 )
 
@@ -56,4 +57,14 @@ func TestWhatIsReadOfHeadIsWhatGitReads(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhatGitTakesForNoRepositoryHasNoHead(t *testing.T) {
+	h, c, dot := restored(t)
+	h.Agent(c, "checkout", "-q", "--detach")
+	require.NoError(t, os.RemoveAll(filepath.Join(dot, "refs")))
+	_, err := c.Head(gittest.Ctx)
+	var failed *git.Error
+	require.ErrorAs(t, err, &failed)
+	assert.Contains(t, failed.Stderr, "not a git repository")
 }
