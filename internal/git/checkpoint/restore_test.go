@@ -240,3 +240,24 @@ func TestServerThatRefusesIsClassified(t *testing.T) {
 	c := h.Open("", func(o *git.Options) { o.Token = "" })
 	assert.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", head), "a public repository is read without a credential")
 }
+
+func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {
+	h := gittest.NewHub(t)
+	h.Commit("agent/x", "other", map[string]string{"a.txt": "other\n"})
+	head := h.Commit("agent/x\u00a0", "work", map[string]string{"a.txt": "one\n"})
+	c := h.Open(h.Workspace("agent/x"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x\u00a0", "main", head))
+	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
+}
+
+func TestATrackingRefThatCannotBeMovedCostsNothingElse(t *testing.T) {
+	h := gittest.NewHub(t)
+	head := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
+	dir := h.Workspace("main")
+	h.Git(dir, "update-ref", "-d", "refs/remotes/origin/agent/x")
+	h.Git(dir, "update-ref", "refs/remotes/origin/agent", "HEAD")
+	c := h.Open(dir)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	assert.Equal(t, "refs/heads/agent/x", h.Agent(c, "symbolic-ref", "HEAD"))
+	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
+}

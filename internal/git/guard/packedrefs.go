@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,22 +26,25 @@ func (l *Layout) ReadHead() string { return l.ReadRef("HEAD") }
 // that is not restored, and may include an endless file. "" if it names no commit, or if only git knows: refs of a worktree
 // alone, and refs in another format than files.
 func (l *Layout) ReadRef(name string) string {
+	if info, err := os.Stat(filepath.Join(filepath.Dir(l.Config), "refs")); err != nil || !info.IsDir() {
+		return "" // git takes it for no repository
+	}
 	for range 5 { // git follows as many symbolic refs
 		dir := filepath.Dir(l.Config)
 		switch {
 		case name == "HEAD":
 			dir = l.GitDir
-		case !syntax.ValidRef(name) || !strings.HasPrefix(name, "refs/heads/"):
+		case !wellFormed(name):
 			return ""
 		}
 		text, err := readSmallFile(dir, name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errIsDir) {
+		if name != "HEAD" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errIsDir)) {
 			return packedRef(dir, name)
 		}
 		if err != nil {
 			return ""
 		}
-		said := strings.TrimSpace(string(text))
+		said := strings.TrimRight(text, blanks)
 		next, symbolic := strings.CutPrefix(said, "ref:")
 		if !symbolic {
 			if !syntax.IsSHA(said) {
@@ -48,38 +52,63 @@ func (l *Layout) ReadRef(name string) string {
 			}
 			return said
 		}
-		name = strings.TrimSpace(next)
+		name = strings.TrimLeft(next, blanks)
 	}
 	return ""
+}
+
+// blanks are what git trims. The name of a branch can end with blanks of Unicode.
+const blanks = " \t\r\n"
+
+// wellFormed reports whether git takes this for the name of a branch, as far as the path of its file shows
+// (https://git-scm.com/docs/git-check-ref-format).
+func wellFormed(name string) bool {
+	return syntax.ValidRef(name) && strings.HasPrefix(name, "refs/heads/") && path.Clean(name) == name &&
+		!strings.Contains(name, "/.") && !strings.Contains(name+"/", ".lock/")
 }
 
 // errIsDir says that a directory is where a file was expected.
 var errIsDir = errors.New("it is a directory")
 
-// readSmallFile reads the start of a small regular file inside a directory.
-func readSmallFile(dir, name string) ([]byte, error) {
+// readSmallFile reads a regular file of less than 4 KiB inside a directory.
+func readSmallFile(dir, name string) (string, error) {
 	file, err := OpenBelow(dir, name)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, 4<<10))
+	text, err := io.ReadAll(io.LimitReader(file, 4<<10))
+	if err == nil && len(text) == 4<<10 {
+		err = fmt.Errorf("%s is too long", name)
+	}
+	return string(text), err
 }
 
-// packedRef looks a ref up in packed-refs.
-func packedRef(dir, name string) string {
+// packedRef looks a ref up in packed-refs. It is "" if the rows are not sorted, in which git may find another one.
+func packedRef(dir, name string) (found string) {
 	file, err := OpenBelow(dir, "packed-refs")
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
 	rows := bufio.NewScanner(io.LimitReader(file, packedLimit))
+	var last []byte
 	for rows.Scan() {
-		if sha, ref, ok := bytes.Cut(rows.Bytes(), []byte(" ")); ok && string(ref) == name && syntax.IsSHA(string(sha)) {
-			return string(sha)
+		sha, ref, ok := bytes.Cut(rows.Bytes(), []byte(" "))
+		if !ok || !syntax.IsSHA(string(sha)) { // the header, or what a tag leads to
+			continue
+		}
+		if bytes.Compare(ref, last) <= 0 {
+			return ""
+		}
+		if last = append(last[:0], ref...); string(ref) == name {
+			found = string(sha)
 		}
 	}
-	return ""
+	if rows.Err() != nil {
+		return ""
+	}
+	return found
 }
 
 // OpenBelow opens a regular file inside a directory. It neither blocks on a pipe nor follows links out of the directory.
