@@ -105,7 +105,7 @@ func (w *world) bareTold(input string, args ...string) string {
 	dirs, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
 	require.NoError(w.t, err)
 	require.NotEmpty(w.t, dirs)
-	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--git-dir", dirs[0]}, args...)...)
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"-c", "user.name=Octo", "-c", "user.email=octo@example.com", "--git-dir", dirs[0]}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	require.NoError(w.t, err, "git %v: %s", args, out)
