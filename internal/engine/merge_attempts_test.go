@@ -48,7 +48,7 @@ func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
 	t.Parallel()
 	faults := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`
 	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
-	w.write("octo", "main", "tests.sh", fmt.Sprintf("curl -fsS -X PUT -d '%s' %s/_sandbox/faults\n", faults, w.people))
+	w.write("octo", "main", "tests.sh", w.asks("octo", "PUT", "/_sandbox/faults", faults)+"\n")
 	w.talk("carol", "/mergexo merge")
 	ev := w.delivery("issue_comment")
 	text := w.outOfAttempts(func(n int) model.Report {
@@ -67,7 +67,7 @@ func TestMergeOutOfAttemptsForgetsTheErrorOfAnEarlierRun(t *testing.T) {
 	t.Parallel()
 	faults, once := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`, filepath.Join(t.TempDir(), "once")
 	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
-	w.write("octo", "main", "tests.sh", fmt.Sprintf("test -e %[1]s && exit; touch %[1]s; curl -fsS -X PUT -d '%[2]s' %[3]s/_sandbox/faults\n", once, faults, w.people))
+	w.write("octo", "main", "tests.sh", fmt.Sprintf("test -e %[1]s && exit; touch %[1]s; %[2]s\n", once, w.asks("octo", "PUT", "/_sandbox/faults", faults)))
 	w.talk("carol", "/mergexo merge")
 	ev := w.delivery("issue_comment")
 	text := w.outOfAttempts(func(n int) model.Report {

@@ -16,7 +16,7 @@ func whileTested(t *testing.T, login string, call func(w *world) (method, path, 
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	method, path, body := call(w)
-	text := fmt.Sprintf("#!/bin/sh\nexec curl -fsS -X %s -H 'Authorization: Bearer sandbox-%s' -d '%s' '%s%s'\n", method, login, body, w.people, path)
+	text := "#!/bin/sh\n" + w.asks(login, method, path, body) + "\n"
 	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
 	return w
 }

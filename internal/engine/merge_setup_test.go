@@ -55,9 +55,14 @@ func TestMergeWhoseSetupFailsSaysSo(t *testing.T) {
 // npm is a program of that name, which a project's lockfile asks for: what it installs is in the tree.
 func (w *world) npm(ci string) {
 	w.t.Helper()
+	w.installed("npm", "case \"$1\" in ci) "+ci+" ;; test) exec test -f node_modules/left-pad/index.js ;; esac\n")
+}
+
+// installed puts a script before all other programs of the runner: a machine with Go and git need not have the real one.
+func (w *world) installed(name, script string) {
+	w.t.Helper()
 	dir := w.t.TempDir()
-	text := "#!/bin/sh\ncase \"$1\" in ci) " + ci + " ;; test) exec test -f node_modules/left-pad/index.js ;; esac\n"
-	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "npm"), []byte(text), 0o755))
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755))
 	w.env = map[string]string{"PATH": dir + string(filepath.ListSeparator) + os.Getenv("PATH")}
 }
 

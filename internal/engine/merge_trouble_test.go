@@ -122,7 +122,7 @@ func TestMergeOntoABaseThatIsRewoundMeanwhile(t *testing.T) {
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	first := w.at("main")
 	w.write("octo", "main", "secret.txt", "to be taken back\n")
-	require.NoError(t, os.WriteFile(run, []byte(fmt.Sprintf("#!/bin/sh\ncurl -fsS -X PATCH -H 'Authorization: Bearer sandbox-octo' -d '{\"sha\":\"%s\",\"force\":true}' %s%s\n", first, w.people, w.path("/git/refs/heads/main"))), 0o755))
+	require.NoError(t, os.WriteFile(run, []byte("#!/bin/sh\n"+w.asks("octo", "PATCH", w.path("/git/refs/heads/main"), fmt.Sprintf(`{"sha":%q,"force":true}`, first))+"\n"), 0o755))
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "BASE_REWOUND", rep.BlockedReason, rep.Reason)
 	assert.Equal(t, first, w.at("main"), "nothing is brought back")

@@ -3,6 +3,9 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -110,4 +113,31 @@ func (w *world) bareTold(input string, args ...string) string {
 	out, err := cmd.CombinedOutput()
 	require.NoError(w.t, err, "git %v: %s", args, out)
 	return strings.TrimSpace(string(out))
+}
+
+// asks is a shell command that makes a request of GitHub as a person, for tests in the middle of which something happens there.
+// It is this program: a machine with Go and git need not have curl.
+func (w *world) asks(login, method, path, body string) string {
+	w.t.Helper()
+	self, err := os.Executable()
+	require.NoError(w.t, err)
+	return fmt.Sprintf("%s=%s '%s' %s '%s%s' '%s'", askAs, login, self, method, w.people, path, body)
+}
+
+// askAs is the variable that makes this program one that makes a request.
+const askAs = "FAKE_PERSON"
+
+// ask makes the request, and is the program's exit code.
+func ask(login string, args []string) int {
+	method, url, body := args[0], args[1], args[2]
+	req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
+	must(err)
+	req.Header.Set("Authorization", "Bearer sandbox-"+login)
+	resp, err := http.DefaultClient.Do(req)
+	must(err)
+	defer resp.Body.Close()
+	if _, err := io.Copy(os.Stderr, resp.Body); err != nil || resp.StatusCode >= 400 {
+		return 1
+	}
+	return 0
 }
