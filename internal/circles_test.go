@@ -59,10 +59,10 @@ func orNone(tag string) string {
 // needed are what only one circle has on the machine.
 var needed = map[string]string{
 	"MERGEXO_WEBHOOK_EXAMPLES": "examples", "MERGEXO_OCTOKIT_FIXTURES": "examples", "MERGEXO_TEST_BROWSER": "browser", "chromedp.NewContext(": "browser",
-	`"--warnings=w"`: "shells", `"--no-config"`: "shells",
+	`"--warnings=w"`: "shells", `"--no-config"`: "shells", "curl -f": "shells",
 }
 
-var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_OCTOKIT_FIXTURES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(|"--warnings=w"|"--no-config"`)
+var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_OCTOKIT_FIXTURES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(|"--warnings=w"|"--no-config"|curl -f`)
 
 func TestEveryTestIsInACircle(t *testing.T) {
 	seen := map[string]int{}
@@ -89,6 +89,7 @@ func TestCheckCircleSeesWhatIsWrong(t *testing.T) {
 	for path, text := range map[string]string{
 		"a_all_test.go": "package a\n", "a_test.go": "//go:build all\n\npackage a\n", "b_all_test.go": "//go:build windows\n\npackage a\n",
 		"c_test.go": "//go:build slow\n\npackage a\n", "d_test.go": "package a\nvar x = os.Getenv(\"MERGEXO_TEST_BROWSER\")\n",
+		"e_test.go": "package a\nconst tests = \"curl -fsS $url\"\n",
 	} {
 		assert.Len(t, checkCircle(path, text), 1, path)
 	}

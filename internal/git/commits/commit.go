@@ -38,8 +38,8 @@ func Dirty(ctx context.Context, c *git.Checkout, head string) (bool, error) {
 }
 
 // Commit commits everything that is not ignored, on top of head, which is the checkout's HEAD, and moves HEAD; made is false
-// if there is nothing to commit, and sha is head then. A resolved merge becomes a merge commit; one with conflicts left is ErrUnmerged. No hook
-// runs and nothing is signed.
+// if there is nothing to commit, and sha is head then. A resolved merge becomes a merge commit; one with conflicts left is
+// ErrUnmerged. No hook runs and nothing is signed.
 func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha string, made bool, err error) {
 	message = strings.TrimSpace(strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n").Replace(message))
 	if message == "" {
