@@ -161,9 +161,9 @@ func processes() []process {
 
 // processesOf is how many living processes a user has, and how many threads are in them, as proc_pid_status(5) tells.
 func processesOf(uid int) (n int, threads uint64) {
-	files, _ := filepath.Glob("/proc/[0-9]*/status")
-	for _, file := range files {
-		status, err := os.ReadFile(file)
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // with the file's name in the pattern, each directory would be listed as well
+	for _, dir := range dirs {
+		status, err := os.ReadFile(dir + "/status")
 		if err != nil {
 			continue // it has ended
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 //go:embed queries/*.graphql
@@ -42,9 +43,9 @@ var (
 // document is the query of that file followed by the fragments it reaches.
 func document(name string) string { return withFragments(queryText(name)) }
 
-func withFragments(query string) string {
-	all := queryText("fragments")
-	text := map[string]string{}
+// fragments are the texts of all fragments, by name.
+var fragments = sync.OnceValue(func() map[string]string {
+	all, text := queryText("fragments"), map[string]string{}
 	heads := fragmentHead.FindAllStringSubmatchIndex(all, -1)
 	for i, h := range heads {
 		end := len(all)
@@ -53,6 +54,11 @@ func withFragments(query string) string {
 		}
 		text[all[h[2]:h[3]]] = strings.TrimSpace(all[h[0]:end])
 	}
+	return text
+})
+
+func withFragments(query string) string {
+	text := fragments()
 	used := map[string]bool{}
 	out := query
 	for todo := query; todo != ""; {

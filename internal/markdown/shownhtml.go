@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -189,8 +190,14 @@ func shownHTML(piece string) (shown string, ends bool) {
 var (
 	tagName   = regexp.MustCompile(`^</?[A-Za-z][^\s/>]*`)
 	attribute = regexp.MustCompile(`^[\s/]*([^\s/>=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>][^\s>]*))?`)
-	address   = regexp.MustCompile(`^[^\s<>"'` + "`" + `]{1,1000}$`)
 )
+
+const maxAddress = 1000 // letters
+
+// isAddress reports whether value can be the address of a link: no blanks, no brackets and no quotes.
+func isAddress(value string) bool {
+	return value != "" && utf8.RuneCountInString(value) <= maxAddress && !strings.ContainsAny(value, " \t\n\f\r<>\"'`")
+}
 
 // shownTag is the length of the tag at the start of piece, and what is kept of it; 0 if it does not end.
 func shownTag(piece string) (length int, kept string) {
@@ -203,7 +210,7 @@ func shownTag(piece string) (length int, kept string) {
 			return 0, ""
 		}
 		value := strings.Trim(m[2], `"'`)
-		if strings.ToLower(m[1]) == addressed[name] && address.MatchString(value) {
+		if strings.ToLower(m[1]) == addressed[name] && isAddress(value) {
 			keep += " " + addressed[name] + `="` + value + `"`
 		}
 		rest = rest[len(m[0]):]

@@ -53,7 +53,7 @@ func (l *linkReader) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 
 // target is an address as shown when hovering over the link. An invalid one could hide sentences.
 func target(destination []byte) string {
-	if len(destination) > 0 && !address.Match(destination) {
+	if len(destination) > 0 && !isAddress(string(destination)) {
 		return "..."
 	}
 	return string(destination)
