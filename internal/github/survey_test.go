@@ -249,7 +249,13 @@ func TestAThousandPullRequests(t *testing.T) {
 	t.Logf("live bytes by page: %d", live)
 	assert.Equal(t, numbers, got)
 	assert.Equal(t, "0 REST, 20 GraphQL", calls(c))
-	assert.Less(t, slices.Max(live[2:]), live[1]+8<<20, "nothing of a page is kept")
+	// The server in this process takes some memory now and then. What is kept of a page, 50 KB of text, would come with each.
+	var more []int
+	for i := range live[1:] {
+		more = append(more, int(live[i+1])-int(live[i]))
+	}
+	slices.Sort(more)
+	assert.Less(t, more[len(more)/2], 40_000, "nothing of a page is kept")
 }
 
 // The checks have names, of which the newest of each counts, and more of them than a page holds are not told apart.

