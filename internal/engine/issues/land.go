@@ -374,7 +374,7 @@ func told(err error) string {
 
 // introduce posts the first comment of the pull request, whose marker makes it tracked.
 func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) (*thread.Thread, error) {
-	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number, IsPull: true}, thread.NewMemory(p.Memory.Rights))
+	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number}, thread.NewMemory(p.Memory.Rights))
 	other.Settings, other.Policy = p.Settings, p.Policy
 	if made {
 		other.Snap, other.ReadAt = p.Snap, p.ReadAt

@@ -182,7 +182,7 @@ func (s *sweeper) reading(snap model.Snapshot) *reading {
 	}
 	p := &reading{Thread: thread.New(s.World, swept(s.repo, number), &model.Report{}, nil)}
 	p.Onlooks, p.Beside = s.onlooks, s.beside
-	p.Event.IsPull, p.Snap, p.ReadAt = snap.IsPull, snap, s.Now()
+	p.Snap, p.ReadAt = snap, s.Now()
 	p.Fold()
 	return p
 }
@@ -304,7 +304,7 @@ func (f *scan) refresh(p *thread.Thread) {
 	}
 	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.Event.Number })
 	switch pull := p.Snap.Pull; {
-	case at < 0 || !p.Snap.IsPull:
+	case at < 0:
 	case pull.State != model.PullOpen:
 		f.heads = slices.Delete(f.heads, at, at+1)
 		delete(f.open, pull.Number)

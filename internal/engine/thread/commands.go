@@ -14,9 +14,7 @@ import (
 // CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the pull request.
 func CommandPolicy(t *Thread) command.Policy {
 	p := t.Operators
-	if t.Snap.IsPull {
-		p.Delegates = t.State.Delegates
-	}
+	p.Delegates = t.State.Delegates
 	return p
 }
 

@@ -158,7 +158,7 @@ func SettledIssue(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark
 // sourceOf is the number of the issue that the pull request is for, by what was read before, where GitHub does not know of it: a
 // design closes none. 0 for none.
 func sourceOf(t *Thread) int {
-	if !t.Snap.IsPull || t.Snap.Pull.Issue != nil || t.Memory.Source != nil || t.Snap.Pull.CrossRepo {
+	if t.Snap.Pull.Issue != nil || t.Memory.Source != nil || t.Snap.Pull.CrossRepo {
 		return 0
 	}
 	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {

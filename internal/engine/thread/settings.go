@@ -68,7 +68,7 @@ func (t *Thread) Configure() error {
 		return err
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
-	if t.Snap.IsPull && branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
+	if branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
 		t.Operators.OperationsIssue = 0
 	}
 	t.Policy = PolicyOf(s)
