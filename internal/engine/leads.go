@@ -23,7 +23,7 @@ func (p *topics) onIssue(ctx context.Context) (again bool, err error) {
 	if ended != nil && !errors.As(err, &next) {
 		return false, errors.Join(ended, unlessOver(err))
 	}
-	i, s := p.Snap.Thread, (*thread.Stop)(nil)
+	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
 	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
 	if changed && i != nil && i.Item != "" && p.Phase.Writes() && errors.As(err, &s) && s.Result == model.ResultNothing {
 		return false, p.instead(i.Roadmap)

@@ -14,9 +14,9 @@ func (p *topics) tellNeed(ended error) {
 	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || s.Merge { // a merge has told it
 		return
 	}
-	if p.Snap.IsPull {
+	if p.Snap.IsPull() {
 		p.Report.Need = p.PullStatus(nil).Need
 	} else if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status == model.PhaseWaiting {
-		p.Report.Need = needs.OfIssue(p.Snap.Thread.Title, p.State.Flows[n-1])
+		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
 	}
 }

@@ -31,7 +31,7 @@ func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.S
 	if err := p.Begin(ctx); err != nil {
 		return model.Status{}, nil, err
 	}
-	if !p.Snap.IsPull {
+	if !p.Snap.IsPull() {
 		return model.Status{}, nil, thread.WrongNumber(number)
 	}
 	return p.desk.Look(ctx)
@@ -54,7 +54,7 @@ func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Expl
 	if err := p.Begin(ctx); err != nil {
 		return why, err
 	}
-	if !p.Snap.IsPull {
+	if !p.Snap.IsPull() {
 		row, step := sweeping.OfIssue(p.Thread)
 		why.Issue, why.Step = &row, step
 		return why, nil

@@ -62,7 +62,7 @@ func (p *topics) once(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 	}
-	if !p.Snap.IsPull {
+	if !p.Snap.IsPull() {
 		return p.onIssue(ctx)
 	}
 	if err := p.task.ended(); err != nil {

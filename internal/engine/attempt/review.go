@@ -22,7 +22,7 @@ import (
 // as the settings allow and for as long as that changes anything; what is left is posted with the result. A reviewer that fails holds
 // nothing up: people review, too.
 func (d *dialogue) review(ctx context.Context, head string) (again bool, err error) {
-	if !d.Subject.Reviewed() || ctx.Err() != nil || d.Snap.IsPull && head == d.Base() {
+	if !d.Subject.Reviewed() || ctx.Err() != nil || d.Snap.IsPull() && head == d.Base() {
 		return false, nil
 	}
 	if head == d.reviewed { // the author has nothing more to change, and all that was found is still so
@@ -96,7 +96,7 @@ func spentUp(d *dialogue) bool {
 // toReview is what the reviewer is asked about a result, and what stands on its pull request already.
 func (d *dialogue) toReview(ctx context.Context, head string) (t reviewer.Task, posted thread.Posted, err error) {
 	t = reviewer.Task{Key: d.Marker.Key, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc, Earlier: d.found}
-	if t.Base, err = proposedOn(ctx, d.Attempt, head); err != nil || !d.Snap.IsPull {
+	if t.Base, err = proposedOn(ctx, d.Attempt, head); err != nil || !d.Snap.IsPull() {
 		return t, posted, err
 	}
 	if posted, err = thread.ReadReviews(ctx, d.Thread); err != nil {
@@ -108,7 +108,7 @@ func (d *dialogue) toReview(ctx context.Context, head string) (t reviewer.Task, 
 
 // proposedOn is the commit that a result is compared with: that a turn began at, or the base of work that has no pull request yet.
 func proposedOn(ctx context.Context, p *Attempt, head string) (string, error) {
-	if p.Snap.IsPull {
+	if p.Snap.IsPull() {
 		return p.Base(), nil
 	}
 	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)

@@ -63,15 +63,15 @@ func packed(m model.IssueMarker) model.IssueMarker {
 
 // ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is in progress.
 func (p *Issue) ClaimText() string {
-	return flow.ClaimText(*p.Snap.Thread, p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
+	return flow.ClaimText(*p.Snap.Issue(), p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries)
 }
 
 func (p *Issue) PlannedText(m model.TurnMarker) string {
-	return flow.PlannedText(*p.Snap.Thread, p.markerOf(m))
+	return flow.PlannedText(*p.Snap.Issue(), p.markerOf(m))
 }
 
 func (p *Issue) FailedText(next string) string {
-	return flow.FailedText(*p.Snap.Thread, p.markerOf(p.Marker), next, p.Kept) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
+	return flow.FailedText(*p.Snap.Issue(), p.markerOf(p.Marker), next, p.Kept) + turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries)
 }
 
 // Again says that the next run tries again.

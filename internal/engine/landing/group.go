@@ -148,7 +148,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		return nil, refuse(model.CodeMember, true, err.Error())
 	case err != nil:
 		return nil, err
-	case !p.Snap.IsPull:
+	case !p.Snap.IsPull():
 		return nil, refuse(model.CodeMember, false, "it is not a pull request")
 	case p.Snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
 		return nil, nil

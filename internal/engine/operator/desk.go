@@ -106,7 +106,7 @@ func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing
 	if err != nil {
 		return err
 	}
-	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.Snap.IsPull && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
+	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.Snap.IsPull() && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
 		m.Seen = said.Comment.ID // an issue has no other receipts that say how far it is read
 		answer.Marker = m
 	}
@@ -190,12 +190,12 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	switch {
 	case t.Problem != "" || t == (command.Target{}):
 		return nil, t.Problem, nil
-	case t.Number == p.Event.Number && !p.Snap.IsPull:
+	case t.Number == p.Event.Number && !p.Snap.IsPull():
 		return nil, isIssue(t.Number), nil
 	case t.Number == p.Event.Number:
 		return p, "", nil
 	case t.Issue == p.Event.Number:
-		return p.target(ctx, command.OnlyPull(p.Snap, t.Issue))
+		return p.target(ctx, command.OnlyPull(p.Snap.Of, t.Issue))
 	}
 	number := max(t.Number, t.Issue)
 	other, known := p.others[number]
@@ -218,12 +218,12 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	}
 	switch {
 	case t.Issue != 0:
-		only := command.OnlyPull(other.Snap, number)
+		only := command.OnlyPull(other.Snap.Of, number)
 		if only.Number == number {
 			return nil, fmt.Sprintf("Number %d is a pull request: name it with `pr`, not `issue`.", number), nil
 		}
 		return p.target(ctx, only)
-	case !other.Snap.IsPull:
+	case !other.Snap.IsPull():
 		return nil, isIssue(number), nil
 	}
 	return other, "", nil

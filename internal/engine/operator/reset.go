@@ -22,7 +22,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 	}
 	number := p.Event.Number
 	switch {
-	case !p.Snap.IsPull:
+	case !p.Snap.IsPull():
 		return thread.WrongNumber(number)
 	case p.State.Block == nil:
 		return thread.End(model.ResultNothing, "pull request %d is not blocked", number)

@@ -64,7 +64,7 @@ func (g item) numberKey() string {
 }
 
 func (p *reading) item() item {
-	return item{number: p.Event.Number, isIssue: !p.Snap.IsPull, settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+	return item{number: p.Event.Number, isIssue: !p.Snap.IsPull(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
 // dueIdentity finds whether MergeXO has worked on an open number with another account.
@@ -321,11 +321,11 @@ func (p *reading) dueIssue() item {
 	case flow.Finish:
 		g.due(model.DueFlow, g.since)
 	}
-	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
-	for _, login := range flow.Starters(*p.Snap.Thread, label) {
+	_, label, _ := flow.Of(p.Snap.Issue().Labels, thread.LabelsOf(p.Settings.Labels))
+	for _, login := range flow.Starters(*p.Snap.Issue(), label) {
 		g.starters = append(g.starters, strings.ToLower(login))
 	}
-	if i := *p.Snap.Thread; flow.ByItself(i, label) {
+	if i := *p.Snap.Issue(); flow.ByItself(i, label) {
 		i.Body, i.Posted, i.LabelChanges = "", "", nil
 		g.unlooked = &i
 	}

@@ -105,7 +105,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
 	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
-		if snap.Thread != nil {
+		if snap.Issue() != nil {
 			return thread.SettledIssue(p.Thread, snap, read)
 		}
 		_ = p.Configure()
@@ -114,11 +114,11 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p := s.reading(snap)
 		f.noteDone(p.State)
-		if snap.IsPull {
+		if snap.IsPull() {
 			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
 		}
 		p.Snap.Pull = thread.Prospective(p.Thread)
-		f.open[snap.Thread.Number] = true
+		f.open[snap.Issue().Number] = true
 		f.noteItem(p)
 		return s.configured(p, func() error {
 			g := p.dueIssue()
@@ -176,11 +176,7 @@ const maxAlso = 50
 
 // reading is the thread of a number that a survey has read.
 func (s *sweeper) reading(snap model.Snapshot) *reading {
-	number := snap.Pull.Number
-	if snap.Thread != nil {
-		number = snap.Thread.Number
-	}
-	p := &reading{Thread: thread.New(s.World, swept(s.repo, number), &model.Report{}, nil)}
+	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, nil)}
 	p.Onlooks, p.Beside = s.onlooks, s.beside
 	p.Snap, p.ReadAt = snap, s.Now()
 	p.Fold()

@@ -108,7 +108,7 @@ func (t *Thread) Read(ctx context.Context) error {
 		switch {
 		case !since.IsZero(): // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
-		case s.Thread != nil:
+		case s.Issue() != nil:
 			return SettledIssue(t, s, read)
 		}
 		return t.Codec.Settled(read, t.Scope())
@@ -125,8 +125,8 @@ func (t *Thread) Read(ctx context.Context) error {
 	if q.Source != 0 && snap.Pull.Issue != nil {
 		t.Memory.Source = snap.Pull.Issue
 	}
-	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
-	if !t.Snap.IsPull {
+	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull()
+	if !t.Snap.IsPull() {
 		t.Snap.Pull = Prospective(t)
 	} else if t.Snap.Pull.Issue == nil {
 		t.Snap.Pull.Issue = t.Memory.Source
@@ -145,7 +145,7 @@ func SettledIssue(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark
 	if settings, err := config.Parse(s.Settings, ""); err == nil {
 		labels = settings.Labels
 	}
-	since, known := flow.Since(*s.Thread, LabelsOf(labels))
+	since, known := flow.Since(*s.Issue(), LabelsOf(labels))
 	switch {
 	case !known:
 		return model.Mark{}, false
@@ -182,13 +182,13 @@ func ReadSource(ctx context.Context, t *Thread) error {
 	if err != nil {
 		return err
 	}
-	t.Memory.Source, t.Snap.Pull.Issue = snap.Thread, snap.Thread
+	t.Memory.Source, t.Snap.Pull.Issue = snap.Issue(), snap.Issue()
 	return nil
 }
 
 // Prospective is the pull request that an issue is on its way to.
 func Prospective(t *Thread) model.Pull {
-	issue := t.Snap.Thread
+	issue := t.Snap.Issue()
 	pull := model.Pull{
 		Number: issue.Number, Title: issue.Title, URL: issue.URL, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: issue,
 	}
@@ -266,13 +266,13 @@ func (t *Thread) Fold() {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
-	if i := t.Snap.Thread; i != nil {
+	if i := t.Snap.Issue(); i != nil {
 		MarkItem(t, i, i.Posted)
 	}
 	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
 		MarkItem(t, i, i.Body)
 	}
-	if t.Snap.IsPull {
+	if t.Snap.IsPull() {
 		FindLost(t)
 	}
 	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.Is)

@@ -51,7 +51,7 @@ func holdsUp(t *Thread) bool {
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
 	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
 	foreign := len(ForeignPeople(st)) > 0 || slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot })
-	return !foreign && t.Snap.IsPull && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
+	return !foreign && t.Snap.IsPull() && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
 }
 
 // Configure reads the settings off the base branch.
@@ -100,7 +100,7 @@ func readSettings(t *Thread) (config.Settings, error) {
 
 // SettingsBranch is the branch whose settings count.
 func SettingsBranch(t *Thread) string {
-	if t.Snap.IsPull {
+	if t.Snap.IsPull() {
 		return t.Snap.Pull.BaseRef
 	}
 	return t.Snap.DefaultBranch
