@@ -268,8 +268,7 @@ func (t *Thread) Fold() {
 	t.State.Lift(t.Lifted)
 	if i := t.Snap.Issue(); i != nil {
 		MarkItem(t, i, i.Posted)
-	}
-	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
+	} else if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
 		MarkItem(t, i, i.Body)
 	}
 	if t.Snap.IsPull() {
