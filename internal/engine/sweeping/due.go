@@ -23,6 +23,7 @@ type reading struct{ *thread.Thread }
 // item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
 type item struct {
 	number     int
+	logKey     string // what the log calls the number
 	isIssue    bool
 	why        []model.Reason
 	since      time.Time
@@ -55,16 +56,8 @@ func (g *item) due(why model.Reason, since time.Time) {
 	}
 }
 
-// numberKey is what the log calls the number that the item is about.
-func (g item) numberKey() string {
-	if g.isIssue {
-		return "issue_number"
-	}
-	return "pr_number"
-}
-
 func (p *reading) item() item {
-	return item{number: p.Event.Number, isIssue: !p.Snap.IsPull(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+	return item{number: p.Event.Number, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
 // dueIdentity finds whether MergeXO has worked on an open number with another account.
@@ -294,6 +287,7 @@ func (p *reading) dueExternal(g *item) {
 // dueIssue finds what is due on an issue.
 func (p *reading) dueIssue() item {
 	g, st := p.item(), p.State
+	g.isIssue = true
 	g.dueIdentity(st)
 	if len(st.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
