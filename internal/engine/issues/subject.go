@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -114,6 +115,11 @@ func (p *Issue) Replies() bool { return false }
 // Reviewed says that a second agent looks at the result first.
 func (p *Issue) Reviewed() bool {
 	return slices.Contains(p.Settings.Review.On, string(p.progress.marker.Flow))
+}
+
+// ReviewBase is where the work began on the base branch: all of it becomes the pull request.
+func (p *Issue) ReviewBase(ctx context.Context, head string) (string, error) {
+	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
 }
 
 // Resumed says that the agent is given work of earlier attempts.

@@ -190,10 +190,8 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	switch {
 	case t.Problem != "" || t == (command.Target{}):
 		return nil, t.Problem, nil
-	case t.Number == p.Event.Number && !p.Snap.IsPull():
-		return nil, isIssue(t.Number), nil
 	case t.Number == p.Event.Number:
-		return p, "", nil
+		return pullOnly(p)
 	case t.Issue == p.Event.Number:
 		return p.target(ctx, command.OnlyPull(p.Snap.Of, t.Issue))
 	}
@@ -216,21 +214,22 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	case err != nil:
 		return nil, "", err
 	}
-	switch {
-	case t.Issue != 0:
+	if t.Issue != 0 {
 		only := command.OnlyPull(other.Snap.Of, number)
 		if only.Number == number {
 			return nil, fmt.Sprintf("Number %d is a pull request: name it with `pr`, not `issue`.", number), nil
 		}
 		return p.target(ctx, only)
-	case !other.Snap.IsPull():
-		return nil, isIssue(number), nil
 	}
-	return other, "", nil
+	return pullOnly(other)
 }
 
-func isIssue(number int) string {
-	return fmt.Sprintf("Number %d is an issue, not a pull request.", number)
+// pullOnly is a desk if it is a pull request's; else the problem says so.
+func pullOnly(p *Desk) (*Desk, string, error) {
+	if !p.Snap.IsPull() {
+		return nil, fmt.Sprintf("Number %d is an issue, not a pull request.", p.Event.Number), nil
+	}
+	return p, "", nil
 }
 
 // carryOut does all that a command leads to but the reply, which it returns.
