@@ -19,8 +19,6 @@ type kind interface {
 	complete(t *Thread)
 	// fold adds to the state what the markers in the comments do not tell.
 	fold(t *Thread)
-	// settingsBranch is the branch whose settings count.
-	settingsBranch(s model.Snapshot) string
 	// holdsUp says that somebody who may write waits here for what the settings stand in the way of.
 	holdsUp(t *Thread) bool
 }
@@ -56,8 +54,6 @@ func (pull) fold(t *Thread) {
 	}
 	FindLost(t)
 }
-
-func (pull) settingsBranch(s model.Snapshot) string { return s.Pull.BaseRef }
 
 // The settings do not tell any more which branches are tracked: then those count that MergeXO has marked, and that it tracks by
 // default.
@@ -96,23 +92,21 @@ func (issue) settled(t *Thread, s model.Snapshot, read []model.Comment) (model.M
 func (issue) complete(t *Thread) {
 	t.Report.IsIssue = true
 	i := t.Snap.Issue()
-	pull := model.Pull{
-		Number: i.Number, Title: i.Title, URL: i.URL, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: i,
+	p := model.Pull{
+		Number: i.Number, Title: i.Title, URL: i.URL, Author: i.Author, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: i,
 	}
 	if i.Closed {
-		pull.State = model.PullClosed
+		p.State = model.PullClosed
 	}
 	if t.Prospect != nil {
-		t.Prospect(&pull)
+		t.Prospect(&p)
 	}
-	t.Snap.Pull = pull
+	t.Snap.Pull = p
 }
 
 func (issue) fold(t *Thread) {
 	i := t.Snap.Issue()
 	MarkItem(t, i, i.Posted)
 }
-
-func (issue) settingsBranch(s model.Snapshot) string { return s.DefaultBranch }
 
 func (issue) holdsUp(*Thread) bool { return false }

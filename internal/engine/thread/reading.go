@@ -3,6 +3,7 @@ package thread
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -65,14 +66,8 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 
 // Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment.
 func (t *Thread) Begin(ctx context.Context) error {
-	if err := t.Read(ctx); err != nil {
-		return err
-	}
-	if err := t.Configure(); err != nil {
+	if err := Look(ctx, t); err != nil {
 		return TellSettings(ctx, t, err)
-	}
-	if err := CheckIdentity(ctx, t); err != nil {
-		return err
 	}
 	if !t.Phase.Writes() {
 		return nil
@@ -86,7 +81,7 @@ func BeginPull(ctx context.Context, t *Thread) error {
 		return err
 	}
 	if !t.Snap.IsPull() {
-		return WrongNumber(t.Event.Number)
+		return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, t.Event.Number)
 	}
 	return nil
 }

@@ -84,8 +84,8 @@ func readSettings(t *Thread) (config.Settings, error) {
 	return s, nil
 }
 
-// SettingsBranch is the branch whose settings count.
-func SettingsBranch(t *Thread) string { return kindOf(t.Snap).settingsBranch(t.Snap) }
+// SettingsBranch is the branch whose settings count. A pull request from an issue goes into the default branch.
+func SettingsBranch(t *Thread) string { return t.Snap.Pull.BaseRef }
 
 // SettingsSource is what people know the settings by.
 func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + SettingsPath }
