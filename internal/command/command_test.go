@@ -42,7 +42,7 @@ func blocked() command.Case {
 func free() command.Case {
 	return command.Case{
 		By: "olga", Key: "7:issue:41:2026-01-02T12:00:00Z", At: noon, Thread: 7, Agent: "codex",
-		Target: model.Snapshot{IsPull: true, Pull: model.Pull{
+		Target: model.Snapshot{Of: model.PullNumber(7), Pull: model.Pull{
 			Number: 7, State: model.PullOpen, URL: "https://github.com/octo/widgets/pull/7", HeadRef: "agent/greet", BaseRef: "main", HeadSHA: b,
 			Issue: &model.Issue{Number: 3},
 		}},
@@ -291,7 +291,7 @@ func TestEachCommandOfACommentHasAKeyOfItsOwn(t *testing.T) {
 func TestWhatACommandIsAbout(t *testing.T) {
 	pull := free().Target
 	issue := func(pulls ...int) model.Snapshot {
-		return model.Snapshot{Thread: &model.Issue{Number: 3, Pulls: pulls}}
+		return model.Snapshot{Of: &model.Issue{Number: 3, Pulls: pulls}}
 	}
 	ops := command.Policy{OperationsIssue: 12}
 	tests := map[string]struct {

@@ -22,8 +22,9 @@ type Work struct {
 // AboutIssue reports whether a command is about the work on the issue that it was given on: that work is in progress, or no
 // open pull request fits the command.
 func (p Policy) AboutIssue(c Command, thread model.Snapshot, underWay bool) bool {
-	return !thread.IsPull && thread.Thread != nil && (underWay || len(thread.Thread.Pulls) == 0) && thread.Thread.Number != p.OperationsIssue &&
-		slices.Contains([]string{"retry", "status", "why"}, c.Name) && c.Problem == "" && c.PR == 0 && (c.Issue == 0 || c.Issue == thread.Thread.Number)
+	issue := thread.Issue()
+	return issue != nil && (underWay || len(issue.Pulls) == 0) && issue.Number != p.OperationsIssue &&
+		slices.Contains([]string{"retry", "status", "why"}, c.Name) && c.Problem == "" && c.PR == 0 && (c.Issue == 0 || c.Issue == issue.Number)
 }
 
 // DecideOnIssue answers a command about the work on an issue.

@@ -27,9 +27,9 @@ func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 		return Target{}
 	case c.PR != 0 && c.Issue != 0:
 		return Target{Problem: "`pr` and `issue` name the same thing twice; give one of them."}
-	case thread.IsPull && !operations:
+	case thread.IsPull() && !operations:
 		return ownPull(c, thread.Pull)
-	case c.PR != 0 && (operations || thread.Thread != nil && slices.Contains(thread.Thread.Pulls, c.PR)):
+	case c.PR != 0 && (operations || slices.Contains(thread.Of.OpenPulls(), c.PR)):
 		return Target{Number: c.PR}
 	case c.PR != 0:
 		return Target{Problem: otherThread(c.PR, p)}
@@ -40,7 +40,7 @@ func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 	case operations:
 		return Target{Problem: "Here a command has to name its pull request: `pr=NUMBER`."}
 	}
-	return OnlyPull(thread, number)
+	return OnlyPull(thread.Of, number)
 }
 
 func ownPull(c Command, pull model.Pull) Target {
@@ -64,17 +64,16 @@ func (p Policy) operations() string {
 	return fmt.Sprintf(" or in the operations issue, #%d", p.OperationsIssue)
 }
 
-// OnlyPull is the one open pull request of an issue.
-func OnlyPull(thread model.Snapshot, number int) Target {
-	switch {
-	case thread.IsPull:
-		return Target{Number: number}
-	case thread.Thread == nil || len(thread.Thread.Pulls) == 0:
+// OnlyPull is a pull request itself, or the one open pull request of an issue.
+func OnlyPull(of model.Numbered, number int) Target {
+	pulls := of.OpenPulls()
+	switch len(pulls) {
+	case 0:
 		return Target{Problem: fmt.Sprintf("Issue %d has no open pull request that would close it.", number)}
-	case len(thread.Thread.Pulls) > 1:
-		return Target{Problem: fmt.Sprintf("Issue %d has several open pull requests: %s. Name one with `pr=NUMBER`.", number, named(thread.Thread.Pulls))}
+	case 1:
+		return Target{Number: pulls[0]}
 	}
-	return Target{Number: thread.Thread.Pulls[0]}
+	return Target{Problem: fmt.Sprintf("Issue %d has several open pull requests: %s. Name one with `pr=NUMBER`.", number, named(pulls))}
 }
 
 func named(numbers []int) string {

@@ -26,5 +26,6 @@ func TestALabelMakesAPullRequest(t *testing.T) {
 	assert.Empty(t, w.stages())
 	assert.Len(t, w.branches(), 1)
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issues")).Result)
+	assert.Contains(t, w.logged.String(), "kind=comment target=3 pr_number=3 ")
 	t.Log(w.talkOn(2) + w.talkOn(3))
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -11,44 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// onIssue takes an issue as far as one attempt goes. The items of a roadmap begin one after the other where they have no runs of
-// their own: how one of them ended keeps no other from its turn.
-func (p *topics) onIssue(ctx context.Context) (again bool, err error) {
-	ended := p.task.ended()
-	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
-		return false, ended
-	}
-	again, err = p.issue.Continue(ctx)
-	next := (*thread.FollowUp)(nil)
-	if ended != nil && !errors.As(err, &next) {
-		return false, errors.Join(ended, unlessOver(err))
-	}
-	i, s := p.Snap.Thread, (*thread.Stop)(nil)
-	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
-	if changed && i != nil && i.Item != "" && p.Phase.Writes() && errors.As(err, &s) && s.Result == model.ResultNothing {
-		return false, p.instead(i.Roadmap)
-	}
-	return again, err
-}
-
-// unlessOver is an error, but for the word that there is nothing to be done.
-func unlessOver(err error) error {
-	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultNothing {
-		return nil
-	}
-	return err
-}
-
-// instead is the follow-up after which there is nothing more to be done here.
-func (p *topics) instead(number int) error {
-	next := thread.Follow(p.Thread, number, "")
-	next.Instead = true
-	return next
-}
-
 // landed is how a look ends in which a request to merge ended: where the pull request has landed, the roadmap that it
 // belongs to goes on in the same run, since a merge by a workflow's token starts none.
-func (p *topics) landed(ctx context.Context, ended error) error {
+func (p pullTopics) landed(ctx context.Context, ended error) error {
 	if !p.merging.Landed {
 		return ended
 	}
@@ -60,7 +24,7 @@ func (p *topics) landed(ctx context.Context, ended error) error {
 }
 
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
-func (p *topics) leads(ctx context.Context) (int, error) {
+func (p pullTopics) leads(ctx context.Context) (int, error) {
 	pull := p.Snap.Pull
 	merged := pull.State == model.PullMerged || p.merging.Landed
 	if p.Event.Name != "pull_request" && !p.merging.Landed || pull.State == model.PullOpen && !merged {
@@ -78,7 +42,7 @@ func (p *topics) leads(ctx context.Context) (int, error) {
 }
 
 // designed is the issue whose design or roadmap this pull request was merged with just now; 0 for none.
-func (p *topics) designed() int {
+func (p pullTopics) designed() int {
 	t := p.State.Tracked
 	if p.Event.Name != "pull_request" || p.Snap.Pull.State != model.PullMerged || t == nil {
 		return 0
@@ -94,7 +58,7 @@ func (p *topics) designed() int {
 
 // planned is the issue of the roadmap whose file the pull request changes, as the file's name says it; 0 for none. The issue tells
 // whether it is true.
-func (p *topics) planned() int {
+func (p pullTopics) planned() int {
 	if t := p.State.Tracked; t != nil && t.Marker.Flow == string(model.FlowRoadmap) {
 		return t.Marker.Issue
 	}
@@ -107,7 +71,7 @@ func (p *topics) planned() int {
 }
 
 // itemOf is the issue of the roadmap that the pull request is for an item of; 0 for none.
-func (p *topics) itemOf(ctx context.Context) (int, error) {
+func (p pullTopics) itemOf(ctx context.Context) (int, error) {
 	t := p.State.Tracked
 	if t == nil || t.Marker.Issue == 0 {
 		return 0, nil

@@ -94,3 +94,18 @@ func TestAReviewInTheAgentsJobIsPostedByTheOther(t *testing.T) {
 	w.number = 3
 	golden.File(t, "review/with_pull_request.md", w.reviewed())
 }
+
+func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, "", "[review]\non = [\"small_job\"]")
+	w.agent = "ask"
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha")
+	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": tip})
+	w.agent = "pleased+reviews"
+	before := w.calls()
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	assert.Equal(t, model.ReasonNoChange, rep.BlockedReason, rep.Reason)
+	assert.Equal(t, before+1, w.calls(), "the author, and nobody who looks at an empty diff")
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
@@ -19,7 +18,7 @@ func (e *Engine) reading() *thread.World {
 
 // onlooker are the topics of a number, for a token that need not be the one that runs work with.
 func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(w, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
+	p := newTopics(w, model.Event{Repo: repo, Number: number}, rep, nil)
 	p.Onlooks = true
 	return p
 }
@@ -28,11 +27,8 @@ func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *
 func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.Status, []model.Gate, error) {
 	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
-	if err := p.Begin(ctx); err != nil {
+	if err := thread.BeginPull(ctx, p.Thread); err != nil {
 		return model.Status{}, nil, err
-	}
-	if !p.Snap.IsPull {
-		return model.Status{}, nil, thread.WrongNumber(number)
 	}
 	return p.desk.Look(ctx)
 }
@@ -48,21 +44,13 @@ type Explanation struct {
 }
 
 // Why is Look with the conditions of a merge as well, and for issues too.
-func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Explanation, err error) {
+func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (Explanation, error) {
 	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
-		return why, err
+		return Explanation{}, err
 	}
-	if !p.Snap.IsPull {
-		row, step := sweeping.OfIssue(p.Thread)
-		why.Issue, why.Step = &row, step
-		return why, nil
-	}
-	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
-		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
-	}
-	return why, err
+	return kindOf(p).explain(ctx)
 }
 
 // Standings tells how every open pull request stands that is tracked or asked to be merged, the oldest first, and all that

@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
 
 	"github.com/mergexo/mergexo/internal/command"
-	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
 	"github.com/mergexo/mergexo/internal/engine/issues"
@@ -62,80 +59,17 @@ func (p *topics) once(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 	}
-	if !p.Snap.IsPull {
-		return p.onIssue(ctx)
-	}
-	if err := p.task.ended(); err != nil {
-		return false, err
-	}
-	return p.onPull(ctx)
-}
-
-// onPull takes a pull request as far as one turn goes: what is over, the way in of a fork, its merge, then its feedback.
-func (p *topics) onPull(ctx context.Context) (again bool, err error) {
-	var turned *thread.Stop
-	if p.Phase.Writes() {
-		if turned, err = p.prepare(ctx); err != nil {
-			return false, err
-		}
-		if err := planning.Check(ctx, p.Thread); err != nil {
-			return false, err
-		}
-	}
-	reviewed, err := p.review.Continue(ctx)
-	if err != nil {
-		return false, err
-	}
-	waiting, err := p.merging.Continue(ctx)
-	if err != nil {
-		return false, p.landed(ctx, err)
-	}
-	if p.merging.Train != "" && p.Phase.Writes() {
-		end, err := p.advanceTrain(ctx)
-		if err != nil || end != nil {
-			return false, cmp.Or(err, error(end))
-		}
-	}
-	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
-	issue, err := p.leads(ctx)
-	if err != nil {
-		return false, err
-	}
-	if issue != 0 {
-		return false, p.instead(issue)
-	}
-	again, err = p.pull.Continue(ctx)
-	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
-		p.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
-		return false, waiting
-	}
-	if s := (*thread.Stop)(nil); waiting != nil && !again && (err == nil || errors.As(err, &s) && s.Result == model.ResultNothing) {
-		return false, waiting // there is nothing else to be said of this run
-	}
-	return again, err
-}
-
-// advanceTrain takes the merge train further that the request of the pull request is in.
-func (p *topics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
-	if err := p.Read(ctx); err != nil { // what was said of it in this run
-		return nil, err
-	}
-	return trains.Advance(ctx, p.World, p.Report, trains.Order{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
+	return kindOf(p).takeTurn(ctx)
 }
 
 // mergeRequests are the requests to merge the pull request of a thread.
 func mergeRequests(t *thread.Thread) *landing.Request { return topicsOf(t).merging }
 
-// prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
-func (p *topics) prepare(ctx context.Context) (*thread.Stop, error) {
-	over, err := p.pull.WrapUp(ctx)
-	if err == nil && over {
-		err = p.fork.End(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.fork.Continue(ctx)
+// instead is the follow-up after which there is nothing more to be done here.
+func (p *topics) instead(number int) error {
+	next := thread.Follow(p.Thread, number, "")
+	next.Instead = true
+	return next
 }
 
 // hasFollowed says that the follow-up of this cause has come to its end.

@@ -31,7 +31,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 		_, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
 		assert.Equal(t, fmt.Sprintf("read octo/widgets#%d: octo/widgets#%d does not exist, or the token may not see it", n, n), failure(t, err, NotFound).Error())
 	}
-	thread := w.snapshot(c, Query{Number: converted}).Thread
+	thread := w.snapshot(c, Query{Number: converted}).Issue()
 	assert.Equal(t, []bool{true, true}, []bool{thread.Closed, thread.Locked}, "GitHub tells no more")
 
 	_, err := c.Comments.Create(t.Context(), widgets, deleted, "x")
@@ -57,5 +57,5 @@ func TestAnEmptyRepository(t *testing.T) {
 	snap, err := w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"})
 	require.NoError(t, err)
 	assert.Equal(t, []any{"", "", "", false}, []any{snap.DefaultBranch, snap.DefaultSHA, snap.Branch.SHA, snap.SettingsFound})
-	assert.Equal(t, "Begin", snap.Thread.Title)
+	assert.Equal(t, "Begin", snap.Issue().Title)
 }

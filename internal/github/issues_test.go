@@ -20,7 +20,7 @@ func TestOurIssues(t *testing.T) {
 
 	n, url, err := c.Issues.Open(t.Context(), widgets, "Flaky: <b>", "body one")
 	require.NoError(t, err)
-	assert.Equal(t, w.snapshot(c, Query{Number: n}).Thread.URL, url)
+	assert.Equal(t, w.snapshot(c, Query{Number: n}).Issue().URL, url)
 	w.tick()
 	w.issue("of somebody else")
 	w.tick()
@@ -86,6 +86,6 @@ func TestRemoveLabel(t *testing.T) {
 	for _, name := range []string{"", ".", ".."} {
 		failure(t, c.Issues.RemoveLabel(t.Context(), widgets, n, name), Invalid)
 	}
-	assert.Equal(t, []string{"kept"}, w.snapshot(c, Query{Number: n}).Thread.Labels)
+	assert.Equal(t, []string{"kept"}, w.snapshot(c, Query{Number: n}).Issue().Labels)
 	failure(t, dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Issues.RemoveLabel(t.Context(), widgets, 1, "x"), Forbidden)
 }

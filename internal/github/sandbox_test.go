@@ -53,7 +53,7 @@ func TestSnapshot(t *testing.T) {
 
 	assert.Equal(t, model.Actor{Login: "github-actions[bot]", ID: 41898282, Bot: true}, snap.Viewer)
 	assert.Equal(t, "main", snap.DefaultBranch)
-	assert.True(t, snap.IsPull)
+	assert.True(t, snap.IsPull())
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite}, snap.Permissions)
 	assert.True(t, snap.SettingsFound)
 	assert.Equal(t, "[agent]\nadapter = \"suggestion\"\n", snap.Settings)
@@ -305,7 +305,7 @@ func TestWhatIsNotThere(t *testing.T) {
 
 	issue := w.as("ada", "POST", "issues", map[string]any{"title": "An issue"})
 	snap := w.snapshot(c, Query{Number: int(issue["number"].(float64))})
-	assert.False(t, snap.IsPull)
+	assert.False(t, snap.IsPull())
 	assert.Equal(t, []any{"main", "github-actions[bot]"}, []any{snap.DefaultBranch, snap.Viewer.Login})
 }
 

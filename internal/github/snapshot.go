@@ -41,8 +41,8 @@ var pageSizes = [len(pageLimits)]pageSize{{100, 50}, {25, 10}, {5, 5}, {1, 1}}
 var fullPage = pageSizes[0]
 
 // Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
-// q.Settled asks for. A number that is an issue gives a snapshot with IsPull false, the issue as Thread and the settings
-// of the default branch. A repository or a number that is not there is NotFound.
+// q.Settled asks for. A number that is an issue gives a snapshot of the issue, with an empty Pull and the
+// settings of the default branch. A repository or a number that is not there is NotFound.
 func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
 	if err := checkRepo(q.Repo); err != nil {
 		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
@@ -114,7 +114,7 @@ func (c Threads) begin(ctx context.Context, op string, q Query, step int) (*read
 	r := newReading(q, snap)
 	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)
-	if step > 0 && snap.IsPull {
+	if step > 0 && snap.IsPull() {
 		r.threadPages.more, r.threadsDue = true, fullPage.page
 	}
 	return r, nil
@@ -128,7 +128,7 @@ func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFo
 // snapshot is all of the answer but what was said.
 func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	n := d.Repository.IssueOrPullRequest
-	snap := model.Snapshot{Repo: q.Repo, Viewer: d.Viewer.actor(), IsPull: n.Typename == "PullRequest", Permissions: map[string]model.Permission{}}
+	snap := model.Snapshot{Repo: q.Repo, Number: q.Number, Viewer: d.Viewer.actor(), Permissions: map[string]model.Permission{}}
 	if main := d.Repository.DefaultBranchRef; main != nil {
 		snap.DefaultBranch = main.Name
 		if main.Target != nil {
@@ -143,8 +143,8 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 		snap.Permissions[strings.ToLower(q.Sender)] = d.Repository.Sender.of(q.Sender)
 	}
 	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
-	if snap.IsPull {
-		snap.Pull = n.pull()
+	if n.Typename == "PullRequest" {
+		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()
 		if source := d.Repository.Source; source != nil && snap.Pull.Issue == nil {
 			issue := source.issue()
 			snap.Pull.Issue = &issue
@@ -153,7 +153,7 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
-		snap.Thread = n.thread(q.Repo)
+		snap.Of = n.thread(q.Repo)
 	}
 	var err error
 	snap.Settings, snap.SettingsFound, err = branch.settings(op, name)

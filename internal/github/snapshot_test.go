@@ -67,7 +67,7 @@ func TestLabelChanges(t *testing.T) {
 	assert.Equal(t, onIssue, snap.Pull.Issue.LabelChanges, "who labelled the issue that it closes is not asked for")
 	assert.Equal(t, []string{"x"}, snap.Pull.Labels)
 	onIssue[0].By = snap.Pull.Issue.Author
-	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Thread.LabelChanges, "of the thread itself it is told who did it")
+	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Issue().LabelChanges, "of the thread itself it is told who did it")
 
 	for range 60 {
 		onPull = append(onPull, w.label(n, true, "busy"), w.label(n, false, "busy"))
@@ -151,9 +151,9 @@ func TestAnIssue(t *testing.T) {
 	c := w.client("actions")
 	snap := w.snapshot(c, Query{Number: issue, Author: "ada"})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
-	assert.False(t, snap.IsPull)
+	assert.False(t, snap.IsPull())
 	assert.Equal(t, model.Pull{}, snap.Pull)
-	thread := *snap.Thread
+	thread := *snap.Issue()
 	assert.Contains(t, thread.URL, fmt.Sprintf("/octo/widgets/issues/%d", issue))
 	change.By = thread.Author
 	thread.URL, thread.Author.ID = "", 0
@@ -164,10 +164,10 @@ func TestAnIssue(t *testing.T) {
 	assert.Equal(t, []string{"first", "ours"}, bodies(snap.Comments))
 	assert.Equal(t, []any{false, true, true}, []any{snap.Comments[0].Ours, snap.Comments[1].Ours, snap.CommentsComplete})
 	assert.False(t, snap.ReadAt.IsZero())
-	assert.Nil(t, w.snapshot(c, Query{Number: n}).Thread)
+	assert.Nil(t, w.snapshot(c, Query{Number: n}).Issue())
 
 	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
-	assert.Empty(t, w.snapshot(c, Query{Number: issue}).Thread.Pulls, "only open ones")
+	assert.Empty(t, w.snapshot(c, Query{Number: issue}).Issue().Pulls, "only open ones")
 
 	for i := range 110 {
 		w.say("ada", issue, fmt.Sprint(i))
@@ -195,7 +195,7 @@ func TestPullsOfAnIssue(t *testing.T) {
 		pull(2, "MERGED", "octo/widgets")+`, `+pull(3, "OPEN", "Octo/Widgets")+`]}}`, `{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closedBy", "nodes", 0], "message": "SAML"}`))
 	snap, err := l.read(t, Query{})
 	require.NoError(t, err)
-	assert.Equal(t, []int{3}, snap.Thread.Pulls)
+	assert.Equal(t, []int{3}, snap.Issue().Pulls)
 }
 
 // A design closes no issue, so GitHub does not tell which one it is for.
@@ -225,7 +225,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	issue := w.issue("Wanted: a")
 	path := fmt.Sprintf("issues/%d", issue)
 	c := w.client("actions")
-	thread := *w.snapshot(c, Query{Number: issue}).Thread
+	thread := *w.snapshot(c, Query{Number: issue}).Issue()
 	assert.Equal(t, []any{"COLLABORATOR", false, false, 0}, []any{thread.Association, thread.Closed, thread.Locked, len(thread.TitleEdits)})
 	assert.Nil(t, thread.BodyEdit)
 	ada := thread.Author
@@ -242,7 +242,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	w.as("octo", "POST", path+"/labels", map[string]any{"labels": []string{"agent:bugfix"}})
 	w.as("actions", "DELETE", path+"/labels/agent:bugfix", nil)
 	c = w.client("actions")
-	thread = *w.snapshot(c, Query{Number: issue}).Thread
+	thread = *w.snapshot(c, Query{Number: issue}).Issue()
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	assert.Equal(t, []any{true, true, "Wanted: c"}, []any{thread.Closed, thread.Locked, thread.Title})
 	assert.Equal(t, &model.Edit{By: octo, At: again}, thread.BodyEdit, "the newest")
@@ -256,7 +256,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	w.as("octo", "PATCH", "labels/harmless", map[string]any{"new_name": "agent:accept"})
 	w.tick()
 	w.as("octo", "PATCH", "labels/agent:accept", map[string]any{"new_name": "agent:accept"})
-	late := w.snapshot(c, Query{Number: issue}).Thread.LabelChanges[2]
+	late := w.snapshot(c, Query{Number: issue}).Issue().LabelChanges[2]
 	assert.Equal(t, []any{"agent:accept", changed}, []any{late.Label, late.LabelAt}, "it was called otherwise when it was put on")
 }
 
@@ -266,10 +266,10 @@ func TestEditsByNobody(t *testing.T) {
 		"titleEdits": {"nodes": [{"createdAt": "2026-01-01T00:00:01Z", "actor": null}]}, "labelChanges": {"nodes": [{"__typename": "LabeledEvent", "label": {"name": "a"}, "actor": null}]}}`, ""))
 	snap, err := l.read(t, Query{})
 	require.NoError(t, err)
-	assert.Equal(t, "ghost", snap.Thread.BodyEdit.By.Login)
-	assert.Equal(t, "ghost", snap.Thread.TitleEdits[0].By.Login)
-	assert.Empty(t, snap.Thread.LabelChanges[0].By.Login)
-	assert.Empty(t, snap.Thread.Posted, "GitHub does not say")
+	assert.Equal(t, "ghost", snap.Issue().BodyEdit.By.Login)
+	assert.Equal(t, "ghost", snap.Issue().TitleEdits[0].By.Login)
+	assert.Empty(t, snap.Issue().LabelChanges[0].By.Login)
+	assert.Empty(t, snap.Issue().Posted, "GitHub does not say")
 }
 
 // GitHub shows a push on the pull request some time after the branch has it: what is read is the branch.

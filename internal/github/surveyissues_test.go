@@ -23,7 +23,7 @@ func (w *world) surveyIssues(c *Client, q IssueSurveyQuery) (all []model.Snapsho
 
 func threadsOf(all []model.Snapshot) (out []int) {
 	for _, s := range all {
-		out = append(out, s.Thread.Number)
+		out = append(out, s.Issue().Number)
 	}
 	return out
 }
@@ -60,11 +60,11 @@ func TestASurveyOfIssues(t *testing.T) {
 	assert.Empty(t, refs)
 	assert.Equal(t, want, threadsOf(all), "the oldest first")
 	for _, got := range all[2:5] {
-		assert.Equal(t, w.snapshot(c, Query{Number: got.Thread.Number}), got)
+		assert.Equal(t, w.snapshot(c, Query{Number: got.Issue().Number}), got)
 	}
 	got := all[3]
 	assert.Equal(t, []any{"Wanted", 1, 41, "main", true, flows[0]},
-		[]any{got.Thread.Title, len(got.Thread.TitleEdits), len(got.Comments), got.DefaultBranch, got.SettingsFound, got.Thread.LabelChanges[1].Label})
+		[]any{got.Issue().Title, len(got.Issue().TitleEdits), len(got.Comments), got.DefaultBranch, got.SettingsFound, got.Issue().LabelChanges[1].Label})
 
 	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) {
 		return model.Mark{At: w.now.Add(time.Hour)}, true
@@ -127,7 +127,7 @@ func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
 	var got []int
 	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
-		got = append(got, s.Thread.Number)
+		got = append(got, s.Issue().Number)
 		return nil
 	})
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestPullRequestsThatAreNotOpenAnyMoreComeAlong(t *testing.T) {
 	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
 	all, _ = w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Closed: 20})
 	require.Len(t, all, 1)
-	assert.True(t, all[0].IsPull)
+	assert.True(t, all[0].IsPull())
 	assert.Equal(t, model.PullClosed, all[0].Pull.State)
 	assert.Len(t, all[0].Comments, 1)
 	all, _ = w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
@@ -178,7 +178,7 @@ func TestFurtherNumbersComeAlong(t *testing.T) {
 	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Also: also})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	require.Len(t, all, 3)
-	assert.Equal(t, []any{labelled, plain, 102}, []any{all[0].Thread.Number, all[1].Thread.Number, all[2].Pull.Number}, "each once")
+	assert.Equal(t, []any{labelled, plain, 102}, []any{all[0].Issue().Number, all[1].Issue().Number, all[2].Pull.Number}, "each once")
 	assert.Equal(t, w.snapshot(c, Query{Number: plain}), all[1])
 	want := w.snapshot(c, Query{Number: 102})
 	want.Pull.Files, want.Pull.FilesComplete, want.Pull.Commits = nil, false, nil

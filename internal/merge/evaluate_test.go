@@ -33,7 +33,7 @@ func pull() model.Pull {
 // ready is a case in which nothing is missing.
 func ready() merge.Case {
 	return merge.Case{
-		Snapshot: model.Snapshot{IsPull: true, Pull: pull(), ReadAt: noon},
+		Snapshot: model.Snapshot{Of: model.PullNumber(7), Pull: pull(), ReadAt: noon},
 		Facts: model.MergeFacts{
 			BaseSHA: a, HeadSHA: b, RuleKnown: true, HeadRepo: "octo/widgets", Methods: []string{"merge", "squash", "rebase"},
 			Reviews: []model.Review{{Login: "bob", State: "APPROVED", SHA: b, At: noon, URL: page + "#pullrequestreview-1"}},
@@ -79,7 +79,7 @@ var stories = map[string]struct {
 	"everything is there": {func(*merge.Case) {}, "", "", false, ""},
 	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
 	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
-	"an issue":            {func(c *merge.Case) { c.Snapshot.IsPull = false }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
+	"an issue":            {func(c *merge.Case) { c.Snapshot.Of = &model.Issue{} }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
 	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
 		"the request names head ccccccc, but the head is " + b},
 	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},

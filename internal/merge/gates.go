@@ -123,7 +123,7 @@ func either(is bool, yes, no string) string {
 }
 
 func openGate(s model.Snapshot) finding {
-	if !s.IsPull {
+	if !s.IsPull() {
 		return find(GateOpen, model.CodeClosed, false, "it is an issue, not a pull request")
 	}
 	p := s.Pull

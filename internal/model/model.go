@@ -241,7 +241,7 @@ type Edit struct {
 	At time.Time
 }
 
-// Issue is the source issue of a pull request, or a snapshot's thread.
+// Issue is the source issue of a pull request, or what a snapshot is of.
 type Issue struct {
 	Number int
 	Title  string
@@ -256,7 +256,7 @@ type Issue struct {
 	Item    string
 	Roadmap int
 
-	// The rest is only set for a snapshot's thread.
+	// The rest is only set for what a snapshot is of.
 
 	Association string // the author's, as in Comment
 	Posted      string // the text that it was opened with: Body if it was not edited, empty if GitHub does not say
@@ -354,18 +354,18 @@ func (p Pull) Paths() []string {
 	return paths
 }
 
-// Snapshot is everything that a run reads about one pull request, read once.
+// Snapshot is everything that a run reads about one pull request or issue, read once.
 type Snapshot struct {
 	Repo          Repo
+	Number        int
 	Viewer        Actor  // the token's account
 	DefaultBranch string // "" in a repository without any commit
 	DefaultSHA    string // its tip
 	// Branch is the branch named in the query; nil for none.
 	Branch *Branch
-	// IsPull is false if the number is an issue: then Thread is that issue, and Pull is empty.
-	IsPull bool
-	Pull   Pull
-	Thread *Issue
+	// Of is what the number stands for. Pull is empty where that is an issue, until the pull request that it is on its way to is put there.
+	Of   Numbered
+	Pull Pull
 	// Settings is the text of .github/mergexo.toml on the base branch, which is the default branch for an issue.
 	Settings      string
 	SettingsFound bool

@@ -103,10 +103,7 @@ func beginningRules(a Ask) []string {
 
 // beginning describes the work on an issue, and earlier rounds and attempts.
 func beginning(s model.Snapshot, a Ask) string {
-	what, e := "the issue of "+name(s.Repo.String(), 200), flowPrompts[a.flow()]
-	if s.Thread != nil {
-		what = fmt.Sprintf("issue #%d of %s", s.Thread.Number, name(s.Repo.String(), 200))
-	}
+	what, e := fmt.Sprintf("issue #%d of %s", s.Issue().Number, name(s.Repo.String(), 200)), flowPrompts[a.flow()]
 	var b strings.Builder
 	switch {
 	case a.followUp() && a.flow().Document():

@@ -22,7 +22,7 @@ const (
 // Gates evaluates all gates of a pull request.
 func Gates(s model.Snapshot, st model.State, policy Policy) []model.Gate {
 	p := s.Pull
-	if !s.IsPull {
+	if !s.IsPull() {
 		return []model.Gate{gate(GatePull, false, "it is an issue, not a pull request")}
 	}
 	return []model.Gate{

@@ -13,7 +13,7 @@ func issueMaterial(c *cleaner, s model.Snapshot, a Ask) (read []section, claims 
 	news := newsOf(c, a)
 	var issue, doc section
 	if !a.briefly() {
-		issue, doc = taskOf(c, s.Thread), docOf(c, a.Doc)
+		issue, doc = taskOf(c, s.Issue()), docOf(c, a.Doc)
 	}
 	// Also in the middle of the flow: they may be new.
 	queued := wordsOf(c, "Comments to take up, in the order in which they were made", a.Feedback, textLimit)
@@ -44,9 +44,6 @@ func issueMaterial(c *cleaner, s model.Snapshot, a Ask) (read []section, claims 
 
 // taskOf is the issue that the pull request implements.
 func taskOf(c *cleaner, i *model.Issue) section {
-	if i == nil {
-		return section{}
-	}
 	one := &item{names: []string{"title: " + c.title(i.Title), c.named("author", i.Author.Login), ""}, body: c.prose(i.Body), most: textLimit}
 	if i.BodyEdit != nil && i.BodyEdit.By.Login != i.Author.Login {
 		one.names[2] = c.named("last edited by", i.BodyEdit.By.Login)

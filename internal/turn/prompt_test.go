@@ -212,7 +212,9 @@ func TestTheAnswerThatAPromptAsksForIsTheContracts(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(text, &want))
 		s, ask := review()
-		ask.Kind = kind
+		if kind != model.AskFeedback {
+			s, ask = wish(kind)
+		}
 		form, fields := asked(t, turn.Request(s, ask).Prompt)
 		assert.Equal(t, want.Required, fields, kind)
 		for _, p := range want.Properties {

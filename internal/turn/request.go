@@ -118,7 +118,7 @@ func Request(s model.Snapshot, a Ask) model.Request {
 			Number: s.Pull.Number, Title: s.Pull.Title, Body: s.Pull.Body, Base: s.Pull.BaseRef, Head: s.Pull.HeadRef, HeadSHA: s.Pull.HeadSHA,
 		}
 	} else {
-		issue, r.Design = s.Thread, a.Doc
+		issue, r.Design = s.Issue(), a.Doc
 	}
 	if issue != nil {
 		r.Issue = &model.RequestIssue{Number: issue.Number, Title: issue.Title, Body: issue.Body}

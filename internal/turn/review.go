@@ -37,23 +37,21 @@ var reviewRules = []string{
 
 // ReviewRequest builds the input of an agent that reviews a pull request, or the work that is to become one.
 func ReviewRequest(s model.Snapshot, l Look) model.Request {
-	issue := s.Pull.Issue
-	if s.Thread != nil {
-		issue = s.Thread
-	}
 	r := model.Request{
 		Version: RequestVersion, Kind: model.AskReview, TurnKey: l.Key, Repository: s.Repo.String(), ChangedFiles: append([]string{}, l.Files...),
 		Feedback: []model.Feedback{}, CI: []model.CIFailure{}, History: []model.HistoryEntry{}, Rules: l.rules(), Design: l.Doc,
 	}
-	if s.IsPull {
+	about, pull, issue := "the work on an issue of "+name(s.Repo.String(), 200)+", before its pull request is opened", (*model.Pull)(nil), s.Issue()
+	if issue == nil {
+		about, pull, issue = fmt.Sprintf("pull request #%d of %s", s.Pull.Number, name(s.Repo.String(), 200)), &s.Pull, s.Pull.Issue
 		r.PullRequest = &model.RequestPull{
-			Number: s.Pull.Number, Title: s.Pull.Title, Body: s.Pull.Body, Base: s.Pull.BaseRef, Head: s.Pull.HeadRef, HeadSHA: l.Head,
+			Number: pull.Number, Title: pull.Title, Body: pull.Body, Base: pull.BaseRef, Head: pull.HeadRef, HeadSHA: l.Head,
 		}
 	}
 	if issue != nil {
 		r.Issue = &model.RequestIssue{Number: issue.Number, Title: issue.Title, Body: issue.Body}
 	}
-	r.Prompt = l.prompt(s, issue)
+	r.Prompt = l.prompt(about, pull, issue)
 	return r
 }
 
@@ -75,20 +73,16 @@ func (l Look) rules() []string {
 }
 
 // prompt is the complete prompt, within the limit of all prompts. The diff gets the most room.
-func (l Look) prompt(s model.Snapshot, issue *model.Issue) string {
+func (l Look) prompt(about string, pull *model.Pull, issue *model.Issue) string {
 	c := &cleaner{boundary: l.Boundary}
-	what := "the work on an issue of " + name(s.Repo.String(), 200) + ", before its pull request is opened"
-	if s.IsPull {
-		what = fmt.Sprintf("pull request #%d of %s", s.Pull.Number, name(s.Repo.String(), 200))
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are to review %s, at commit %s. You did not write it, and you change nothing.\n\n# Rules\n\n", what, name(l.Head, 64))
+	fmt.Fprintf(&b, "You are to review %s, at commit %s. You did not write it, and you change nothing.\n\n# Rules\n\n", about, name(l.Head, 64))
 	for _, rule := range l.rules() {
 		fmt.Fprintf(&b, "- %s\n", rule)
 	}
 	begin := c.unfence(b.String()+"\n") + fenceText(l.Boundary)
 	end := "\n# Your answer\n\n" + answer(Ask{}, []string{"findings"})
-	read, claims := l.material(c, s, issue)
+	read, claims := l.material(c, pull, issue)
 	budget := promptLimit - utf8.RuneCountInString(begin+end)
 	for _, one := range read {
 		budget -= one.frame()
@@ -103,7 +97,7 @@ func (l Look) prompt(s model.Snapshot, issue *model.Issue) string {
 }
 
 // material is what a reviewer reads, and its claims by priority.
-func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read []section, claims []claim) {
+func (l Look) material(c *cleaner, of *model.Pull, issue *model.Issue) (read []section, claims []claim) {
 	const most = 6 * textLimit
 	diff := section{title: "The diff", items: plain(c.code(l.Diff, most), most)}
 	files := section{title: "The files that it changes", items: plain(c.code(strings.Join(l.Files, "\n"), textLimit), textLimit)}
@@ -124,8 +118,8 @@ func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read [
 	}
 	asked := wordsOf(c, "What people asked for", l.Asked, 4000)
 	var pull section
-	if s.IsPull {
-		pull = pullOf(c, s.Pull)
+	if of != nil {
+		pull = pullOf(c, *of)
 	}
 	task, style := issueOf(c, issue), section{}
 	if l.Guidelines != nil {

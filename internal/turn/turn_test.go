@@ -26,7 +26,7 @@ func said(id int64, login, association, body string) model.Comment {
 
 func snapshot(comments ...model.Comment) model.Snapshot {
 	return model.Snapshot{
-		Repo: model.Repo{Owner: "octo", Name: "widgets"}, Viewer: model.Actor{Login: "mergexo[bot]", Bot: true}, IsPull: true, ReadAt: noon.Add(time.Hour),
+		Repo: model.Repo{Owner: "octo", Name: "widgets"}, Viewer: model.Actor{Login: "mergexo[bot]", Bot: true}, Of: model.PullNumber(7), ReadAt: noon.Add(time.Hour),
 		Pull: model.Pull{
 			Number: 7, Title: "Greet people", Body: "It greets.", URL: "https://github.com/octo/widgets/pull/7", State: model.PullOpen,
 			BaseRef: "main", HeadRef: "agent/greet", HeadSHA: strings.Repeat("a", 40), HeadExists: true,
@@ -154,7 +154,7 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 		gate   model.GateName
 		says   string
 	}{
-		"an issue":         {func(s *model.Snapshot, _ *model.State) { s.IsPull = false }, turn.GatePull, "it is an issue"},
+		"an issue":         {func(s *model.Snapshot, _ *model.State) { s.Of = &model.Issue{} }, turn.GatePull, "it is an issue"},
 		"merged":           {func(s *model.Snapshot, _ *model.State) { s.Pull.State = model.PullMerged }, turn.GateOpen, "pull request 7 is merged"},
 		"a fork":           {func(s *model.Snapshot, _ *model.State) { s.Pull.CrossRepo = true }, turn.GateBranch, "is in a fork"},
 		"a deleted branch": {func(s *model.Snapshot, _ *model.State) { s.Pull.HeadExists = false }, turn.GateBranch, `the head branch "agent/greet" of pull request 7 was deleted`},

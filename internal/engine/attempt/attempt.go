@@ -67,6 +67,8 @@ type Rules interface {
 	Resumed() bool
 	// Reviewed says that a second agent looks at a result before it is proposed.
 	Reviewed() bool
+	// ReviewBase is the commit that a review compares a result with.
+	ReviewBase(ctx context.Context, head string) (string, error)
 	// Replies says that the answers of the agent are posted one by one.
 	Replies() bool
 	// Trail has the last commit of a result say what it is of, and gives the head that it is then.

@@ -11,7 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,18 +21,19 @@ import (
 // as the settings allow and for as long as that changes anything; what is left is posted with the result. A reviewer that fails holds
 // nothing up: people review, too.
 func (d *dialogue) review(ctx context.Context, head string) (again bool, err error) {
-	if !d.Subject.Reviewed() || ctx.Err() != nil || d.Snap.IsPull && head == d.Base() {
+	if !d.Subject.Reviewed() || ctx.Err() != nil || head == d.reviewed { // the author has changed nothing since the last look
 		return false, nil
 	}
-	if head == d.reviewed { // the author has nothing more to change, and all that was found is still so
-		return false, nil
+	kept := context.WithoutCancel(ctx)
+	base, err := d.Subject.ReviewBase(kept, head)
+	if err != nil || head == base { // nothing is proposed
+		return false, err
 	}
 	if spentUp(d) {
 		d.unreviewed("the budget of the day is used up")
 		return false, nil
 	}
-	kept := context.WithoutCancel(ctx)
-	task, posted, err := d.toReview(kept, head)
+	task, posted, err := d.toReview(kept, base, head)
 	if err != nil {
 		return false, err
 	}
@@ -94,24 +94,16 @@ func spentUp(d *dialogue) bool {
 }
 
 // toReview is what the reviewer is asked about a result, and what stands on its pull request already.
-func (d *dialogue) toReview(ctx context.Context, head string) (t reviewer.Task, posted thread.Posted, err error) {
-	t = reviewer.Task{Key: d.Marker.Key, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc, Earlier: d.found}
-	if t.Base, err = proposedOn(ctx, d.Attempt, head); err != nil || !d.Snap.IsPull {
-		return t, posted, err
+func (d *dialogue) toReview(ctx context.Context, base, head string) (t reviewer.Task, posted thread.Posted, err error) {
+	t = reviewer.Task{Key: d.Marker.Key, Base: base, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc, Earlier: d.found}
+	if !d.Snap.IsPull() {
+		return t, posted, nil
 	}
 	if posted, err = thread.ReadReviews(ctx, d.Thread); err != nil {
 		return t, posted, err
 	}
 	t.Raised, t.Asked = reviewer.Raised(d.Thread, posted), d.Feedback
 	return t, posted, nil
-}
-
-// proposedOn is the commit that a result is compared with: that a turn began at, or the base of work that has no pull request yet.
-func proposedOn(ctx context.Context, p *Attempt, head string) (string, error) {
-	if p.Snap.IsPull {
-		return p.Base(), nil
-	}
-	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
 }
 
 // roomForReview is how many bytes of findings a record has room for, beside the description of the pull request.
@@ -146,7 +138,7 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	if err := review.Check(findings); err != nil {
 		return work.Failing(&agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err})
 	}
-	base, err := proposedOn(ctx, p, head)
+	base, err := p.Subject.ReviewBase(ctx, head)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func TestADryRunReadsWhatItWouldHaveSaid(t *testing.T) {
 	d, f := NewDry(), &fakeThread{}
 	repo, number := f.Subject()
 	theirs := model.Comment{Kind: model.KindIssue, ID: 5, Body: "/mergexo pause"}
-	was := model.Snapshot{IsPull: true, Comments: []model.Comment{theirs, {Kind: model.KindIssue, ID: 6, Body: "old", Ours: true}},
+	was := model.Snapshot{Of: model.PullNumber(7), Comments: []model.Comment{theirs, {Kind: model.KindIssue, ID: 6, Body: "old", Ours: true}},
 		Pull: model.Pull{State: model.PullOpen, Labels: []string{"MergeXO", "other"}}}
 	apply := func(e Effect) Result {
 		t.Helper()

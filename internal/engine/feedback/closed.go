@@ -18,7 +18,7 @@ import (
 // WrapUp ends what was begun on a pull request that somebody has merged or closed meanwhile, when a sweep comes by. over says that
 // nothing of a turn is left there.
 func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
-	if p.Event.Name != "schedule" || !p.Snap.IsPull || p.Snap.Pull.State == model.PullOpen {
+	if p.Event.Name != "schedule" || p.Snap.Pull.State == model.PullOpen {
 		return false, nil
 	}
 	if c := p.State.Conflicts; c != nil {

@@ -92,6 +92,9 @@ func (p *Pull) Replies() bool { return true }
 // Reviewed says that a second agent looks at the result first.
 func (p *Pull) Reviewed() bool { return slices.Contains(p.Settings.Review.On, model.AskFeedback) }
 
+// ReviewBase is the head that the turn began at.
+func (p *Pull) ReviewBase(context.Context, string) (string, error) { return p.Base(), nil }
+
 // Resumed says that the agent is given work of earlier attempts.
 func (p *Pull) Resumed() bool { return false }
 

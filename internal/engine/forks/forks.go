@@ -47,7 +47,7 @@ type admission struct {
 // Continue takes the pull request of a fork as far as it goes without its merge, which then is a request like any other.
 // The Stop says why nothing is done.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
-	if !p.Snap.IsPull || !p.Snap.Pull.CrossRepo || !p.Settings.External.Enabled {
+	if !p.Snap.Pull.CrossRepo || !p.Settings.External.Enabled {
 		return nil, nil
 	}
 	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {

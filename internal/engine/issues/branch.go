@@ -20,7 +20,7 @@ const maxNames = 20
 func choose(ctx context.Context, p *Issue) error {
 	w := p.progress
 	for nth := 1; nth <= maxNames; nth++ {
-		w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth)
+		w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth)
 		if err := readBranch(ctx, p, w.marker.Branch); err != nil || !isTaken(p) {
 			return err
 		}

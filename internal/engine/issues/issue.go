@@ -143,10 +143,10 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 	}
 	unasked := turn.UnknownRights(candidates, p.Memory.Rights, settled, p.Policy)
 	if len(p.Policy.AllowedUsers) == 0 {
-		_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
-		deciding := flow.Starters(*p.Snap.Thread, label)
-		if flow.ByItself(*p.Snap.Thread, label) {
-			deciding = append(deciding, flow.Editors(*p.Snap.Thread)...)
+		_, label, _ := flow.Of(p.Snap.Issue().Labels, thread.LabelsOf(p.Settings.Labels))
+		deciding := flow.Starters(*p.Snap.Issue(), label)
+		if flow.ByItself(*p.Snap.Issue(), label) {
+			deciding = append(deciding, flow.Editors(*p.Snap.Issue())...)
 		}
 		for _, login := range deciding {
 			if _, known := p.Memory.Rights[login]; !known && !slices.Contains(unasked, login) {
@@ -257,7 +257,7 @@ func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
 
 // origin decides where an attempt begins: on a fresh branch from the base, or where the last attempt got to.
 func (w *progress) origin(step flow.Step, last model.IssueMarker, s model.Snapshot) (start, session string) {
-	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Thread.Title, 1)}
+	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Issue().Title, 1)}
 	// Files are no part of a design, and a design is no part of what is done without one.
 	another := last.Flow != step.Flow && (last.Flow.Document() || step.Flow.Document())
 	if step.Act == flow.Begin || another {

@@ -136,7 +136,7 @@ func stillWanted(ctx context.Context, p *Issue) error {
 	switch {
 	case !mine:
 		return disowned(ctx, p)
-	case p.Snap.Thread.Closed:
+	case p.Snap.Issue().Closed:
 		return issueClosed(ctx, p)
 	case s.Act == flow.Nothing:
 		p.Marker.Reason = s.Why
@@ -214,7 +214,7 @@ func rename(ctx context.Context, p *Issue) error {
 	o := *p.Marker.Outbox
 	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", taken))
 	p.Marker.Outbox = &o
-	return p.Edit(ctx, flow.PlannedText(*p.Snap.Thread, p.markerOf(p.Marker)))
+	return p.Edit(ctx, flow.PlannedText(*p.Snap.Issue(), p.markerOf(p.Marker)))
 }
 
 // rebaseIssue replays the planned commits on what somebody pushed to the branch meanwhile.
@@ -262,8 +262,8 @@ func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
 	if err := p.Ask(ctx, turn.UnknownRights(candidates, p.Memory.Rights, p.State.Settled, p.Policy)); err != nil {
 		return nil, err
 	}
-	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
-	if ok, why := flow.MayStart(*p.Snap.Thread, label, p.may); !ok { // no agent is to read what stands there now
+	_, label, _ := flow.Of(p.Snap.Issue().Labels, thread.LabelsOf(p.Settings.Labels))
+	if ok, why := flow.MayStart(*p.Snap.Issue(), label, p.may); !ok { // no agent is to read what stands there now
 		p.Log.Warn("comments_not_taken_up", "issue_number", p.Event.Number, "reason", why)
 		return nil, nil
 	}
@@ -306,7 +306,7 @@ func openPull(ctx context.Context, p *Issue) error {
 	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
 	p.Marker.Tokens = []string{attempt.TurnToken(p.Marker.Key), pullToken(p.Marker.Key)}
 	w.marker.Pull, w.marker.Waiting = pull.Number, ""
-	text := flow.ReceiptText(*p.Snap.Thread, p.markerOf(p.Marker), pull, o) + turn.Earlier(p.Snap.Thread.URL, turn.WorthTelling(planned.Tries))
+	text := flow.ReceiptText(*p.Snap.Issue(), p.markerOf(p.Marker), pull, o) + turn.Earlier(p.Snap.Issue().URL, turn.WorthTelling(planned.Tries))
 	p.Marker.Tries = nil // the text tells
 	if err := p.Edit(ctx, text); err != nil {
 		p.Marker = planned
@@ -374,11 +374,11 @@ func told(err error) string {
 
 // introduce posts the first comment of the pull request, whose marker makes it tracked.
 func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) (*thread.Thread, error) {
-	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number, IsPull: true}, thread.NewMemory(p.Memory.Rights))
+	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number}, thread.NewMemory(p.Memory.Rights))
 	other.Settings, other.Policy = p.Settings, p.Policy
 	if made {
 		other.Snap, other.ReadAt = p.Snap, p.ReadAt
-		other.Snap.IsPull, other.Snap.Pull = true, model.Pull{
+		other.Snap.Number, other.Snap.Of, other.Snap.Pull = ref.Number, model.PullNumber(ref.Number), model.Pull{
 			Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.progress.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
 		}
 	} else if err := other.Begin(ctx); err != nil {

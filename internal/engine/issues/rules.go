@@ -185,7 +185,7 @@ func docDir(p *Issue) string {
 // document is the text of the document that an answer leads to. What does not hold in a roadmap goes back to the agent.
 func document(p *Issue, out model.Outcome) ([]byte, error) {
 	if p.progress.marker.Flow != model.FlowRoadmap {
-		return flow.Document(*p.Snap.Thread, out), nil
+		return flow.Document(*p.Snap.Issue(), out), nil
 	}
 	plan := roadmap.Plan{Issue: p.Event.Number, Title: out.Title, Goal: out.Goal}
 	for _, i := range out.RoadmapItems {
@@ -204,7 +204,7 @@ const maxSummary = 20_000
 // unused is a path for the document that no file is at.
 func unused(ctx context.Context, p *Issue) (string, error) {
 	for nth := 1; nth <= maxNames; nth++ {
-		name := flow.DocPath(docDir(p), p.Event.Number, p.Snap.Thread.Title, nth)
+		name := flow.DocPath(docDir(p), p.Event.Number, p.Snap.Issue().Title, nth)
 		if _, err := history.Blob(ctx, p.Checkout, p.Base(), name); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		} else if err != nil {
@@ -263,6 +263,6 @@ func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*mod
 			extra.Outside = flow.Outside(paths, touch)
 		}
 	}
-	d := flow.Draft(w.Flow, *p.Snap.Thread, out, w.Base, w.Branch, extra)
+	d := flow.Draft(w.Flow, *p.Snap.Issue(), out, w.Base, w.Branch, extra)
 	return &d, nil
 }

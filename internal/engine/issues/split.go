@@ -193,7 +193,7 @@ func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 	if err != nil {
 		return err
 	}
-	dir := path.Dir(flow.DocPath(docDir(p), p.Event.Number, p.Snap.Thread.Title, 1))
+	dir := path.Dir(flow.DocPath(docDir(p), p.Event.Number, p.Snap.Issue().Title, 1))
 	begins := fmt.Sprintf("%d-", p.Event.Number)
 	for _, c := range changes {
 		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -63,15 +64,15 @@ func packed(m model.IssueMarker) model.IssueMarker {
 
 // ClaimText, PlannedText and FailedText are what people read of the attempt at hand while it is in progress.
 func (p *Issue) ClaimText() string {
-	return flow.ClaimText(*p.Snap.Thread, p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
+	return flow.ClaimText(*p.Snap.Issue(), p.markerOf(p.Marker), p.Feedback, p.Saves()) + turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries)
 }
 
 func (p *Issue) PlannedText(m model.TurnMarker) string {
-	return flow.PlannedText(*p.Snap.Thread, p.markerOf(m))
+	return flow.PlannedText(*p.Snap.Issue(), p.markerOf(m))
 }
 
 func (p *Issue) FailedText(next string) string {
-	return flow.FailedText(*p.Snap.Thread, p.markerOf(p.Marker), next, p.Kept) + turn.Earlier(p.Snap.Thread.URL, p.Marker.Tries)
+	return flow.FailedText(*p.Snap.Issue(), p.markerOf(p.Marker), next, p.Kept) + turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries)
 }
 
 // Again says that the next run tries again.
@@ -114,6 +115,11 @@ func (p *Issue) Replies() bool { return false }
 // Reviewed says that a second agent looks at the result first.
 func (p *Issue) Reviewed() bool {
 	return slices.Contains(p.Settings.Review.On, string(p.progress.marker.Flow))
+}
+
+// ReviewBase is where the work began on the base branch: all of it becomes the pull request.
+func (p *Issue) ReviewBase(ctx context.Context, head string) (string, error) {
+	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
 }
 
 // Resumed says that the agent is given work of earlier attempts.

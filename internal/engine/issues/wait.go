@@ -64,7 +64,7 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	if reason != model.ReasonAttempts {
 		tries = turn.WorthTelling(tries)
 	}
-	text := flow.StopText(*p.Snap.Thread, m, said) + turn.Earlier(p.Snap.Thread.URL, tries)
+	text := flow.StopText(*p.Snap.Issue(), m, said) + turn.Earlier(p.Snap.Issue().URL, tries)
 	if err := sayStop(ctx, p, token, text, m); err != nil && w.rescue != "" { // no comment says it
 		return fmt.Errorf("%w; the work is in the git bundle %s", err, w.rescue)
 	} else if err != nil {
@@ -166,7 +166,7 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 	names := []string{w.marker.Branch}
 	if w.tip == "" && w.marker.LastCheckpoint == "" {
 		for nth := 2; nth <= 5; nth++ {
-			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth))
+			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth))
 		}
 	}
 	for _, name := range names {

@@ -137,19 +137,19 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	refuse := func(code model.MergeCode, waits bool, why string) error {
 		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
-	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number, IsPull: true}, nil)}
+	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number}, nil)}
 	if err = thread.Extend(ctx, g.World, repo); err == nil {
-		err = p.Begin(ctx)
+		err = thread.BeginPull(ctx, p.Thread)
 	}
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, &Failure{Failure: merge.Unreadable(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
 	case errors.Is(err, config.ErrInvalid):
 		return nil, refuse(model.CodeMember, true, err.Error())
+	case errors.Is(err, thread.ErrNumber):
+		return nil, refuse(model.CodeMember, false, "it is not a pull request")
 	case err != nil:
 		return nil, err
-	case !p.Snap.IsPull:
-		return nil, refuse(model.CodeMember, false, "it is not a pull request")
 	case p.Snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
 		return nil, nil
 	}

@@ -106,7 +106,7 @@ func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing
 	if err != nil {
 		return err
 	}
-	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.Snap.IsPull && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
+	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.Snap.IsPull() && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
 		m.Seen = said.Comment.ID // an issue has no other receipts that say how far it is read
 		answer.Marker = m
 	}
@@ -190,12 +190,10 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	switch {
 	case t.Problem != "" || t == (command.Target{}):
 		return nil, t.Problem, nil
-	case t.Number == p.Event.Number && !p.Snap.IsPull:
-		return nil, isIssue(t.Number), nil
 	case t.Number == p.Event.Number:
-		return p, "", nil
+		return pullOnly(p)
 	case t.Issue == p.Event.Number:
-		return p.target(ctx, command.OnlyPull(p.Snap, t.Issue))
+		return p.target(ctx, command.OnlyPull(p.Snap.Of, t.Issue))
 	}
 	number := max(t.Number, t.Issue)
 	other, known := p.others[number]
@@ -216,21 +214,22 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	case err != nil:
 		return nil, "", err
 	}
-	switch {
-	case t.Issue != 0:
-		only := command.OnlyPull(other.Snap, number)
+	if t.Issue != 0 {
+		only := command.OnlyPull(other.Snap.Of, number)
 		if only.Number == number {
 			return nil, fmt.Sprintf("Number %d is a pull request: name it with `pr`, not `issue`.", number), nil
 		}
 		return p.target(ctx, only)
-	case !other.Snap.IsPull:
-		return nil, isIssue(number), nil
 	}
-	return other, "", nil
+	return pullOnly(other)
 }
 
-func isIssue(number int) string {
-	return fmt.Sprintf("Number %d is an issue, not a pull request.", number)
+// pullOnly is a desk if it is a pull request's; else the problem says so.
+func pullOnly(p *Desk) (*Desk, string, error) {
+	if !p.Snap.IsPull() {
+		return nil, fmt.Sprintf("Number %d is an issue, not a pull request.", p.Event.Number), nil
+	}
+	return p, "", nil
 }
 
 // carryOut does all that a command leads to but the reply, which it returns.

@@ -17,14 +17,11 @@ import (
 
 // Reset unblocks one pull request.
 func (p *Desk) Reset(ctx context.Context, head string) error {
-	if err := p.Begin(ctx); err != nil {
+	if err := thread.BeginPull(ctx, p.Thread); err != nil {
 		return err
 	}
 	number := p.Event.Number
-	switch {
-	case !p.Snap.IsPull:
-		return thread.WrongNumber(number)
-	case p.State.Block == nil:
+	if p.State.Block == nil {
 		return thread.End(model.ResultNothing, "pull request %d is not blocked", number)
 	}
 	who := p.Snap.Viewer.Login

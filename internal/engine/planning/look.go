@@ -64,7 +64,7 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 	if path.Dir(file) != path.Clean(p.Settings.Roadmap.Dir) { // somebody has moved it, or the setting
 		v.dir = seen.SHA
 	}
-	v.file = roadmap.File{Page: p.Snap.Thread.URL, Path: file, Branch: seen.Branch}
+	v.file = roadmap.File{Page: p.Snap.Issue().URL, Path: file, Branch: seen.Branch}
 	p.readPlan(v, seen.File)
 	if err := p.findItems(ctx, v, seen.Subs); err != nil {
 		return nil, err

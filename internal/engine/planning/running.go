@@ -71,7 +71,7 @@ func (p *Issue) item(ctx context.Context, number int) (*thread.Thread, error) {
 
 // untouched notes whether an item may begin that has only our label: nobody looked at its issue before that.
 func (p *Issue) untouched(ctx context.Context, v *view, one *thread.Thread) error {
-	i := one.Snap.Thread
+	i := one.Snap.Issue()
 	if i == nil || v.began[i.Number] {
 		return nil
 	}

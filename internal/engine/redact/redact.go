@@ -103,10 +103,7 @@ func Findings(ctx context.Context, t *thread.Thread, all []model.Finding) []mode
 // takesPart says that somebody has taken part in the conversation, as far as it was read.
 func takesPart(t *thread.Thread, login string) bool {
 	is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
-	if is(t.Snap.Pull.Author) || t.Snap.Thread != nil && is(t.Snap.Thread.Author) {
-		return true
-	}
-	return slices.ContainsFunc(t.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
+	return is(t.Snap.Pull.Author) || slices.ContainsFunc(t.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
 }
 
 // Scanner finds secrets; it is made when it is needed first, which is long after the first call.

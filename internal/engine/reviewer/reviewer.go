@@ -146,7 +146,7 @@ func request(ctx context.Context, w *work.Work, t Task) (req model.Request, diff
 		return req, "", err
 	}
 	l := turn.Look{Key: t.Key, Head: t.Head, Diff: diff, Tests: t.Tests, Doc: t.Doc, Raised: t.Raised, Earlier: t.Earlier, Asked: t.Asked, Boundary: w.Random()}
-	if w.Snap.IsPull && t.Head == w.Snap.Pull.HeadSHA {
+	if t.Head == w.Snap.Pull.HeadSHA {
 		l.Checks = w.Snap.Pull.Rollup
 	}
 	if l.Files, err = history.ChangedPaths(ctx, w.Checkout, t.Base, t.Head); err != nil {

@@ -70,7 +70,7 @@ func boardTurn(kind string, t model.Posted[model.TurnMarker], before float64) mo
 
 // boardIssue is the row of an issue on the dashboard; false where it is none of ours.
 func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
-	t := p.Snap.Thread
+	t := p.Snap.Issue()
 	row := model.BoardIssue{Number: t.Number, Title: t.Title, URL: t.URL}
 	var labelled bool
 	row.Flow, _, labelled = flow.Of(t.Labels, thread.LabelsOf(p.Settings.Labels))

@@ -23,6 +23,7 @@ type reading struct{ *thread.Thread }
 // item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
 type item struct {
 	number     int
+	logKey     string // what the log calls the number
 	isIssue    bool
 	why        []model.Reason
 	since      time.Time
@@ -55,24 +56,28 @@ func (g *item) due(why model.Reason, since time.Time) {
 	}
 }
 
-// numberKey is what the log calls the number that the item is about.
-func (g item) numberKey() string {
-	if g.isIssue {
-		return "issue_number"
-	}
-	return "pr_number"
-}
-
 func (p *reading) item() item {
-	return item{number: p.Event.Number, isIssue: !p.Snap.IsPull, settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+	return item{number: p.Event.Number, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
-// dueIdentity finds whether MergeXO has worked on an open number with another account.
-func (g *item) dueIdentity(st model.State) {
-	g.foreign = thread.ForeignPeople(st)
-	if slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
+// openItem is the item of an open number: with whether MergeXO has worked on it with another account, what two runs said in the same
+// moment, and who gave commands.
+func (p *reading) openItem() item {
+	g := p.item()
+	g.foreign = thread.ForeignPeople(p.State)
+	if slices.ContainsFunc(p.State.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
 		g.due(model.DueIdentity, time.Time{})
 	}
+	if len(p.State.Surplus) > 0 {
+		g.due(model.DueSurplus, time.Time{})
+	}
+	for _, said := range thread.OpenCommands(p.Thread) {
+		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+		if thread.CommandPolicy(p.Thread).RoleOf(said.Comment, model.PermissionRead) == command.Delegate {
+			g.delegates = append(g.delegates, strings.ToLower(said.Comment.Author.Login))
+		}
+	}
+	return g
 }
 
 // dueAnswers finds who may have answered the agent's question.
@@ -87,21 +92,11 @@ func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[mode
 
 // duePull finds what is due on a pull request, by what was read of it in a survey.
 func (p *reading) duePull() item {
-	g, st := p.item(), p.State
-	g.dueIdentity(st)
-	if len(st.Surplus) > 0 {
-		g.due(model.DueSurplus, time.Time{})
-	}
+	g, st := p.openItem(), p.State
 	if since, due := p.mergeDue(); due {
 		g.due(model.DueMerge, since)
 	}
 	p.dueReview(&g)
-	for _, said := range thread.OpenCommands(p.Thread) {
-		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
-		if thread.CommandPolicy(p.Thread).RoleOf(said.Comment, model.PermissionRead) == command.Delegate {
-			g.delegates = append(g.delegates, strings.ToLower(said.Comment.Author.Login))
-		}
-	}
 	if said := merge.Badge(p.State); said != nil && merge.Waits(said.Marker, p.Snap.Pull.HeadSHA) { // it is over but for the badge
 		return g
 	}
@@ -293,14 +288,8 @@ func (p *reading) dueExternal(g *item) {
 
 // dueIssue finds what is due on an issue.
 func (p *reading) dueIssue() item {
-	g, st := p.item(), p.State
-	g.dueIdentity(st)
-	if len(st.Surplus) > 0 {
-		g.due(model.DueSurplus, time.Time{})
-	}
-	for _, said := range thread.OpenCommands(p.Thread) {
-		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
-	}
+	g, st := p.openItem(), p.State
+	g.isIssue = true
 	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
 		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
 			g.due(model.DueReplies, time.Time{})
@@ -321,11 +310,11 @@ func (p *reading) dueIssue() item {
 	case flow.Finish:
 		g.due(model.DueFlow, g.since)
 	}
-	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
-	for _, login := range flow.Starters(*p.Snap.Thread, label) {
+	_, label, _ := flow.Of(p.Snap.Issue().Labels, thread.LabelsOf(p.Settings.Labels))
+	for _, login := range flow.Starters(*p.Snap.Issue(), label) {
 		g.starters = append(g.starters, strings.ToLower(login))
 	}
-	if i := *p.Snap.Thread; flow.ByItself(i, label) {
+	if i := *p.Snap.Issue(); flow.ByItself(i, label) {
 		i.Body, i.Posted, i.LabelChanges = "", "", nil
 		g.unlooked = &i
 	}

@@ -64,13 +64,13 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 // work is what there is to be done by an agent, or to be said in its place; "" for nothing.
 func (g *item) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
 	switch {
-	case g.isIssue && slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act):
-		if g.mayGoOn(rights, len(allowed)) {
+	case g.isIssue:
+		if slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act) && g.mayGoOn(rights, len(allowed)) {
 			return model.DueFlow, g.since
 		}
-	case !g.isIssue && len(allowed) > 0 && g.failed:
+	case len(allowed) > 0 && g.failed:
 		return model.DueRetry, allowed[0].UpdatedAt
-	case !g.isIssue && len(allowed) > 0:
+	case len(allowed) > 0:
 		return model.DueFeedback, allowed[0].UpdatedAt
 	}
 	return "", since

@@ -11,8 +11,8 @@ import (
 
 // noteItem notes the newest pull request for an item of a roadmap.
 func (f *scan) noteItem(p *reading) {
-	if n := len(p.State.Flows); n > 0 && p.Snap.Thread.Item != "" && p.State.Flows[n-1].Marker.Status == model.PhaseDone {
-		f.receipts[p.Snap.Thread.Number] = p.State.Flows[n-1].Marker.Pull
+	if n := len(p.State.Flows); n > 0 && p.Snap.Issue().Item != "" && p.State.Flows[n-1].Marker.Status == model.PhaseDone {
+		f.receipts[p.Snap.Issue().Number] = p.State.Flows[n-1].Marker.Pull
 	}
 }
 

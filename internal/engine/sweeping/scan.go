@@ -105,20 +105,18 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
 	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
-		if snap.Thread != nil {
-			return thread.SettledIssue(p.Thread, snap, read)
+		if snap.IsPull() {
+			_ = p.Configure()
 		}
-		_ = p.Configure()
-		return s.Codec.Settled(read, p.Scope())
+		return thread.Settled(p.Thread, snap, read)
 	}}
 	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p := s.reading(snap)
 		f.noteDone(p.State)
-		if snap.IsPull {
+		if snap.IsPull() {
 			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
 		}
-		p.Snap.Pull = thread.Prospective(p.Thread)
-		f.open[snap.Thread.Number] = true
+		f.open[snap.Number] = true
 		f.noteItem(p)
 		return s.configured(p, func() error {
 			g := p.dueIssue()
@@ -176,14 +174,9 @@ const maxAlso = 50
 
 // reading is the thread of a number that a survey has read.
 func (s *sweeper) reading(snap model.Snapshot) *reading {
-	number := snap.Pull.Number
-	if snap.Thread != nil {
-		number = snap.Thread.Number
-	}
-	p := &reading{Thread: thread.New(s.World, swept(s.repo, number), &model.Report{}, nil)}
+	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, nil)}
 	p.Onlooks, p.Beside = s.onlooks, s.beside
-	p.Event.IsPull, p.Snap, p.ReadAt = snap.IsPull, snap, s.Now()
-	p.Fold()
+	thread.Take(p.Thread, snap)
 	return p
 }
 
@@ -208,7 +201,7 @@ func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
-		mark, settled := s.Codec.Settled(read, p.Scope())
+		mark, settled := thread.Settled(p.Thread, snap, read)
 		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, ours) {
 			return model.Mark{At: s.Now().Add(recently)}, true // what people say among each other is not read to its end
 		}
@@ -304,7 +297,7 @@ func (f *scan) refresh(p *thread.Thread) {
 	}
 	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.Event.Number })
 	switch pull := p.Snap.Pull; {
-	case at < 0 || !p.Snap.IsPull:
+	case at < 0:
 	case pull.State != model.PullOpen:
 		f.heads = slices.Delete(f.heads, at, at+1)
 		delete(f.open, pull.Number)
@@ -356,7 +349,7 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 		f.dueRoadmap(&g)
 		why := g.reasons(rights)
 		if g.left {
-			s.Log.Warn("left_out", g.numberKey(), g.number, "error", g.needs)
+			s.Log.Warn("left_out", g.logKey, g.number, "error", g.needs)
 		}
 		if len(why) > 0 {
 			f.work = append(f.work, model.Work{Number: g.number, IsIssue: g.isIssue, Why: why, Since: g.since})

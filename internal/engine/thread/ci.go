@@ -13,7 +13,7 @@ func Failing(t *Thread) bool {
 
 // FailuresAreFeedback says that failures of CI are feedback here.
 func FailuresAreFeedback(t *Thread) bool {
-	return t.Settings.Feedback.CI != "never" && t.Snap.IsPull && !t.Snap.Pull.CrossRepo
+	return t.Settings.Feedback.CI != "never" && !t.Snap.Pull.CrossRepo
 }
 
 // CIPolicy says which workflow runs count.

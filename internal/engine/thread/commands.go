@@ -11,12 +11,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the pull request.
+// CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the
+// pull request: an issue has none.
 func CommandPolicy(t *Thread) command.Policy {
 	p := t.Operators
-	if t.Snap.IsPull {
-		p.Delegates = t.State.Delegates
-	}
+	p.Delegates = t.State.Delegates
 	return p
 }
 

@@ -14,7 +14,7 @@ func Everybody(string) bool { return true }
 
 // IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it.
 func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) bool) flow.Facts {
-	return flow.Facts{Issue: *t.Snap.Thread, State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls}
+	return flow.Facts{Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls}
 }
 
 // MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of a text. That of a thread is the one
@@ -39,7 +39,7 @@ func MayStart(t *Thread, login string) bool {
 // Untouched says that an item of a roadmap is as it was opened, but for what people changed who may set an agent to work.
 func Untouched(ctx context.Context, t *Thread) (bool, error) {
 	var ask []string
-	for _, login := range flow.Editors(*t.Snap.Thread) {
+	for _, login := range flow.Editors(*t.Snap.Issue()) {
 		if _, known := t.Memory.Rights[login]; !known && len(t.Policy.AllowedUsers) == 0 {
 			ask = append(ask, login)
 		}
@@ -47,7 +47,7 @@ func Untouched(ctx context.Context, t *Thread) (bool, error) {
 	if err := t.Ask(ctx, ask); err != nil {
 		return false, err
 	}
-	ok, _ := flow.Untouched(*t.Snap.Thread, func(login string) bool { return MayStart(t, login) })
+	ok, _ := flow.Untouched(*t.Snap.Issue(), func(login string) bool { return MayStart(t, login) })
 	return ok, nil
 }
 

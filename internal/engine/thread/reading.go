@@ -3,13 +3,13 @@ package thread
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
-	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/handoff"
@@ -64,21 +64,26 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// Begin reads where the pull request stands, and takes away what two runs said in the same moment.
+// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment.
 func (t *Thread) Begin(ctx context.Context) error {
-	if err := t.Read(ctx); err != nil {
-		return err
-	}
-	if err := t.Configure(); err != nil {
+	if err := Look(ctx, t); err != nil {
 		return TellSettings(ctx, t, err)
-	}
-	if err := CheckIdentity(ctx, t); err != nil {
-		return err
 	}
 	if !t.Phase.Writes() {
 		return nil
 	}
 	return t.Tidy(ctx)
+}
+
+// BeginPull is Begin for who wants a pull request.
+func BeginPull(ctx context.Context, t *Thread) error {
+	if err := t.Begin(ctx); err != nil {
+		return err
+	}
+	if !t.Snap.IsPull() {
+		return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, t.Event.Number)
+	}
+	return nil
 }
 
 // Look is Begin for who only looks: what two runs said twice stays, and nobody is told of wrong settings.
@@ -105,60 +110,38 @@ func (t *Thread) Read(ctx context.Context) error {
 	q.Source = sourceOf(t)
 	known, since := t.Memory.Comments, t.Memory.ReadAt
 	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		switch {
-		case !since.IsZero(): // only what is newer than the last reading of this run is news
+		if !since.IsZero() { // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
-		case s.Thread != nil:
-			return SettledIssue(t, s, read)
 		}
-		return t.Codec.Settled(read, t.Scope())
+		return Settled(t, s, read)
 	}
 	snap, err := t.GitHub.Threads.Snapshot(ctx, q)
 	if err != nil {
 		return err
 	}
-	t.Snap, t.ReadAt = Recall(snap, known, t.Memory.Floor), t.Now()
+	t.Snap = Recall(snap, known, t.Memory.Floor)
 	RecallFailures(t)
 	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
-	t.Snap = t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number)
 	maps.Copy(t.Memory.Rights, snap.Permissions)
 	if q.Source != 0 && snap.Pull.Issue != nil {
 		t.Memory.Source = snap.Pull.Issue
 	}
-	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
-	if !t.Snap.IsPull {
-		t.Snap.Pull = Prospective(t)
-	} else if t.Snap.Pull.Issue == nil {
-		t.Snap.Pull.Issue = t.Memory.Source
-	}
-	t.Fold()
+	t.Report.HeadSHA = snap.Pull.HeadSHA
+	Take(t, t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number))
 	return CheckIdentity(ctx, t)
 }
 
-// SettledIssue is how far back the conversation of an issue has to be read. Our markers are no older than the label that set
-// the agent to work; before the first of them, or without any such label, the newest page says enough.
-func SettledIssue(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
-	if st := t.Codec.Fold(read, t.Scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
-		return st.Settled, true
-	}
-	labels := config.Defaults().Labels
-	if settings, err := config.Parse(s.Settings, ""); err == nil {
-		labels = settings.Labels
-	}
-	since, known := flow.Since(*s.Thread, LabelsOf(labels))
-	switch {
-	case !known:
-		return model.Mark{}, false
-	case since.IsZero():
-		return model.Mark{At: s.ReadAt}, true
-	}
-	return model.Mark{At: since}, true
+// Take completes a snapshot that was read just now, and folds its state.
+func Take(t *Thread, snap model.Snapshot) {
+	t.Snap, t.ReadAt = snap, t.Now()
+	kindOf(snap).complete(t)
+	t.Fold()
 }
 
 // sourceOf is the number of the issue that the pull request is for, by what was read before, where GitHub does not know of it: a
 // design closes none. 0 for none.
 func sourceOf(t *Thread) int {
-	if !t.Snap.IsPull || t.Snap.Pull.Issue != nil || t.Memory.Source != nil || t.Snap.Pull.CrossRepo {
+	if t.Snap.Pull.Issue != nil || t.Memory.Source != nil || t.Snap.Pull.CrossRepo {
 		return 0
 	}
 	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {
@@ -182,23 +165,8 @@ func ReadSource(ctx context.Context, t *Thread) error {
 	if err != nil {
 		return err
 	}
-	t.Memory.Source, t.Snap.Pull.Issue = snap.Thread, snap.Thread
+	t.Memory.Source, t.Snap.Pull.Issue = snap.Issue(), snap.Issue()
 	return nil
-}
-
-// Prospective is the pull request that an issue is on its way to.
-func Prospective(t *Thread) model.Pull {
-	issue := t.Snap.Thread
-	pull := model.Pull{
-		Number: issue.Number, Title: issue.Title, URL: issue.URL, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: issue,
-	}
-	if issue.Closed {
-		pull.State = model.PullClosed
-	}
-	if t.Prospect != nil {
-		t.Prospect(&pull)
-	}
-	return pull
 }
 
 // Memory is what a run remembers from one reading of a pull request to the next.
@@ -266,15 +234,7 @@ func (t *Thread) Fold() {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
-	if i := t.Snap.Thread; i != nil {
-		MarkItem(t, i, i.Posted)
-	}
-	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
-		MarkItem(t, i, i.Body)
-	}
-	if t.Snap.IsPull {
-		FindLost(t)
-	}
+	kindOf(t.Snap).fold(t)
 	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.Is)
 	if t.Reported == nil {
 		t.Reported = map[int64]bool{}

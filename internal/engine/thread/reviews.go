@@ -81,9 +81,6 @@ func ReadyLately(p model.Pull, now time.Time) bool {
 // askAlong has a reading ask for the rights of those who say of findings that they are settled, as far as there is room: in place of
 // the author of the event, too, once that one's are known.
 func askAlong(t *Thread, q *github.Query) {
-	if !t.Snap.IsPull {
-		return
-	}
 	_, known := t.Memory.Rights[strings.ToLower(q.Author)]
 	for _, login := range Settler(t).Settlers(t.Snap.Comments) {
 		if _, asked := t.Memory.Rights[login]; asked {

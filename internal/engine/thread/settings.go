@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -22,7 +19,7 @@ import (
 // TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
 // back: a run that only fails is seen by nobody who waits for an answer.
 func TellSettings(ctx context.Context, t *Thread, wrong error) error {
-	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !holdsUp(t) {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !kindOf(t.Snap).holdsUp(t) {
 		return wrong
 	}
 	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())
@@ -43,17 +40,6 @@ func TellSettings(ctx context.Context, t *Thread, wrong error) error {
 	return wrong
 }
 
-// holdsUp says that somebody who may write waits here for what the settings stand in the way of. Which branches are tracked
-// they do not tell any more: then those count that MergeXO has marked, and that it tracks by default.
-func holdsUp(t *Thread) bool {
-	pull, st := t.Snap.Pull, t.State
-	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
-	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
-	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
-	foreign := len(ForeignPeople(st)) > 0 || slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot })
-	return !foreign && t.Snap.IsPull && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
-}
-
 // Configure reads the settings off the base branch.
 func (t *Thread) Configure() error {
 	branch := SettingsBranch(t)
@@ -68,7 +54,7 @@ func (t *Thread) Configure() error {
 		return err
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
-	if t.Snap.IsPull && branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
+	if branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
 		t.Operators.OperationsIssue = 0
 	}
 	t.Policy = PolicyOf(s)
@@ -98,13 +84,8 @@ func readSettings(t *Thread) (config.Settings, error) {
 	return s, nil
 }
 
-// SettingsBranch is the branch whose settings count.
-func SettingsBranch(t *Thread) string {
-	if t.Snap.IsPull {
-		return t.Snap.Pull.BaseRef
-	}
-	return t.Snap.DefaultBranch
-}
+// SettingsBranch is the branch whose settings count. A pull request from an issue goes into the default branch.
+func SettingsBranch(t *Thread) string { return t.Snap.Pull.BaseRef }
 
 // SettingsSource is what people know the settings by.
 func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + SettingsPath }

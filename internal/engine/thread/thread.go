@@ -3,7 +3,6 @@
 package thread
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -55,29 +54,20 @@ type Thread struct {
 	others []*Thread // that are closed with this one
 }
 
-// New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing.
+// New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing. Until it is read it counts as a
+// pull request.
 func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 	if known == nil {
 		known = NewMemory(nil)
 	}
-	return &Thread{World: w, Event: ev, Report: rep, Memory: known}
+	return &Thread{World: w, Event: ev, Report: rep, Memory: known, Snap: model.Snapshot{Of: model.PullNumber(ev.Number)}}
 }
 
 // About names the thread in a sentence.
-func (t *Thread) About() string {
-	if t.Snap.Thread != nil {
-		return fmt.Sprintf("issue %d", t.Event.Number)
-	}
-	return fmt.Sprintf("pull request %d", t.Event.Number)
-}
+func (t *Thread) About() string { return t.Snap.Of.About() }
 
 // NumberKey is what the log calls the number of the thread.
-func (t *Thread) NumberKey() string {
-	if t.Snap.Thread != nil {
-		return "issue_number"
-	}
-	return "pr_number"
-}
+func (t *Thread) NumberKey() string { return t.Snap.Of.LogKey() }
 
 // Watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
 // has said anything.

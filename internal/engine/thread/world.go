@@ -177,11 +177,6 @@ func (w *World) Claimed(name string) {
 	w.MergeClaims[name] = true
 }
 
-// WrongNumber is the mistake of whoever named an issue where a pull request is wanted.
-func WrongNumber(number int) error {
-	return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, number)
-}
-
 // Phase is the part of a run that a process does, where a workflow has split it over two jobs.
 type Phase string
 

@@ -65,7 +65,7 @@ const (
 // The Stop is how the request of Self has ended in this run; nil: it has not.
 func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (*thread.Stop, error) {
 	l := &line{Order: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
-	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo, IsPull: true}, rep, nil)
+	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo}, rep, nil)
 	l.holder = thread.Holder(l.home)
 	defer l.home.Close()
 	defer func() { draw(l, rep) }()

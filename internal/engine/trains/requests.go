@@ -48,7 +48,7 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	}
 	t := l.Self
 	if t == nil || t.Event.Number != number {
-		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
+		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
 		if l.view.BaseSHA == "" {
 			t.Orphaned = &l.settings
 		}

@@ -51,7 +51,7 @@ func show(ctx context.Context, w *thread.World, repo model.Repo, base string) (m
 // onlooker is a train that is only looked at.
 func onlooker(w *thread.World, repo model.Repo, base string) *line {
 	l := &line{Order: Order{Repo: repo, Base: base}, begin: thread.Look, opened: map[int]*landing.Aboard{}}
-	l.home = thread.New(w, model.Event{Name: "train", Repo: repo, IsPull: true}, &model.Report{}, nil)
+	l.home = thread.New(w, model.Event{Name: "train", Repo: repo}, &model.Report{}, nil)
 	return l
 }
 

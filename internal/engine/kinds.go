@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/planning"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
+)
+
+// kind is what a run does in one way at a pull request and in another at an issue.
+type kind interface {
+	// takeTurn takes it as far as one turn goes, once its commands are answered. It says whether another look is due.
+	takeTurn(ctx context.Context) (again bool, err error)
+	// tellWaiting puts into the report what waits there for a person.
+	tellWaiting()
+	// explain tells why something happens with it, or does not.
+	explain(ctx context.Context) (Explanation, error)
+}
+
+// kindOf is the kind of what was read.
+func kindOf(p *topics) kind {
+	if p.Snap.IsPull() {
+		return pullTopics{p}
+	}
+	return issueTopics{p}
+}
+
+// tellNeed puts what waits for a person into the report of a run that could not go on without one.
+func (p *topics) tellNeed(ended error) {
+	s := (*thread.Stop)(nil)
+	if errors.As(ended, &s) && s.Result == model.ResultBlocked && !s.Merge { // a merge has told it
+		kindOf(p).tellWaiting()
+	}
+}
+
+// pullTopics are the topics of a pull request.
+type pullTopics struct{ *topics }
+
+// takeTurn ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the feedback.
+func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
+	if err := p.task.ended(); err != nil {
+		return false, err
+	}
+	var turned *thread.Stop
+	if p.Phase.Writes() {
+		if turned, err = p.prepare(ctx); err != nil {
+			return false, err
+		}
+		if err := planning.Check(ctx, p.Thread); err != nil {
+			return false, err
+		}
+	}
+	reviewed, err := p.review.Continue(ctx)
+	if err != nil {
+		return false, err
+	}
+	waiting, err := p.merging.Continue(ctx)
+	if err != nil {
+		return false, p.landed(ctx, err)
+	}
+	if p.merging.Train != "" && p.Phase.Writes() {
+		end, err := p.advanceTrain(ctx)
+		if err != nil || end != nil {
+			return false, cmp.Or(err, error(end))
+		}
+	}
+	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
+	issue, err := p.leads(ctx)
+	if err != nil {
+		return false, err
+	}
+	if issue != 0 {
+		return false, p.instead(issue)
+	}
+	again, err = p.pull.Continue(ctx)
+	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
+		p.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
+		return false, waiting
+	}
+	if s := (*thread.Stop)(nil); waiting != nil && !again && (err == nil || errors.As(err, &s) && s.Result == model.ResultNothing) {
+		return false, waiting // there is nothing else to be said of this run
+	}
+	return again, err
+}
+
+// advanceTrain takes the merge train further that the request of the pull request is in.
+func (p pullTopics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
+	if err := p.Read(ctx); err != nil { // what was said of it in this run
+		return nil, err
+	}
+	return trains.Advance(ctx, p.World, p.Report, trains.Order{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
+}
+
+// prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
+func (p pullTopics) prepare(ctx context.Context) (*thread.Stop, error) {
+	over, err := p.pull.WrapUp(ctx)
+	if err == nil && over {
+		err = p.fork.End(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.fork.Continue(ctx)
+}
+
+func (p pullTopics) tellWaiting() { p.Report.Need = p.PullStatus(nil).Need }
+
+func (p pullTopics) explain(ctx context.Context) (why Explanation, err error) {
+	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
+		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
+	}
+	return why, err
+}
+
+// issueTopics are the topics of an issue.
+type issueTopics struct{ *topics }
+
+// takeTurn takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the other where they have
+// no runs of their own: how one of them ended keeps no other from its turn.
+func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
+	ended := p.task.ended()
+	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
+		return false, ended
+	}
+	again, err = p.issue.Continue(ctx)
+	next := (*thread.FollowUp)(nil)
+	if ended != nil && !errors.As(err, &next) {
+		return false, errors.Join(ended, unlessOver(err))
+	}
+	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
+	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
+	if changed && i.Item != "" && p.Phase.Writes() && errors.As(err, &s) && s.Result == model.ResultNothing {
+		return false, p.instead(i.Roadmap)
+	}
+	return again, err
+}
+
+// unlessOver is an error, but for the word that there is nothing to be done.
+func unlessOver(err error) error {
+	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultNothing {
+		return nil
+	}
+	return err
+}
+
+func (p issueTopics) tellWaiting() {
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status == model.PhaseWaiting {
+		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
+	}
+}
+
+func (p issueTopics) explain(context.Context) (Explanation, error) {
+	row, step := sweeping.OfIssue(p.Thread)
+	return Explanation{Issue: &row, Step: step}, nil
+}
