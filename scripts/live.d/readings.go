@@ -109,7 +109,7 @@ var readings = []reading{
 
 // told is a snapshot in short.
 func told(s model.Snapshot) facts {
-	return facts{"pull": s.IsPull, "comments": len(s.Comments), "complete": s.CommentsComplete, "bot": s.Viewer.Bot, "branch": s.DefaultBranch}
+	return facts{"pull": s.IsPull(), "comments": len(s.Comments), "complete": s.CommentsComplete, "bot": s.Viewer.Bot, "branch": s.DefaultBranch}
 }
 
 // outcome is what a reading came to: its value, or the kind of its error.
