@@ -75,7 +75,7 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 			stack = append(stack, followUp(next))
 			continue
 		}
-		if again && err == nil && t.rounds < maxRounds && e.Phase.Writes() {
+		if again && err == nil && t.rounds < maxRounds {
 			continue
 		}
 		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {

@@ -54,11 +54,6 @@ func (p *topics) once(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	p.pull.Collect()
-	if p.Phase.Writes() {
-		if err := p.desk.Answer(ctx); err != nil {
-			return false, err
-		}
-	}
 	return kindOf(p).takeTurn(ctx)
 }
 
