@@ -52,7 +52,7 @@ type pullTopics struct{ *topics }
 // takeTurn answers commands, ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the
 // feedback.
 func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
-	if err := p.desk.Answer(ctx); err != nil {
+	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
 	if err := p.task.ended(); err != nil {
@@ -158,7 +158,7 @@ type issueTopics struct{ *topics }
 // takeTurn answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the other where they have
 // no runs of their own: how one of them ended keeps no other from its turn.
 func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
-	if err := p.desk.Answer(ctx); err != nil {
+	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
 	ended := p.task.ended()
