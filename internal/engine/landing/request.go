@@ -275,7 +275,7 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 	same := map[string]bool{}
 	for _, sha := range heads {
 		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
-			if git.IsNoRef(err) { // nobody can say any more what was approved
+			if git.IsNoRef(err) { // nobody can say what was approved
 				continue
 			}
 			return nil, err

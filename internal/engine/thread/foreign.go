@@ -70,7 +70,7 @@ func Existing(dirs ...string) []string {
 	})
 }
 
-// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say any more. It is nil for
+// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say. It is nil for
 // every other error. work says where the work is.
 func StillAlive(err error, work string) error {
 	if !IsAlive(err) {
