@@ -54,4 +54,9 @@ func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {
 			assert.Regexp(t, row, string(text), pkg)
 		}
 	}
+	for room := range rooms {
+		if own, _ := house(room); own == "internal/engine" && room != own {
+			assert.Regexp(t, fmt.Sprintf("(?m)^\\| 2 \\| `[^|]*\\b%s`", path.Base(room)), string(text), room)
+		}
+	}
 }

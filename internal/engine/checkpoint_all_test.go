@@ -30,7 +30,7 @@ func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
 			w.gate.revive()
 		}
 		w.agent = "answer"
-		require.Equal(t, model.ResultDone, w.handle(ev).Result, "died twice at write %d", n)
+		require.Equal(t, model.ResultDone, w.recover(ev).Result, "died twice at write %d", n)
 		w.settled(1, 1, 1)
 		assert.LessOrEqual(t, len(w.checkpoints()), 2)
 	}

@@ -103,7 +103,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return nil
 	}
 	rep.Reason = err.Error()
-	if thread.IsPlan(err) {
+	if thread.IsUnknown(err) {
 		rep.Result = model.ResultNothing
 		return nil
 	}

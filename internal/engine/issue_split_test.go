@@ -150,7 +150,7 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 			return
 		}
 		w.gate.revive()
-		rep := w.phase(thread.ApplyPhase, ev, dir)
+		rep := w.recoverInPhase(thread.ApplyPhase, ev, dir)
 		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
 		assert.Len(t, w.pulls(), 1)
 		assert.Len(t, w.comments(), 1)

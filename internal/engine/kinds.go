@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -24,12 +25,17 @@ type kind interface {
 	explain(ctx context.Context) (Explanation, error)
 }
 
-// kindOf is the kind of what was read.
+// kindOf is the kind of what was read, in a run of this phase.
 func kindOf(p *topics) kind {
-	if p.Snap.IsPull() {
+	switch pull, writes := p.Snap.IsPull(), p.Phase.Writes(); {
+	case pull && writes:
 		return pullTopics{p}
+	case pull:
+		return agentsPull{pullTopics{p}}
+	case writes:
+		return issueTopics{p}
 	}
-	return issueTopics{p}
+	return agentsIssue{issueTopics{p}}
 }
 
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.
@@ -43,19 +49,21 @@ func (p *topics) tellNeed(ended error) {
 // pullTopics are the topics of a pull request.
 type pullTopics struct{ *topics }
 
-// takeTurn ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the feedback.
+// takeTurn answers commands, ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the
+// feedback.
 func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
+	if err := p.hear(ctx); err != nil {
+		return false, err
+	}
 	if err := p.task.ended(); err != nil {
 		return false, err
 	}
-	var turned *thread.Stop
-	if p.Phase.Writes() {
-		if turned, err = p.prepare(ctx); err != nil {
-			return false, err
-		}
-		if err := planning.Check(ctx, p.Thread); err != nil {
-			return false, err
-		}
+	turned, err := p.prepare(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := planning.Check(ctx, p.Thread); err != nil {
+		return false, err
 	}
 	reviewed, err := p.review.Continue(ctx)
 	if err != nil {
@@ -65,19 +73,15 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, p.landed(ctx, err)
 	}
-	if p.merging.Train != "" && p.Phase.Writes() {
+	if p.merging.Train != "" {
 		end, err := p.advanceTrain(ctx)
 		if err != nil || end != nil {
 			return false, cmp.Or(err, error(end))
 		}
 	}
 	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
-	issue, err := p.leads(ctx)
-	if err != nil {
+	if err := p.giveWay(ctx); err != nil {
 		return false, err
-	}
-	if issue != 0 {
-		return false, p.instead(issue)
 	}
 	again, err = p.pull.Continue(ctx)
 	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
@@ -88,6 +92,15 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 		return false, waiting // there is nothing else to be said of this run
 	}
 	return again, err
+}
+
+// giveWay ends the run on a pull request where the issue has to be looked at in its place.
+func (p pullTopics) giveWay(ctx context.Context) error {
+	issue, err := p.leads(ctx)
+	if err != nil || issue == 0 {
+		return err
+	}
+	return p.instead(issue)
 }
 
 // advanceTrain takes the merge train further that the request of the pull request is in.
@@ -119,12 +132,35 @@ func (p pullTopics) explain(ctx context.Context) (why Explanation, err error) {
 	return why, err
 }
 
+// agentsPull are the topics of a pull request in the job of an agent, which writes nothing on GitHub.
+type agentsPull struct{ pullTopics }
+
+// takeTurn hands over a review or a turn.
+func (p agentsPull) takeTurn(ctx context.Context) (again bool, err error) {
+	if err := p.task.ended(); err != nil {
+		return false, err
+	}
+	if err := p.review.HandOver(ctx); err != nil {
+		return false, err
+	}
+	if err := landing.YieldToOther(ctx, p.Thread); err != nil {
+		return false, err
+	}
+	if err := p.giveWay(ctx); err != nil {
+		return false, err
+	}
+	return false, p.pull.HandOver(ctx)
+}
+
 // issueTopics are the topics of an issue.
 type issueTopics struct{ *topics }
 
-// takeTurn takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the other where they have
+// takeTurn answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the other where they have
 // no runs of their own: how one of them ended keeps no other from its turn.
 func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
+	if err := p.hear(ctx); err != nil {
+		return false, err
+	}
 	ended := p.task.ended()
 	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
 		return false, ended
@@ -136,10 +172,21 @@ func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	}
 	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
 	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
-	if changed && i.Item != "" && p.Phase.Writes() && errors.As(err, &s) && s.Result == model.ResultNothing {
+	if changed && i.Item != "" && errors.As(err, &s) && s.Result == model.ResultNothing {
 		return false, p.instead(i.Roadmap)
 	}
 	return again, err
+}
+
+// agentsIssue are the topics of an issue in the job of an agent, which writes nothing on GitHub.
+type agentsIssue struct{ issueTopics }
+
+// takeTurn hands over an attempt.
+func (p agentsIssue) takeTurn(ctx context.Context) (again bool, err error) {
+	if err := p.task.ended(); err != nil {
+		return false, err
+	}
+	return false, p.issue.HandOver(ctx)
 }
 
 // unlessOver is an error, but for the word that there is nothing to be done.

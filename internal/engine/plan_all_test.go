@@ -3,14 +3,11 @@
 package engine_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
@@ -37,11 +34,7 @@ var scenes = map[string]scene{
 	}, "comment comment"},
 	"apply phase": {func(t *testing.T) (*world, doing) {
 		w, ev, dir := answerOver(t)
-		run := handling(t, ev)
-		return w, func(e *engine.Engine) []model.Effect {
-			e.Phase, e.Bundle = thread.ApplyPhase, dir
-			return run(e)
-		}
+		return w, inPhase(handling(t, ev), thread.ApplyPhase, dir)
 	}, "comment comment"},
 	"merge": {func(t *testing.T) (*world, doing) {
 		w, ev := readyToMerge(t, model.StrategyRebase)
@@ -72,14 +65,20 @@ var scenes = map[string]scene{
 		w.openBeside("agent/other", "hello\nmoon\n")
 		return w, sweepEvents(t, sweeping.Options{})
 	}, "comment comment comment comment"},
+	"roadmap": {func(t *testing.T) (*world, doing) {
+		w, ev := agreed(t, "pair")
+		return w, handling(t, ev)
+	}, "issue"},
+	"review": {func(t *testing.T) (*world, doing) {
+		w := newWorld(t, "", "")
+		w.finds(threeFindings())
+		w.talk("carol", "/mergexo review")
+		return w, handling(t, w.delivery("issue_comment"))
+	}, "comment react"},
 	"reset": {func(t *testing.T) (*world, doing) {
 		w, old, _ := rewrittenPull(t)
 		w.move(old)
-		return w, func(e *engine.Engine) []model.Effect {
-			reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo})
-			require.NoError(t, err)
-			return reports[0].Effects
-		}
+		return w, resetting(t)
 	}, "comment"},
 }
 

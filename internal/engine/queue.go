@@ -75,7 +75,7 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 			stack = append(stack, followUp(next))
 			continue
 		}
-		if again && err == nil && t.rounds < maxRounds && e.Phase.Writes() {
+		if again && err == nil && t.rounds < maxRounds {
 			continue
 		}
 		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
@@ -92,8 +92,8 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 	}
 }
 
-// over says that a run does nothing more: it was cancelled, or it is a dry run that ended, so that what follows is unknown.
-func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsPlan(err) }
+// over says that a run does nothing more: it was cancelled, or what follows is unknown.
+func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsUnknown(err) }
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
 func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
@@ -120,7 +120,7 @@ func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) er
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
 	err := e.drain(ctx, newTask(ev), rep)
-	if e.Handed || err == nil || thread.IsPlan(err) {
+	if e.Handed || err == nil || thread.IsUnknown(err) {
 		return err
 	}
 	e.Handed = true

@@ -43,7 +43,7 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 				w.gate.only(n, f)
 				w.reset("sandbox-actions", engine.Reset{})
 				w.gate.revive()
-				w.reset("sandbox-actions", engine.Reset{})
+				w.recoverBy(resetting(t))
 				assert.Equal(t, want, w.shows())
 				_, blocked, err := w.engine().Standings(context.Background(), repo)
 				require.NoError(t, err)

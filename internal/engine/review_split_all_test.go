@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -62,7 +61,7 @@ func dying(t *testing.T, next func(w *world, ev model.Event, dir string)) {
 func TestADeathInTheLastJobOfAReviewIsMadeGood(t *testing.T) {
 	t.Parallel()
 	dying(t, func(w *world, ev model.Event, dir string) {
-		w.phase(thread.ApplyPhase, ev, dir)
+		w.recoverInPhase(thread.ApplyPhase, ev, dir)
 		assert.Equal(w.t, 1, w.calls(), "nobody pays twice")
 	})
 }
@@ -71,11 +70,7 @@ func TestADeathInTheLastJobOfAReviewIsMadeGood(t *testing.T) {
 func TestADeathInTheLastJobOfAReviewIsMadeGoodByTheSweep(t *testing.T) {
 	t.Parallel()
 	dying(t, func(w *world, _ model.Event, _ string) {
-		e := w.engine()
-		e.Phase = thread.ApplyPhase
-		_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-		require.NoError(w.t, err)
-		w.over(w.runs)
+		w.recoverBy(inPhase(sweepEvents(w.t, sweeping.Options{}), thread.ApplyPhase, ""))
 		w.gate.revive()
 		dir := filepath.Join(w.t.TempDir(), "handoff")
 		if rep := w.phase(thread.AgentPhase, w.pullEvent(), dir); rep.Result == model.ResultDone {

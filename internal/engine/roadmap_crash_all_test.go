@@ -78,11 +78,11 @@ func upTo(t *testing.T, n int) *world {
 // settle handles an event, and sweeps until nothing is left to do.
 func (w *world) settle(ev model.Event) {
 	w.t.Helper()
-	w.handle(ev)
-	for range 2 {
-		w.later(time.Hour)
-		w.sweep()
-	}
+	w.recover(ev)
+	w.later(time.Hour)
+	w.recoverBySweep()
+	w.later(time.Hour)
+	w.sweep()
 }
 
 // pullRef is the number of a pull request in a list of items: which of two is opened first says nothing.

@@ -123,7 +123,7 @@ func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
 			return
 		}
 		w.gate.revive()
-		rep := w.phase(thread.ApplyPhase, ev, dir)
+		rep := w.recoverInPhase(thread.ApplyPhase, ev, dir)
 		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
 		w.settled(1, 1, 1)
 		assert.Zero(t, w.calls())

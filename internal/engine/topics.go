@@ -53,13 +53,13 @@ func (p *topics) once(ctx context.Context) (again bool, err error) {
 	if err := p.Begin(ctx); err != nil {
 		return false, err
 	}
-	p.pull.Collect()
-	if p.Phase.Writes() {
-		if err := p.desk.Answer(ctx); err != nil {
-			return false, err
-		}
-	}
 	return kindOf(p).takeTurn(ctx)
+}
+
+// hear takes in what the agent's job handed over, and answers commands.
+func (p *topics) hear(ctx context.Context) error {
+	p.pull.Collect()
+	return p.desk.Answer(ctx)
 }
 
 // mergeRequests are the requests to merge the pull request of a thread.

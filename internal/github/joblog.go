@@ -11,7 +11,7 @@ import (
 )
 
 // JobLog gives the last limit bytes of a job's log, whatever its size, and whether there was more. They may begin within a
-// character. A log that is not there, or not any more, is empty and no error.
+// character. A log that is not there, or no longer, is empty and no error.
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
 	op := fmt.Sprintf("read the log of job %d of %s", job, repo)

@@ -16,7 +16,7 @@ type SurveyQuery struct {
 	// Began is called before the first pull request is yielded, also where there is none, with what is known of the repository
 	// itself: the viewer, the default branch, and the settings there. Nil: not asked for.
 	Began func(s model.Snapshot)
-	// After is a cursor that Passed was given, to go on behind it; "" for the start. One that GitHub does not take any more
+	// After is a cursor that Passed was given, to go on behind it; "" for the start. One that GitHub no longer takes
 	// begins from the start, too.
 	After string
 	// Passed is called when all pull requests of a page were yielded, with the cursor that a later survey can go on from: ""

@@ -147,7 +147,7 @@ func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model
 	return b, nil
 }
 
-// carChecks reads the next page of the checks of a commit; nil: GitHub shows none any more.
+// carChecks reads the next page of the checks of a commit; nil: GitHub shows no more.
 func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, after string) (*connection[*checkNode], error) {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "commit": sha, "after": after}
 	var data struct {

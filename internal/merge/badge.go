@@ -57,7 +57,7 @@ func MoreCommits(head string) string {
 	return fmt.Sprintf("The branch has newer commits, up to %s, which were not merged. The pull request stays open for them.", markdown.Short(head))
 }
 
-// BadgeSettled is the text of a request once it does not wait for GitHub's badge any more: the pull request is merged, closed,
+// BadgeSettled is the text of a request once it no longer waits for GitHub's badge: the pull request is merged, closed,
 // or open with other commits.
 func BadgeSettled(text string, p model.Pull, m model.MergeMarker) string {
 	said := map[model.PullState]string{model.PullClosed: closedText(p, m), model.PullOpen: notes(p, []string{MoreCommits(p.HeadSHA)})}[p.State]

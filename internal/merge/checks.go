@@ -116,7 +116,7 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	return worst.State, said
 }
 
-// Unreported are the required checks that nothing has reported on the head, though nothing is running there any more. Those of
+// Unreported are the required checks that nothing has reported on the head, though nothing is still running there. Those of
 // other Apps than GitHub Actions are left out.
 func Unreported(c Case) []string {
 	running := slices.ContainsFunc(c.Facts.Checks, func(check model.Check) bool { return check.State == model.CheckPending })

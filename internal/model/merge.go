@@ -212,7 +212,7 @@ type MergeFacts struct {
 	Conflicting bool
 	// BaseSHA is the tip of the base branch; "": there is none.
 	BaseSHA string
-	// BaseRecorded is the commit of the base that GitHub last compared the head with, which the base may not have any more.
+	// BaseRecorded is the commit of the base that GitHub last compared the head with, which the base may no longer have.
 	BaseRecorded string
 	// PushRefused says that the rules of the base branch keep this token from pushing to it; RuleKnown that GitHub tells.
 	PushRefused, RuleKnown bool

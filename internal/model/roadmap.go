@@ -36,7 +36,7 @@ type RoadmapEntry struct {
 	Issue int       `json:"issue,omitempty"`
 	State ItemState `json:"state"`
 	Pull  int       `json:"pull,omitempty"` // the newest pull request for it
-	// Dropped says that the plan does not have it any more.
+	// Dropped says that the plan no longer has it.
 	Dropped bool `json:"dropped,omitempty"`
 }
 

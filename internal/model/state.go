@@ -315,7 +315,7 @@ func (s State) Receipt() int64 {
 	return id
 }
 
-// Merge is the newest request to merge; nil for none. Older ones do not count any more.
+// Merge is the newest request to merge; nil for none. Older ones no longer count.
 func (s State) Merge() *Posted[MergeMarker] {
 	if len(s.Merges) == 0 {
 		return nil

@@ -35,7 +35,7 @@ type Row struct {
 	Fact  Fact
 	// For is what it waits for: keys of items.
 	For []string
-	// Dropped says that the plan does not have it any more.
+	// Dropped says that the plan no longer has it.
 	Dropped bool
 }
 
@@ -46,7 +46,7 @@ type Kind string
 const (
 	Create Kind = "create" // open its issue
 	Link   Kind = "link"   // make it a sub-issue
-	Drop   Kind = "drop"   // close it: the plan does not have it any more
+	Drop   Kind = "drop"   // close it: the plan no longer has it
 	Label  Kind = "label"  // it may begin
 	Ask    Kind = "ask"    // a person has to decide about one that failed
 	Finish Kind = "finish" // close the issue of the roadmap

@@ -37,7 +37,7 @@ func (k tokens) gitMost(token string, r *Repository) model.Permission {
 	return model.PermissionRead
 }
 
-// inReach refuses what an App's token was not made for, or may not do any more.
+// inReach refuses what an App's token was not made for, or may no longer do.
 func (q *request) inReach() error {
 	if q.repo == nil {
 		return nil

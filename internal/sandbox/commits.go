@@ -102,7 +102,7 @@ func (pr pulls) with(r *Repository, sha string) []*Issue {
 		if i.Pull == nil || !i.Pull.merged() && (landed || i.State != "open") {
 			continue
 		}
-		shas, err := pr.commits(i) // what git cannot tell any more is not associated
+		shas, err := pr.commits(i) // what git can no longer tell is not associated
 		if err == nil && slices.Contains(shas, sha) || i.Pull.MergeCommitSHA == sha {
 			found = append(found, i)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Departure is why an issue's number has no issue any more.
+// Departure is why an issue's number no longer has an issue.
 type Departure struct {
 	Deleted bool  `json:",omitempty"`
 	Repo    int64 `json:",omitempty"` // id of the repository that it was transferred to

@@ -126,7 +126,7 @@ func (js views) pull(i *Issue) obj {
 	case "CONFLICTING":
 		o["mergeable"], o["rebaseable"], o["mergeable_state"] = false, false, "dirty"
 	}
-	commits, _ := js.pulls.commits(i) // what git cannot tell any more counts as nothing
+	commits, _ := js.pulls.commits(i) // what git can no longer tell counts as nothing
 	files, _ := js.pulls.files(i)
 	additions, deletions := 0, 0
 	for _, f := range files {

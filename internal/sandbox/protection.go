@@ -278,7 +278,7 @@ func (pr pulls) approvals(i *Issue) int {
 }
 
 // opinions are the last reviews of each person that have an opinion, the oldest first. A comment takes no opinion back; one
-// that was dismissed is no opinion any more and brings no earlier one to life: https://github.com/sonichi/sutando/pull/3774
+// that was dismissed is no longer an opinion and brings no earlier one to life: https://github.com/sonichi/sutando/pull/3774
 func (pr pulls) opinions(i *Issue, writersOnly bool) []*Review {
 	last := map[string]*Review{}
 	for _, v := range i.Pull.Reviews {

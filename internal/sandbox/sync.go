@@ -124,7 +124,7 @@ func (f pushes) headsMoved(r *Repository, changes []refChange, actor *User) erro
 	return nil
 }
 
-// headMoved shows a new head in a pull request, and closes it when there is nothing to merge in it any more: also when the
+// headMoved shows a new head in a pull request, and closes it when nothing is left in it to merge: also when the
 // base got this very head while GitHub still showed the old one. Who fast-forwards a base to a head that they pushed a moment
 // before has to wait in between, "otherwise the PR is marked as closed instead of Merged":
 // https://github.com/Mergifyio/mergify/pull/4718

@@ -128,7 +128,7 @@ type Barred struct {
 	Why     string
 }
 
-// Lost is a car whose commits are nowhere any more, since the run that built them died before it pushed them.
+// Lost is a car whose commits are gone, since the run that built them died before it pushed them.
 type Lost struct {
 	Car int
 	Tip string

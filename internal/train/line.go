@@ -40,7 +40,7 @@ func (c Car) suspect() bool {
 	return (c.State == Testing || c.State == Red) && c.Reruns > 0 && len(c.Members) == 1
 }
 
-// relink takes apart what does not stand on what it was built on any more, for the base has moved or a car has left. Behind a
+// relink takes apart what no longer stands on what it was built on, for the base has moved or a car has left. Behind a
 // suspect a car may stand on the suspect, or beside it.
 //
 // Where GitHub itself merges, the base gets another commit than the one that was tested, and what stands on that one is built and

@@ -87,7 +87,7 @@ func (d *dialogue) unreviewed(why string) {
 	}
 }
 
-// spentUp says that no reviewer may be asked any more today.
+// spentUp says that no reviewer may be asked today.
 func spentUp(d *dialogue) bool {
 	most := d.Settings.Feedback.CostPerDayUSD
 	return most > 0 && d.Marker.Spent != nil && d.Marker.Spent.CostUSD >= most

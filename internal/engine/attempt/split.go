@@ -164,7 +164,7 @@ func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
 
 // Collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
 func (p *Attempt) Collect() {
-	if p.Phase.RunsAgents() || p.Bundle == "" || p.Memory.Received != nil {
+	if p.Bundle == "" || p.Memory.Received != nil {
 		return
 	}
 	h, err := handoff.Read(p.Bundle)

@@ -50,7 +50,7 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 	return head, listed, err
 }
 
-// roadmaps sends the agent back to a roadmap that it has changed and that does not hold any more.
+// roadmaps sends the agent back to a roadmap that it has changed and that no longer holds.
 func (p *Pull) roadmaps(ctx context.Context, head string) error {
 	if head == p.Base() {
 		return nil

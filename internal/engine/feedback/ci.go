@@ -32,7 +32,7 @@ func aboutFailures(p *Pull) bool {
 }
 
 // readFailures reads the workflow runs of the head where there is something to be known of them, and the logs of those that
-// nobody has answered. Runs on other heads, and those that are green by now, are no feedback any more.
+// nobody has answered. Runs on other heads, and those that are green by now, are no longer feedback.
 func (p *Pull) readFailures(ctx context.Context) error {
 	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
 		return nil

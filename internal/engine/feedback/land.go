@@ -167,7 +167,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 		}
 		return err
 	}
-	if !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0 { // which run where the agent does, and nowhere else
+	if attempt.NeedsOtherJob(p.Attempt) {
 		return restart(ctx, p, head)
 	}
 	replayed, err := attempt.RebaseOnto(ctx, p.Attempt, head)

@@ -9,11 +9,12 @@ import (
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
-// tellLost reports, once, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
+// tellLost reports, once and in a sweep, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
 // away may have had a reason.
-func tellLost(ctx context.Context, p *Pull) error {
+func (d *due) tellLost(ctx context.Context) error {
+	p := d.p
 	lost := thread.LostReplies(p.Thread)
-	if len(lost) == 0 {
+	if len(lost) == 0 || p.Event.Name != "schedule" {
 		return nil
 	}
 	tokens := make([]string, 0, len(lost))

@@ -23,66 +23,85 @@ func NewPull(t *thread.Thread) *Pull {
 	return p
 }
 
-// beforeTurn does what comes before any turn, and gives what a turn would be about.
-func (p *Pull) beforeTurn(ctx context.Context) (pending []model.Comment, dead []model.Posted[model.TurnMarker], err error) {
-	for _, step := range []func(context.Context) error{p.hearAnswer, p.gates, p.readFailures, p.flaky} {
-		if err := step(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-	if p.Event.Name == "schedule" && p.Phase.Writes() {
-		if err := tellLost(ctx, p); err != nil {
-			return nil, nil, err
-		}
-	}
-	if dead, err = thread.DeadClaims(ctx, p.Thread); err != nil {
-		return nil, nil, err
-	}
-	if pending, err = p.Pending(ctx); err != nil {
-		return nil, nil, err
-	}
-	if p.Phase.Writes() {
-		if err := restoreReceipts(ctx, p); err != nil {
-			return nil, nil, err
-		}
-	}
-	if len(pending) > 0 && p.Snap.Pull.Issue == nil {
-		if err := thread.ReadSource(ctx, p.Thread); err != nil {
-			return nil, nil, err
-		}
-		if err := p.gates(ctx); err != nil { // its issue may say that a person has taken over
-			return nil, nil, err
-		}
-	}
-	return pending, dead, catchUp(ctx, p)
+// due is what the next turn of a pull request is about.
+type due struct {
+	p       *Pull
+	pending []model.Comment
+	dead    []model.Posted[model.TurnMarker]
 }
 
 // Continue takes the pull request as far as one turn goes.
 func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
-	pending, dead, err := p.beforeTurn(ctx)
+	d := &due{p: p}
+	err = inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.tellLost,
+		d.findDead, d.findPending, d.restoreReceipts, d.readSource, d.isWorthIt)
 	if err != nil {
 		return false, err
-	}
-	if len(pending) == 0 && len(dead) == 0 && (!thread.Watched(p.Thread) || p.Settings.Agent.None()) {
-		return false, thread.End(model.ResultNothing, "nothing is pending on pull request %d", p.Snap.Pull.Number)
-	}
-	if err := thread.NeedAgent(p.Thread); err != nil && len(dead) == 0 { // a plan of a dead run may be published without one
-		return false, err
-	}
-	if err := thread.GuardHistory(ctx, p.Thread, dead); err != nil {
-		return false, err
-	}
-	if !p.Phase.Writes() {
-		return false, handOver(ctx, p, pending, dead)
 	}
 	if err := attempt.Track(ctx, p.Thread, 0, ""); err != nil {
 		return false, err
 	}
-	if len(pending) == 0 && len(dead) == 0 {
-		return false, thread.End(model.ResultNothing, "nothing is pending on pull request %d", p.Snap.Pull.Number)
+	if d.empty() {
+		return false, d.nothing()
 	}
 	thread.BackToWorkspace(p.Thread)
-	return take(ctx, p, pending, dead)
+	return take(ctx, p, d.pending, d.dead)
+}
+
+// HandOver is the agent's part of a turn in two jobs: it finds the turn as Continue does, and writes nothing on GitHub.
+func (p *Pull) HandOver(ctx context.Context) error {
+	d := &due{p: p}
+	return inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.findDead, d.findPending, d.readSource, d.isWorthIt, d.deliver)
+}
+
+// inOrder takes steps until one of them fails.
+func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *due) findDead(ctx context.Context) (err error) {
+	d.dead, err = thread.DeadClaims(ctx, d.p.Thread)
+	return err
+}
+
+func (d *due) findPending(ctx context.Context) (err error) {
+	d.pending, err = d.p.Pending(ctx)
+	return err
+}
+
+// readSource reads the issue that the pull request came from, which may say that a person has taken over, and what was handed over.
+func (d *due) readSource(ctx context.Context) error {
+	if len(d.pending) > 0 && d.p.Snap.Pull.Issue == nil {
+		if err := thread.ReadSource(ctx, d.p.Thread); err != nil {
+			return err
+		}
+		if err := d.p.gates(ctx); err != nil {
+			return err
+		}
+	}
+	return catchUp(ctx, d.p)
+}
+
+// isWorthIt stops where there is nothing that a turn could do, or where nobody can say what it would be based on.
+func (d *due) isWorthIt(ctx context.Context) error {
+	if d.empty() && (!thread.Watched(d.p.Thread) || d.p.Settings.Agent.None()) {
+		return d.nothing()
+	}
+	if err := thread.NeedAgent(d.p.Thread); err != nil && len(d.dead) == 0 { // a plan of a dead run may be published without one
+		return err
+	}
+	return thread.GuardHistory(ctx, d.p.Thread, d.dead)
+}
+
+func (d *due) empty() bool { return len(d.pending) == 0 && len(d.dead) == 0 }
+
+func (d *due) nothing() error {
+	return thread.End(model.ResultNothing, "nothing is pending on pull request %d", d.p.Snap.Pull.Number)
 }
 
 // gates stops at the first gate that is not met.

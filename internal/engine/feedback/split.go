@@ -11,10 +11,11 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// handOver is the agent's phase of a turn: the result goes into the handoff's directory. What needs no agent is left
-// to the other phase, which finds it by itself.
-func handOver(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) error {
-	m, feedback := nextTurn(p, pending, dead)
+// deliver has the agent's result put into the handoff's directory. What needs no agent is left to the other phase, which finds it
+// by itself.
+func (d *due) deliver(ctx context.Context) error {
+	p := d.p
+	m, feedback := nextTurn(p, d.pending, d.dead)
 	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
 		return p.NothingToDo()

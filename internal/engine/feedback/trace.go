@@ -32,7 +32,8 @@ func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
 }
 
 // restoreReceipts writes the receipts of turns that lost theirs, each once, so that nothing is done twice.
-func restoreReceipts(ctx context.Context, p *Pull) error {
+func (d *due) restoreReceipts(ctx context.Context) error {
+	p := d.p
 	if len(p.Lost) == 0 {
 		return nil
 	}

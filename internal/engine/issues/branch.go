@@ -53,7 +53,7 @@ func place(ctx context.Context, p *Issue, dead []model.Posted[model.TurnMarker])
 	return takeOver(ctx, p, dead)
 }
 
-// earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch does not have it any more, what is
+// earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch no longer has it, what is
 // lost and what stands there instead.
 func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string) {
 	w := p.progress

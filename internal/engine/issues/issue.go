@@ -61,34 +61,56 @@ func undertakes(p *Issue, w *progress) {
 
 // Continue takes an issue as far as one attempt goes. It says whether another look is due.
 func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
-	dead, err := thread.DeadClaims(ctx, p.Thread)
-	if err != nil {
-		return false, err
-	}
-	if i := slices.IndexFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		return false, spoilt(ctx, p, p.State.Distrusted[i])
-	}
-	step, err := p.NextStep(ctx)
+	step, dead, err := due(ctx, p)
 	if err != nil {
 		return false, err
 	}
 	switch step.Act {
-	case flow.Nothing:
-		return false, thread.End(model.ResultNothing, "%s", step.Why)
-	case flow.Wait:
-		return false, waits(p, step)
 	case flow.Run:
-		if !p.Phase.Writes() {
-			return false, p.NothingToDo()
-		}
 		return false, p.Planned(ctx)
 	case flow.Redirect:
-		if !p.Phase.Writes() {
-			return false, p.NothingToDo()
-		}
 		return false, redirect(ctx, p, step)
 	}
 	return try(ctx, p, step, dead)
+}
+
+// HandOver is the agent's part of an attempt in two jobs: it finds the attempt as Continue does, and writes nothing on GitHub.
+func (p *Issue) HandOver(ctx context.Context) error {
+	step, _, err := due(ctx, p)
+	if err != nil {
+		return err
+	}
+	if step.Act == flow.Run || step.Act == flow.Redirect {
+		return p.NothingToDo()
+	}
+	if err := prepare(ctx, p, step); err != nil {
+		return err
+	}
+	if p.spent() {
+		return p.NothingToDo()
+	}
+	return deliver(ctx, p)
+}
+
+// due is the step that the issue is at, and the claims of runs that died on the way to it. An error ends the run: there is nothing
+// to do, or the issue waits.
+func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[model.TurnMarker], err error) {
+	if dead, err = thread.DeadClaims(ctx, p.Thread); err != nil {
+		return step, nil, err
+	}
+	if i := slices.IndexFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		return step, nil, spoilt(ctx, p, p.State.Distrusted[i])
+	}
+	if step, err = p.NextStep(ctx); err != nil {
+		return step, nil, err
+	}
+	switch step.Act {
+	case flow.Nothing:
+		err = thread.End(model.ResultNothing, "%s", step.Why)
+	case flow.Wait:
+		err = waits(p, step)
+	}
+	return step, dead, err
 }
 
 // spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
@@ -176,32 +198,37 @@ func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
 // may says that somebody has the right to set an agent to work.
 func (p *Issue) may(login string) bool { return thread.MayStart(p.Thread, login) }
 
-// try claims the next attempt and brings it to its end.
-func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
+// prepare makes the next attempt the one at hand, where the settings and the budget have room for it.
+func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 	undertake(p, step)
 	p.Report.TurnKey = p.Marker.Key
 	if err := thread.NeedAgent(p.Thread); err != nil && p.Marker.Phase == model.PhaseStarted {
-		return false, err
+		return err
 	}
-	spent := p.Marker.Attempt > turn.MaxAttempts // the last one died without a word
 	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.Phase == model.PhaseStarted {
-		return false, overBudget(ctx, p, why, opens)
+		return overBudget(ctx, p, why, opens)
 	}
 	if err := p.Overtime(); err != nil && p.Marker.Phase == model.PhaseStarted {
-		return false, err
+		return err
 	}
 	if p.progress.fresh {
 		if err := choose(ctx, p); err != nil {
-			return false, err
+			return err
 		}
 	}
 	p.Branch = p.progress.marker.Branch
-	switch {
-	case !p.Phase.Writes() && spent:
-		return false, p.NothingToDo()
-	case !p.Phase.Writes():
-		return false, handOver(ctx, p)
-	case !p.Phase.RunsAgents() && !spent && p.Marker.Phase == model.PhaseStarted:
+	return nil
+}
+
+// spent says that all attempts were made, of which the last one died without a word.
+func (p *Issue) spent() bool { return p.Marker.Attempt > turn.MaxAttempts }
+
+// try claims the next attempt and brings it to its end.
+func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
+	if err := prepare(ctx, p, step); err != nil {
+		return false, err
+	}
+	if !p.Phase.RunsAgents() && !p.spent() && p.Marker.Phase == model.PhaseStarted {
 		if err := fitting(ctx, p); err != nil {
 			return false, err
 		}
@@ -302,7 +329,7 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 	if err := attempt.Clear(ctx, p.Attempt, replacedFlows(p)); err != nil {
 		return err
 	}
-	if p.Marker.Attempt > turn.MaxAttempts {
+	if p.spent() {
 		p.Marker.Attempt = turn.MaxAttempts
 		cause := "its run ended without a result; see the run's log"
 		if n := len(p.Marker.Tries); n > 0 {

@@ -232,7 +232,7 @@ func rebase(ctx context.Context, p *Issue) error {
 	}
 	replayed := ""
 	if lineage.Decide(relation) == lineage.Pass {
-		if !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0 {
+		if attempt.NeedsOtherJob(p.Attempt) {
 			return untried(ctx, p, head)
 		}
 		if err := p.Restore(ctx, head); err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // handOver is the agent's phase of an attempt on an issue, from where its claim would be.
-func handOver(ctx context.Context, p *Issue) error {
+func deliver(ctx context.Context, p *Issue) error {
 	if p.Marker.Phase != model.PhaseStarted {
 		return p.NothingToDo()
 	}

@@ -27,7 +27,7 @@ type asking struct {
 // askByItself asks for the merge where the settings let a label or an approval do so, once for each label and head.
 func askByItself(ctx context.Context, p *Request) error {
 	pull, mode := p.Snap.Pull, p.Settings.Merge.Auto
-	if mode == config.AutoNever || !p.Phase.Writes() || pull.State != model.PullOpen || pull.CrossRepo || pull.Draft || p.State.Block != nil {
+	if mode == config.AutoNever || pull.State != model.PullOpen || pull.CrossRepo || pull.Draft || p.State.Block != nil {
 		return nil
 	}
 	if newest := p.State.Merge(); newest != nil && (newest.Marker.Open() || newest.Marker.Head == pull.HeadSHA && mode == config.AutoApproval) {

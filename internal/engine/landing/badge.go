@@ -51,7 +51,7 @@ func closing(m model.MergeMarker, repo string) string { return journal.Token("cl
 // from what landed.
 func settleBadges(ctx context.Context, p *Request) error {
 	for _, said := range slices.Clone(p.State.Merges) { // which are read again below
-		if said.Marker.Badge.IsZero() || !p.Phase.Writes() {
+		if said.Marker.Badge.IsZero() {
 			continue
 		}
 		if err := settleBadge(ctx, p, said); err != nil {

@@ -139,9 +139,9 @@ func landedByQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 }
 
 // leaveQueue takes a request out of the queue that is no longer to be merged, where it was put there for it: what a person
-// has put in stays. The Stop is of a run that comes too late: GitHub has merged it, or does not let it out any more.
+// has put in stays. The Stop is of a run that comes too late: GitHub has merged it, or no longer lets it out.
 func leaveQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
-	if g.marker.Queue == nil || !g.Phase.Writes() {
+	if g.marker.Queue == nil {
 		return nil, nil
 	}
 	if err := readQueue(ctx, g.Request); err != nil {

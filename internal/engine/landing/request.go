@@ -64,7 +64,7 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
 	switch {
-	case v.Wait || !p.Phase.Writes():
+	case v.Wait:
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
 		return m, merge.WaitText(p.Snap.Pull, m, v)
 	case v.Way.Strategy == model.StrategyQueue:
@@ -275,7 +275,7 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 	same := map[string]bool{}
 	for _, sha := range heads {
 		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
-			if git.IsNoRef(err) { // nobody can say any more what was approved
+			if git.IsNoRef(err) { // nobody can say what was approved
 				continue
 			}
 			return nil, err
@@ -310,7 +310,7 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if !m.Open() {
 		return nil, nil
 	}
-	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && p.Phase.Writes() {
+	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled {
 		g := newMerger(p, *said)
 		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
 			return away, err
@@ -318,12 +318,10 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 		g.marker.State = model.MergeFailed
 		return nil, g.edit(ctx, merge.CancelText(p.Snap.Pull, g.marker, m.Detail))
 	}
-	if m.State == model.MergeRunning {
-		if live, err := thread.MergeAtWork(ctx, p.Thread, *said); err != nil || live {
-			return nil, errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", p.Event.Number, said.URL))
-		}
+	if err := YieldToOther(ctx, p.Thread); err != nil {
+		return nil, err
 	}
-	if m.Leader != "" || !p.Phase.Writes() { // it is merged from there, or where its tests run
+	if m.Leader != "" { // it is merged from there
 		return nil, nil
 	}
 	if p.Snap.Pull.State == model.PullOpen {
@@ -332,6 +330,19 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 		}
 	}
 	return newMerger(p, *said).advance(ctx)
+}
+
+// YieldToOther stops a run on a pull request that another run is merging.
+func YieldToOther(ctx context.Context, t *thread.Thread) error {
+	said := t.State.Merge()
+	if said == nil || said.Marker.State != model.MergeRunning {
+		return nil
+	}
+	live, err := thread.MergeAtWork(ctx, t, *said)
+	if err != nil || live {
+		return errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", t.Event.Number, said.URL))
+	}
+	return nil
 }
 
 // guard blocks a pull request of which nobody can be sure what was approved.
@@ -352,7 +363,7 @@ func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Comma
 func endOthers(ctx context.Context, p *Request) error {
 	newest := p.State.Merge()
 	for _, said := range p.State.Merges {
-		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() || !p.Phase.Writes() {
+		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() {
 			continue
 		}
 		if err := p.Supersede(ctx, said, newest.URL); err != nil {

@@ -55,7 +55,7 @@ func Check(ctx context.Context, t *thread.Thread) error {
 func proposed(t *thread.Thread) (names []model.File) {
 	pull := t.Snap.Pull
 	ignored := slices.ContainsFunc(pull.Labels, func(l string) bool { return strings.EqualFold(l, t.Settings.Labels.Ignore) })
-	if pull.State != model.PullOpen || ignored || !thread.Watched(t) || !t.Phase.Writes() {
+	if pull.State != model.PullOpen || ignored || !thread.Watched(t) {
 		return nil
 	}
 	for _, f := range pull.Files {

@@ -89,7 +89,7 @@ func (p *Pull) asksByLabel(ctx context.Context) (*asking, error) {
 	return &a, nil
 }
 
-// asksWhenReady asks for the review of a pull request of somebody who may write, when it is opened or no draft any more.
+// asksWhenReady asks for the review of a pull request of somebody who may write, when it is opened or is no longer a draft.
 func (p *Pull) asksWhenReady(ctx context.Context) (*asking, error) {
 	pull, ev := p.Snap.Pull, p.Event
 	ready := ev.Name == "pull_request" && (ev.Action == "opened" || ev.Action == "ready_for_review") || ev.Name == "schedule" && thread.ReadyLately(pull, p.ServerNow())

@@ -31,9 +31,6 @@ type round struct {
 
 // Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
-	if !p.Phase.Writes() {
-		return nil, p.handOver(ctx)
-	}
 	p.collect()
 	said := p.State.Review()
 	if said == nil || !said.Marker.Open() {

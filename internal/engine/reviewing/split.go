@@ -28,9 +28,9 @@ type handed struct {
 	err     error // why there is none
 }
 
-// handOver is the agent's phase of a review: the reviewer's answer goes into the handoff's directory. What needs no reviewer is left
+// HandOver is the agent's phase of a review: the reviewer's answer goes into the handoff's directory. What needs no reviewer is left
 // to the other phase, which finds it by itself. It is not claimed, so that two runs may ask a reviewer; one review is posted.
-func (p *Pull) handOver(ctx context.Context) error {
+func (p *Pull) HandOver(ctx context.Context) error {
 	r, err := p.due(ctx)
 	if r == nil || err != nil {
 		return err

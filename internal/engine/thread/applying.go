@@ -186,8 +186,8 @@ func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Resul
 	return effect.Result{}, false, err
 }
 
-// IsPlan says that a dry run ended there.
-func IsPlan(err error) bool {
+// IsUnknown says that the applier ended the step, since nobody can know what would follow.
+func IsUnknown(err error) bool {
 	e := (*effect.Ended)(nil)
 	return errors.As(err, &e)
 }

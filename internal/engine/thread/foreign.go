@@ -70,7 +70,7 @@ func Existing(dirs ...string) []string {
 	})
 }
 
-// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say any more. It is nil for
+// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say. It is nil for
 // every other error. work says where the work is.
 func StillAlive(err error, work string) error {
 	if !IsAlive(err) {
@@ -87,10 +87,10 @@ func Outlives(err error) bool {
 	return errors.As(err, &s) && s.Alive
 }
 
-// Releases says that a run which ends so releases its claim: it was not cancelled, nothing of it goes on running, and it is no dry
-// run, which claims nothing.
+// Releases says that a run which ends so releases its claim: it was not cancelled, nothing of it goes on running, and it is known
+// what it did.
 func Releases(ctx context.Context, cause error) bool {
-	return ctx.Err() == nil && !Outlives(cause) && !IsPlan(cause)
+	return ctx.Err() == nil && !Outlives(cause) && !IsUnknown(cause)
 }
 
 // IsAlive says that foreign code goes on running.

@@ -55,7 +55,7 @@ func (pull) fold(t *Thread) {
 	FindLost(t)
 }
 
-// The settings do not tell any more which branches are tracked: then those count that MergeXO has marked, and that it tracks by
+// The settings no longer tell which branches are tracked: then those count that MergeXO has marked, and that it tracks by
 // default.
 func (pull) holdsUp(t *Thread) bool {
 	pull, st := t.Snap.Pull, t.State

@@ -40,6 +40,7 @@ func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, 
 	if err != nil {
 		return Posted{}, err
 	}
+	snap = t.Applier().Overlay(snap, t.Event.Repo, t.Event.Number)
 	comments := journal.Attribute(snap.Comments, t.Scope())
 	st := t.Codec.Fold(comments, t.Scope())
 	tokens := maps.Clone(st.Tokens)

@@ -76,7 +76,7 @@ func (l *Layout) newLinks() []string {
 	return slices.DeleteFunc(l.findLinks(), func(path string) bool { return slices.Contains(l.links, path) })
 }
 
-// removeLocks removes stale locks: nobody else works in the checkout any more.
+// removeLocks removes stale locks: nobody else is still at work in the checkout.
 func (l *Layout) removeLocks() error {
 	var errs []error
 	for _, dir := range []string{l.GitDir, filepath.Dir(l.Config), filepath.Dir(l.Index)} {

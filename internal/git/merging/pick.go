@@ -42,8 +42,8 @@ type pickOptions struct {
 }
 
 // pickOwn picks the branch's own commits one by one, without its merge commits, parents before children. A commit whose parent
-// is the tip already stays what it is, unless it gets another message. What changes nothing any more is dropped, and so is a
-// commit that does not apply any more because the base has exactly this change already. *ErrConflict names the commit;
+// is the tip already stays what it is, unless it gets another message. What no longer changes anything is dropped, and so is a
+// commit that no longer applies because the base has exactly this change already. *ErrConflict names the commit;
 // *ErrTooMany.
 func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	done := picked{tip: g.Base, tree: g.baseTree, made: map[string]string{}}

@@ -273,7 +273,7 @@ func (p *Workspace) out(path string) error {
 }
 
 // Back restores the workspace, and returns the commit's tracked files that were changed meanwhile. New files are removed,
-// ignored ones too; changes to ignored files that existed before stay. Nothing may be running there any more.
+// ignored ones too; changes to ignored files that existed before stay. Nothing may still be running there.
 func (p *Workspace) Back(ctx context.Context) (changed []string, err error) {
 	w := p.w
 	err = w.PutBack()
