@@ -218,7 +218,7 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 	w.sweepOnly()
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	w.sweep()
+	w.recoverBySweep()
 	assert.Equal(t, "closed", w.badge())
 	assert.Empty(t, w.at(w.mirror()))
 	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
@@ -241,7 +241,7 @@ func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
 	w.sweepOnly()
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	w.sweep()
+	w.recoverBySweep()
 	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
 }
 

@@ -179,7 +179,7 @@ func TestADesignThatIsTrackedBeforeItsRunComesBackIsImplemented(t *testing.T) {
 	require.True(t, w.gate.died())
 	w.gate.revive()
 	require.Len(t, w.pulls(), 1)
-	w.handle(model.Event{Name: "pull_request", Action: "opened", Repo: repo, Number: 3, IsPull: true}) // as an App's token makes GitHub send it
+	w.recover(model.Event{Name: "pull_request", Action: "opened", Repo: repo, Number: 3, IsPull: true}) // as an App's token makes GitHub send it
 	require.Contains(t, w.talkOn(3), "[pr]")
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -202,7 +202,7 @@ func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
 	require.True(t, w.gate.died())
 	assert.Len(t, w.checkpoints(), 1)
 	w.gate.revive()
-	rep := w.handle(ev)
+	rep := w.recover(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, []string{branch}, keys(w.branches()))

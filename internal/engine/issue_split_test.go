@@ -203,11 +203,11 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 	w.phase(thread.ApplyPhase, ev, dir)
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	rep := w.phase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
+	rep := w.recoverInPhase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "issue 2 needs no agent now")
 	assert.Zero(t, w.gate.writes)
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	require.Equal(t, model.ResultDone, w.recoverInPhase(thread.ApplyPhase, ev, "").Result)
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 1, w.calls())
 }

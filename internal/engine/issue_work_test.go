@@ -188,7 +188,7 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	require.True(t, w.gate.died())
 	w.gate.revive()
 	w.agent = "stuck"
-	rep := w.handle(ev)
+	rep := w.recover(ev)
 	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
 	assert.Equal(t, []string{saved}, w.checkpoints())
 	blocks := w.marked("block", "")

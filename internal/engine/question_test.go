@@ -161,7 +161,7 @@ func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
 	w.handle(ev)
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	rep := w.handle(w.delivery("pull_request"))
+	rep := w.recover(w.delivery("pull_request"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "I had asked: Formal or not?")
 }
