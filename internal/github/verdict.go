@@ -34,9 +34,9 @@ type verdict struct {
 	wait  time.Duration
 }
 
-// judge decides about one attempt. A write is sent again only when it certainly took no effect (it never reached the
+// classify decides about one attempt. A write is sent again only when it certainly took no effect (it never reached the
 // server, or the server refused it for a limit), or when sending it twice has no other effect than once.
-func (w *wire) judge(a answer, err error, sent bool, m manner) verdict {
+func (w *wire) classify(a answer, err error, sent bool, m manner) verdict {
 	if err != nil {
 		return w.judgeSilence(err, sent, m)
 	}

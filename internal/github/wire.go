@@ -78,7 +78,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		a, sent, err := w.attempt(req, token, payload, isGraph)
 		w.logAttempt(req, a, try, err)
-		v := w.judge(a, err, sent, m)
+		v := w.classify(a, err, sent, m)
 		if w.isAPI(req.URL) {
 			v.again = v.again || v.err != nil && v.err.Kind == Unauthorized && w.options.Credential.Refused(token)
 			w.remember(v.err)

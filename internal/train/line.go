@@ -130,13 +130,13 @@ func (f *fold) look() {
 			c.Pushed, c.Since, c.State = f.now, f.now, Testing
 		}
 		if checks, read := f.facts.Checks[c.Tip]; c.Pushed > 0 && read {
-			c.judge(checks, f.facts.Trouble, f.settings, f.now)
+			c.evaluate(checks, f.facts.Trouble, f.settings, f.now)
 		}
 	}
 }
 
-// judge sets the state of a car by its checks. In known trouble nobody is to blame for a check that does not report.
-func (c *Car) judge(checks Checks, trouble string, s Settings, now int64) {
+// evaluate sets the state of a car by its checks. In known trouble nobody is to blame for a check that does not report.
+func (c *Car) evaluate(checks Checks, trouble string, s Settings, now int64) {
 	late := now-c.Since >= int64(s.Timeout.Seconds())
 	switch {
 	case checks.State == ChecksPassed:

@@ -116,18 +116,18 @@ func (g *admission) reach(ctx context.Context) error {
 	}
 	m := &g.marker
 	ref := fmt.Sprintf("refs/pull/%d/head", g.Event.Number)
-	met, err := history.FetchMergeBase(ctx, g.Checkout, m.Base, ref)
+	div, err := history.FetchMergeBase(ctx, g.Checkout, m.Base, ref)
 	if err != nil {
 		return err
 	}
-	if met.HeadSHA != m.Head {
+	if div.HeadSHA != m.Head {
 		return thread.End(model.ResultRetry, "the head of pull request %d moved in the meantime", g.Event.Number)
 	}
-	if met.Unrelated {
+	if div.Unrelated {
 		m.State, m.Reason = model.ExternalWanting, fmt.Sprintf("The head has no history in common with %s.", m.Base)
 		return nil
 	}
-	landed, all, err := merging.AlreadyApplied(ctx, g.Checkout, met.BaseSHA, met.HeadSHA)
+	landed, all, err := merging.AlreadyApplied(ctx, g.Checkout, div.BaseSHA, div.HeadSHA)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, _, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
+		found, _, err := g.InspectBeyond(ctx, div.MergeBase, div.HeadSHA, []string{div.BaseSHA})
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	m := a.one
 	m.is.BaseSHA = "" // a car that this run built before may have stood on commits that the base does not have yet
 	thread.Share(m.Thread, home)
-	if err := meet(ctx, a.g, m); err != nil {
+	if err := findMergeBase(ctx, a.g, m); err != nil {
 		return "", err
 	}
 	head, _ := m.source()
@@ -239,7 +239,7 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 		return &Unready{Number: m.is.Number, Verdict: v}
 	}
 	thread.Share(m.Thread, home)
-	if err := meet(ctx, a.g, m); err != nil {
+	if err := findMergeBase(ctx, a.g, m); err != nil {
 		return err
 	}
 	head, _ := m.source()

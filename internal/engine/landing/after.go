@@ -131,7 +131,7 @@ func landingText(g *merger, m *member) merge.Landing {
 // steered is what people are told of the files that decide over the repository. Where an earlier run built what landed, it
 // is told by what GitHub lists.
 func (m *member) steered() []string {
-	if m.made.Tree != "" && m.met.BaseSHA != "" {
+	if m.made.Tree != "" && m.div.BaseSHA != "" {
 		return m.steers
 	}
 	return merge.SteeringNotes(m.Snap.Pull.Paths())
@@ -193,19 +193,19 @@ func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
 
 // draw adds to the report what the merge did to the history. Without it nothing is wrong.
 func (m *member) draw(ctx context.Context) {
-	if m.met.MergeBase == "" || len(m.made.Commits) == 0 {
+	if m.div.MergeBase == "" || len(m.made.Commits) == 0 {
 		return
 	}
-	h := merge.History{Base: m.is.Base, Branch: m.Snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.met.MergeBase}
+	h := merge.History{Base: m.is.Base, Branch: m.Snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.div.MergeBase}
 	var err error
-	if h.Before, err = history.List(ctx, m.Checkout, m.met.MergeBase, m.is.BaseSHA); err == nil {
-		h.Commits, err = history.List(ctx, m.Checkout, m.met.MergeBase, m.met.HeadSHA)
+	if h.Before, err = history.List(ctx, m.Checkout, m.div.MergeBase, m.is.BaseSHA); err == nil {
+		h.Commits, err = history.List(ctx, m.Checkout, m.div.MergeBase, m.div.HeadSHA)
 	}
 	if err != nil {
 		m.Log.Debug("no_picture", "error", err)
 		return
 	}
-	h.Before = append([]model.Commit{{SHA: m.met.MergeBase}}, h.Before...)
+	h.Before = append([]model.Commit{{SHA: m.div.MergeBase}}, h.Before...)
 	for _, c := range m.made.Commits {
 		h.Landed = append(h.Landed, c.Commit)
 	}

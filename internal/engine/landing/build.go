@@ -24,35 +24,35 @@ import (
 // prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
 // where an earlier attempt of ours left it.
 func (g *merger) prepare(ctx context.Context, m *member) error {
-	if err := meet(ctx, g, m); err != nil {
+	if err := findMergeBase(ctx, g, m); err != nil {
 		return err
 	}
-	return m.construct(ctx, m.met.HeadSHA)
+	return m.construct(ctx, m.div.HeadSHA)
 }
 
-// meet gets the two branches and where they meet.
-func meet(ctx context.Context, g *merger, m *member) error {
+// findMergeBase gets the two branches and their merge base.
+func findMergeBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
 	head, ref := m.source()
-	met, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
+	div, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
 		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
 	}
 	if err != nil {
 		return failureOf(err, "")
 	}
-	if met.Unrelated {
-		return failureOf(&history.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
+	if div.Unrelated {
+		return failureOf(&history.ErrUnrelated{Base: div.BaseSHA, Head: div.HeadSHA}, "")
 	}
-	if tips := requestOf(g, m).Tips(); met.HeadSHA != head && !slices.Contains(tips, met.HeadSHA) {
-		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch moved from %s to %s", markdown.Short(head), markdown.Short(met.HeadSHA))}}
+	if tips := requestOf(g, m).Tips(); div.HeadSHA != head && !slices.Contains(tips, div.HeadSHA) {
+		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch moved from %s to %s", markdown.Short(head), markdown.Short(div.HeadSHA))}}
 	}
-	if err := m.grown(ctx, met.BaseSHA); err != nil {
+	if err := m.grown(ctx, div.BaseSHA); err != nil {
 		return err
 	}
-	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, merging.Merged{}
+	m.div, m.head, m.is.BaseSHA, m.made = div, div.HeadSHA, div.BaseSHA, merging.Merged{}
 	return nil
 }
 

@@ -44,7 +44,7 @@ type localMerger struct {
 	checkout *git.Checkout
 	settings config.Settings
 	way      merge.Way
-	met      history.Divergence
+	div      history.Divergence
 	made     merging.Merged
 	ran      merge.TestRun
 	asked    string   // what the branch was at
@@ -93,7 +93,7 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 		tellFailure(&told, s.Failure)
 		end := thread.End(merge.Settle(s.Code), "%s", s.Error())
 		if end.Result == model.ResultBlocked {
-			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.met.HeadSHA}
+			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.div.HeadSHA}
 		}
 		err = end
 	}
@@ -136,7 +136,7 @@ func (o LocalOrder) checkBase() error {
 
 // run builds, tests and lands, again where the base has grown meanwhile, as often as the settings allow.
 func (l *localMerger) run(ctx context.Context) error {
-	if err := l.meet(ctx); err != nil {
+	if err := l.findMergeBase(ctx); err != nil {
 		return err
 	}
 	for build := 1; ; build++ {
@@ -146,7 +146,7 @@ func (l *localMerger) run(ctx context.Context) error {
 			return err
 		}
 		l.Log.Info("merge_base_moved", "base", l.order.Base, "build", build)
-		if err := l.meet(ctx); err != nil {
+		if err := l.findMergeBase(ctx); err != nil {
 			return err
 		}
 		if build >= l.settings.Merge.Attempts {
@@ -212,36 +212,36 @@ func (l *localMerger) lock(ctx context.Context) (*transport.Lock, error) {
 
 // dryRun tells what would land, and how it would be tested.
 func (l *localMerger) dryRun(ctx context.Context) error {
-	run, err := testsOf(ctx, l.World, l.checkout, l.settings.Merge, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	run, err := testsOf(ctx, l.World, l.checkout, l.settings.Merge, l.order.Base, l.div.BaseSHA, l.made.Tip)
 	if err != nil {
 		return err
 	}
 	l.ran = run
 	if l.order.Checkout.Local {
-		if err := merging.CanLandLocal(ctx, l.checkout, l.order.Base, l.met.BaseSHA, l.made.Tip); err != nil {
+		if err := merging.CanLandLocal(ctx, l.checkout, l.order.Base, l.div.BaseSHA, l.made.Tip); err != nil {
 			return failureOf(err, l.way.Strategy)
 		}
 	}
 	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "planned"})
 	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
 	}))
 	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }
 
 // token names the landing of this head on this base.
 func (l *localMerger) token() string {
-	return journal.Token("merge_local", l.order.Base, l.met.BaseSHA, l.met.HeadSHA, l.way.Strategy)
+	return journal.Token("merge_local", l.order.Base, l.div.BaseSHA, l.div.HeadSHA, l.way.Strategy)
 }
 
-// meet gets both branches. The base has to have what it had when they were got before.
-func (l *localMerger) meet(ctx context.Context) error {
-	var met history.Divergence
+// findMergeBase gets both branches. The base has to have what it had when they were got before.
+func (l *localMerger) findMergeBase(ctx context.Context) error {
+	var div history.Divergence
 	var err error
 	if l.order.Checkout.Local {
-		met, err = merging.LocalMergeBase(ctx, l.checkout, l.order.Base, l.order.Branch)
+		div, err = merging.LocalMergeBase(ctx, l.checkout, l.order.Base, l.order.Branch)
 	} else {
-		met, err = history.FetchMergeBase(ctx, l.checkout, l.order.Base, "refs/heads/"+l.order.Branch)
+		div, err = history.FetchMergeBase(ctx, l.checkout, l.order.Base, "refs/heads/"+l.order.Branch)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
 		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
@@ -253,19 +253,19 @@ func (l *localMerger) meet(ctx context.Context) error {
 	if err != nil {
 		return failureOf(err, "")
 	}
-	if !slices.Contains(l.tips, met.HeadSHA) {
-		l.asked, l.tips = met.HeadSHA, nil
+	if !slices.Contains(l.tips, div.HeadSHA) {
+		l.asked, l.tips = div.HeadSHA, nil
 	}
-	if err := l.grown(ctx, met.BaseSHA); err != nil {
+	if err := l.grown(ctx, div.BaseSHA); err != nil {
 		return err
 	}
-	l.met = met
+	l.div = div
 	return nil
 }
 
 // grown refuses a base that no longer has what it had: what was read and tested was for another one.
 func (l *localMerger) grown(ctx context.Context, base string) error {
-	was, ask := l.met.BaseSHA, thread.RelationIn
+	was, ask := l.div.BaseSHA, thread.RelationIn
 	if was == "" || was == base {
 		return nil
 	}
@@ -283,10 +283,10 @@ func (l *localMerger) grown(ctx context.Context, base string) error {
 
 // prepare makes the commits that would land.
 func (l *localMerger) prepare(ctx context.Context) error {
-	if l.met.Unrelated {
-		return failureOf(&history.ErrUnrelated{Base: l.met.BaseSHA, Head: l.met.HeadSHA}, "")
+	if l.div.Unrelated {
+		return failureOf(&history.ErrUnrelated{Base: l.div.BaseSHA, Head: l.div.HeadSHA}, "")
 	}
-	if l.met.MergeBase == l.met.HeadSHA {
+	if l.div.MergeBase == l.div.HeadSHA {
 		return thread.End(model.ResultNothing, "%s is part of %s already", l.order.Branch, l.order.Base)
 	}
 	if err := l.configure(ctx); err != nil {
@@ -304,13 +304,13 @@ func (l *localMerger) prepare(ctx context.Context) error {
 	if err := merging.Verify(ctx, l.checkout, what, made); err != nil {
 		return failureOf(err, l.way.Strategy)
 	}
-	l.steers, err = steering(ctx, l.checkout, l.settings, l.met.BaseSHA, made.Tip)
+	l.steers, err = steering(ctx, l.checkout, l.settings, l.div.BaseSHA, made.Tip)
 	return err
 }
 
 // configure reads the settings off the base branch and chooses the strategy.
 func (l *localMerger) configure(ctx context.Context) error {
-	text, err := history.Blob(ctx, l.checkout, l.met.BaseSHA, thread.SettingsPath)
+	text, err := history.Blob(ctx, l.checkout, l.div.BaseSHA, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.settings = config.Defaults()
@@ -339,11 +339,11 @@ func (l *localMerger) what() merging.Request {
 		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
 	}
 	return merging.Request{
-		Strategy: l.way.Strategy, Base: l.met.BaseSHA, Head: l.met.HeadSHA, Title: title, Own: true, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
+		Strategy: l.way.Strategy, Base: l.div.BaseSHA, Head: l.div.HeadSHA, Title: title, Own: true, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
 	}
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
-	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.div.BaseSHA, l.made.Tip)
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // landHere moves the branches of the checkout: the base first, since it may be in use, and that changes nothing.
 func (l *localMerger) landHere(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := merging.LandLocal(ctx, l.checkout, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	err := merging.LandLocal(ctx, l.checkout, l.order.Base, l.div.BaseSHA, l.made.Tip)
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
 		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
 	}
@@ -37,11 +37,11 @@ func (l *localMerger) landHere(ctx context.Context) error {
 
 // carry moves the branch to the tip, where it is not part of what lands.
 func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, branch, from, to string) error) error {
-	relation, err := history.Relation(ctx, l.checkout, l.met.HeadSHA, l.made.Tip)
+	relation, err := history.Relation(ctx, l.checkout, l.div.HeadSHA, l.made.Tip)
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
-	return move(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip)
+	return move(ctx, l.order.Branch, l.div.HeadSHA, l.made.Tip)
 }
 
 // moveHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would
@@ -50,7 +50,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	l.kept = ""
 	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
 		at, err := transport.BranchTip(ctx, l.checkout, l.order.Base)
-		if err == nil && at != l.met.BaseSHA {
+		if err == nil && at != l.div.BaseSHA {
 			err = l.baseMoved(at)
 		}
 		if err == nil {
@@ -71,7 +71,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 		return errors.Join(err, lookErr)
 	case at == l.made.Tip:
 		l.tips = append(l.tips, at)
-	case at != l.met.HeadSHA:
+	case at != l.div.HeadSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: err.Error()}}
 	case rejected == nil:
 		return failureOf(err, l.way.Strategy)
@@ -87,7 +87,7 @@ func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error
 	if err := l.moveHead(ctx); err != nil {
 		return err
 	}
-	order := transport.Update{Branch: l.order.Base, Start: l.met.BaseSHA, SHA: l.made.Tip}
+	order := transport.Update{Branch: l.order.Base, Start: l.div.BaseSHA, SHA: l.made.Tip}
 	if lock != nil {
 		order.Drop = []git.Ref{lock.Ref()}
 	}
@@ -108,12 +108,12 @@ func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error
 		return errors.Join(err, lookErr)
 	case at == l.made.Tip:
 		return l.landed()
-	case at == l.met.BaseSHA:
+	case at == l.div.BaseSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}
 	return l.baseMoved(at)
 }
 
 func (l *localMerger) baseMoved(at string) error {
-	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.order.Base, markdown.Short(l.met.BaseSHA), markdown.Short(at))}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.order.Base, markdown.Short(l.div.BaseSHA), markdown.Short(at))}}
 }

@@ -14,7 +14,7 @@ import (
 // told is the merge as programs read it, as far as it has come.
 func (l *localMerger) told() model.Merging {
 	m := model.Merging{
-		Branch: l.order.Branch, Into: l.order.Base, Strategy: l.way.Strategy, Head: l.asked, Base: l.met.BaseSHA,
+		Branch: l.order.Branch, Into: l.order.Base, Strategy: l.way.Strategy, Head: l.asked, Base: l.div.BaseSHA,
 		Tip: l.made.Tip, Tree: l.made.Tree, Landed: l.ended, Count: l.made.Count, Conflicts: []model.MergeConflict{}, Notes: []string{},
 		Commits: append([]model.Moved{}, l.made.Commits...), LeftOut: append([]model.Commit{}, l.made.Dropped...),
 	}
@@ -90,14 +90,14 @@ func (l *localMerger) pull() model.Pull {
 }
 
 func (l *localMerger) marker() model.MergeMarker {
-	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
+	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
 }
 
 // explain is why nothing landed, at length.
 func (l *localMerger) explain(ctx context.Context, s *Failure) string {
 	if s.conflict != nil {
 		s.Conflicts = conflictsOf(s.conflict)
-		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.met.BaseSHA, l.met.HeadSHA, s.conflict.Paths); err == nil {
+		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.div.BaseSHA, l.div.HeadSHA, s.conflict.Paths); err == nil {
 			for _, c := range culprits {
 				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
 			}

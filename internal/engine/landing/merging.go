@@ -55,7 +55,7 @@ type member struct {
 	is    model.MergeMember
 	head  string // what its branch is at: the approved head, or a tip of ours
 	known []string
-	met   history.Divergence
+	div   history.Divergence
 	made  merging.Merged
 	tests merge.TestRun
 	car   *merge.Car // that it came by; nil: by none

@@ -43,7 +43,7 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
-	met, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
+	div, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
 	if git.IsNoRef(err) {
 		return nil, nil
 	}
@@ -51,7 +51,7 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 		return nil, failureOf(err, "")
 	}
 	var files []doctor.File
-	for _, tip := range []string{met.BaseSHA, met.HeadSHA} {
+	for _, tip := range []string{div.BaseSHA, div.HeadSHA} {
 		of, err := Workflows(ctx, p.Checkout, tip)
 		if err != nil {
 			return nil, err

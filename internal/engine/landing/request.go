@@ -268,7 +268,7 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
-	met, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
+	div, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
 	if err != nil {
 		return nil, failureOf(err, "")
 	}
@@ -280,7 +280,7 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 			}
 			return nil, err
 		}
-		if same[sha], err = merging.SameMerge(ctx, p.Checkout, met.BaseSHA, sha, met.HeadSHA); err != nil {
+		if same[sha], err = merging.SameMerge(ctx, p.Checkout, div.BaseSHA, sha, div.HeadSHA); err != nil {
 			return nil, err
 		}
 	}

@@ -66,7 +66,7 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 		return a, fmt.Errorf("make directory of the reviewer: %w", err)
 	}
 	defer dispose(w, func() error { return os.RemoveAll(temp) })
-	who, err := hire(ctx, w, temp)
+	who, err := newAgent(ctx, w, temp)
 	if err != nil {
 		return a, err
 	}
@@ -116,8 +116,8 @@ func Unsafe(t *thread.Thread) string {
 	return ""
 }
 
-// hire makes the agent that reviews. It has no session: fresh eyes are what it is for.
-func hire(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
+// newAgent makes the agent that reviews. It has no session: fresh eyes are what it is for.
+func newAgent(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
 	s := Settings(w.Thread)
 	if why := Unsafe(w.Thread); why != "" {
 		return nil, &agent.Error{Kind: agent.Start, Detail: why}

@@ -133,17 +133,17 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
-	met, err := r.fetch(ctx)
+	div, err := r.fetch(ctx)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
-	if id, err := r.moved(ctx, met.HeadSHA); err != nil || id != 0 {
+	if id, err := r.moved(ctx, div.HeadSHA); err != nil || id != 0 {
 		if err != nil {
 			return nil, err
 		}
 		return r.done(ctx, thread.ReviewURL(r.Thread, id))
 	}
-	answer, err := r.look(ctx, met)
+	answer, err := r.look(ctx, div)
 	r.marker.Charge(0, answer.CostUSD)
 	if err != nil {
 		return r.stumble(ctx, err)
@@ -203,24 +203,24 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 }
 
 // fetch fetches the head, which may have moved since the claim.
-func (r *round) fetch(ctx context.Context) (met history.Divergence, err error) {
+func (r *round) fetch(ctx context.Context) (div history.Divergence, err error) {
 	if err := r.Open(ctx); err != nil {
-		return met, err
+		return div, err
 	}
 	pull := r.Snap.Pull
 	ref := "refs/heads/" + pull.HeadRef
 	if pull.CrossRepo {
 		ref = fmt.Sprintf("refs/pull/%d/head", r.Event.Number)
 	}
-	met, err = history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
-	if err == nil && met.Unrelated {
+	div, err = history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
+	if err == nil && div.Unrelated {
 		err = &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", pull.BaseRef)}
 	}
-	return met, err
+	return div, err
 }
 
 // look has the reviewer look at the head.
-func (r *round) look(ctx context.Context, met history.Divergence) (a reviewer.Answer, err error) {
+func (r *round) look(ctx context.Context, div history.Divergence) (a reviewer.Answer, err error) {
 	posted, err := r.read(ctx)
 	if err == nil {
 		err = thread.AskSettlers(ctx, r.Thread, posted.Comments)
@@ -231,12 +231,12 @@ func (r *round) look(ctx context.Context, met history.Divergence) (a reviewer.An
 	if err != nil {
 		return a, err
 	}
-	doc, err := reviewer.Design(ctx, r.Work, met.MergeBase)
+	doc, err := reviewer.Design(ctx, r.Work, div.MergeBase)
 	if err != nil {
 		return a, err
 	}
 	return reviewer.Look(ctx, r.Work, reviewer.Task{
-		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: reviewer.Raised(r.Thread, posted), Doc: doc,
+		Key: r.marker.Command, Base: div.MergeBase, Head: div.HeadSHA, Raised: reviewer.Raised(r.Thread, posted), Doc: doc,
 	})
 }
 

@@ -41,11 +41,11 @@ func (p *Pull) HandOver(ctx context.Context) error {
 	if err := p.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", p.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return err
 	}
-	met, failed := r.fetch(ctx)
+	div, failed := r.fetch(ctx)
 	answer := reviewer.Answer{}
 	if failed == nil {
-		r.marker.Head = met.HeadSHA
-		answer, failed = r.look(ctx, met)
+		r.marker.Head = div.HeadSHA
+		answer, failed = r.look(ctx, div)
 	}
 	if s := (*thread.Stop)(nil); thread.Outlives(failed) || errors.As(failed, &s) {
 		return failed
@@ -170,18 +170,18 @@ func (r *round) admit(ctx context.Context, got handed) (a reviewer.Answer, err e
 	if err := review.Check(h.Outcome.Findings); err != nil {
 		return a, unusable(err.Error())
 	}
-	met, err := r.fetch(ctx)
+	div, err := r.fetch(ctx)
 	if err != nil {
 		return a, err
 	}
-	relation, err := thread.LocalRelation(ctx, r.Thread, h.Start, met.HeadSHA)
+	relation, err := thread.LocalRelation(ctx, r.Thread, h.Start, div.HeadSHA)
 	if err != nil {
 		return a, err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
 		return a, unusable(fmt.Sprintf("the agent's job reviewed %s, which the pull request does not have", markdown.Short(h.Start)))
 	}
-	diff, err := history.Diff(ctx, r.Checkout, met.MergeBase, h.Start)
+	diff, err := history.Diff(ctx, r.Checkout, div.MergeBase, h.Start)
 	if err != nil {
 		return a, err
 	}
