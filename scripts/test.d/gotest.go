@@ -73,7 +73,7 @@ type result struct {
 
 // goTest runs go test with these arguments and prints a line for each package, and all that a test said that failed.
 func (m *machine) goTest(ctx context.Context, o options, env, tags []string, args ...string) error {
-	argv := []string{"go", "test", "-json", fmt.Sprintf("-shuffle=%d", m.seed)}
+	argv := []string{"go", "test", "-json", fmt.Sprintf("-shuffle=%d", o.seed)}
 	if len(tags) > 0 {
 		argv = append(argv, "-tags="+strings.Join(tags, ","))
 	}
@@ -213,17 +213,17 @@ func (f *folding) again(pkg, test string) string {
 		}
 		argv = append(argv, "-run", "'"+strings.Join(parts, "/")+"'")
 	}
-	return strings.Join(append(argv, f.m.order(f.o)), " ")
+	return strings.Join(append(argv, f.o.order()), " ")
 }
 
 // order is the flag that has tests run in the order of this run: the caller's own, else that of our seed.
-func (m *machine) order(o options) string {
+func (o options) order() string {
 	for _, flag := range slices.Backward(o.flags) {
 		if strings.HasPrefix(flag, "-shuffle=") {
 			return flag
 		}
 	}
-	return fmt.Sprintf("-shuffle=%d", m.seed)
+	return fmt.Sprintf("-shuffle=%d", o.seed)
 }
 
 // quoteMeta takes the sense from what regular expressions and the shell give one.

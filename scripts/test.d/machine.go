@@ -21,7 +21,6 @@ type machine struct {
 	cache string // .cache of this checkout
 	env   []string
 	temp  string // for the tests' directories; removed at the end
-	seed  int64
 	tally tally
 
 	mu      sync.Mutex
@@ -44,7 +43,7 @@ func newMachine(ctx context.Context, o options, out *os.File) (*machine, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{out: &console{to: out}, cache: filepath.Join(dir, ".cache"), seed: time.Now().UnixNano()}
+	m := &machine{out: &console{to: out}, cache: filepath.Join(dir, ".cache")}
 	said, err := exec.CommandContext(ctx, "git", "version").Output()
 	if err != nil {
 		return nil, fmt.Errorf("git is not on PATH: install git %s or newer", oldestGit)

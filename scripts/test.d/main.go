@@ -29,6 +29,7 @@ type options struct {
 	all, complete, stress, help bool
 	packages                    []string // empty: all of them
 	flags                       []string // for go test
+	seed                        int64    // of the order of the tests
 }
 
 func parse(args []string) (options, error) {
@@ -84,6 +85,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 		return nil
 	}
 	began := time.Now()
+	o.seed = began.UnixNano()
 	m, err := newMachine(ctx, o, out)
 	if err != nil {
 		return err
@@ -97,7 +99,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	default:
 		err = m.change(ctx, o)
 	}
-	m.tally.tell(out, time.Since(began), o, m.order(o), m.missing)
+	m.tally.tell(out, time.Since(began), o, o.order(), m.missing)
 	if err == nil && o.complete && len(m.missing) > 0 {
 		return fmt.Errorf("--complete was asked for, and something is left out")
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -15,10 +16,10 @@ const (
 	rounds    = 5
 	busyLoops = 4        // for each core
 	written   = 64 << 20 // bytes, by each of the two that keep the disk busy
-	// Tests run beside each other although one of them at a time computes: what they start competes as well. So do the
-	// packages, which go test would run one after the other on one thread: the busy loops would take nearly everything.
-	crowd    = 8
-	together = 4
+	// Tests run beside each other although one of them at a time computes: what they start competes as well. So do the packages,
+	// and the rounds: one thread alone would hardly get a turn among the busy loops.
+	crowd    = 4
+	together = 2
 )
 
 // stress runs the tests again and again on a machine that is as slow as a machine can be.
@@ -41,16 +42,20 @@ func (m *machine) stress(ctx context.Context, o options) error {
 		m.busy(busy)
 	}()
 	defer func() { rest(); <-ended }()
-	for round := range rounds {
-		m.seed = rand.Int64()
-		began := time.Now()
-		args := append([]string{"-vet=off", "-timeout=90m", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags...)
-		if err := m.goTest(ctx, o, append(env, "GOMAXPROCS=1"), tags, append(args, packages...)...); err != nil {
-			return err
-		}
-		m.out.line("round %d of %d, seed %d: %s", round+1, rounds, m.seed, time.Since(began).Round(time.Second))
+	args := slices.Concat([]string{"-vet=off", "-timeout=90m", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags, packages)
+	env = append(env, "GOMAXPROCS=1")
+	var all []func()
+	for range rounds {
+		o.seed = rand.Int64()
+		round := o
+		all = append(all, func() {
+			began := time.Now()
+			m.tests(ctx, round, env, tags, args)
+			m.out.line("a round of %d, %s: %s", rounds, round.order(), time.Since(began).Round(time.Second))
+		})
 	}
-	return nil
+	both(all...)
+	return ctx.Err()
 }
 
 // busy keeps all cores and the disk busy until ctx ends.

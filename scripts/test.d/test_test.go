@@ -21,10 +21,11 @@ func TestArguments(t *testing.T) {
 // told is what comes of what go test tells, on the screen and at the end.
 func told(o options, events ...string) (screen, end string) {
 	var out, last bytes.Buffer
-	m := &machine{out: &console{to: &out}, seed: 7}
+	m := &machine{out: &console{to: &out}}
+	o.seed = 7
 	f := &folding{m: m, o: o, packages: map[string]*result{}}
 	f.read(strings.NewReader(strings.Join(events, "\n") + "\n"))
-	m.tally.tell(&last, 61*time.Second, o, m.order(o), m.missing)
+	m.tally.tell(&last, 61*time.Second, o, o.order(), m.missing)
 	return out.String(), last.String()
 }
 
