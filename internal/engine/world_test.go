@@ -393,6 +393,7 @@ func (w *world) handle(ev model.Event) model.Report {
 	rep, err := w.engine().Handle(context.Background(), ev)
 	require.NoError(w.t, err)
 	w.over(w.runs)
+	w.t.Logf("%s: %s", rep.Result, rep.Reason)
 	return rep
 }
 

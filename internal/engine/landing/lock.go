@@ -82,3 +82,16 @@ func (g *merger) unlock(ctx context.Context) {
 		m.lock = nil
 	}
 }
+
+// YieldToOther stops a run on a pull request that another run is merging.
+func YieldToOther(ctx context.Context, t *thread.Thread) error {
+	said := t.State.Merge()
+	if said == nil || said.Marker.State != model.MergeRunning {
+		return nil
+	}
+	live, err := thread.MergeAtWork(ctx, t, *said)
+	if err != nil || live {
+		return errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", t.Event.Number, said.URL))
+	}
+	return nil
+}

@@ -332,19 +332,6 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	return newMerger(p, *said).advance(ctx)
 }
 
-// YieldToOther stops a run on a pull request that another run is merging.
-func YieldToOther(ctx context.Context, t *thread.Thread) error {
-	said := t.State.Merge()
-	if said == nil || said.Marker.State != model.MergeRunning {
-		return nil
-	}
-	live, err := thread.MergeAtWork(ctx, t, *said)
-	if err != nil || live {
-		return errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", t.Event.Number, said.URL))
-	}
-	return nil
-}
-
 // guard blocks a pull request of which nobody can be sure what was approved.
 func (p *Request) guard(ctx context.Context) error {
 	if p.State.Block != nil { // what waits says so
