@@ -1,6 +1,8 @@
 package agent_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +77,29 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	assert.Equal(t, "drwx------", info.Mode().String())
 	acl, err := exec.Command("getfattr", "-d", "-m", "-", m.top).CombinedOutput()
 	assert.NotContains(t, string(acl), "acl", err)
+}
+
+// Two runs on one machine find the same user of a killed one.
+func TestAStaleUserThatAnotherRunRemovesFirstIsNotToldAsLeft(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, 0)
+	stale := fmt.Sprintf("mergexo-%08x", os.Getpid())
+	var out []byte
+	err := errors.New("not tried")
+	for n := 0; err != nil && n < 200; n++ { // another program may hold the lock
+		out, err = exec.Command("/usr/sbin/useradd", "--system", "--no-create-home", "--comment", "MergeXO run 999999999.1", stale).CombinedOutput()
+	}
+	require.NoError(t, err, "%s", out)
+	text := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in %s) /usr/sbin/userdel \"$@\" || exit;; esac\nexec /usr/sbin/userdel \"$@\"\n", stale)
+	require.NoError(t, os.WriteFile(filepath.Join(m.top, "userdel"), []byte(text), 0o755)) //nolint:gosec // it is run
+	m.want.Path = m.top + ":" + m.want.Path
+	said := m.run(`id -un`)
+	assert.Regexp(t, "^mergexo-[0-9a-f]{8}\n$", said.Log)
+	passwd, err := os.ReadFile("/etc/passwd")
+	require.NoError(t, err)
+	assert.NotContains(t, string(passwd), stale)
 }
 
 // Root in a container may be without the right to give files away.

@@ -232,10 +232,16 @@ func (i *Isolation) removeStale(ctx context.Context) {
 		if p, ok := readProcess(pid); ok && p.started == started {
 			continue
 		}
-		if err := errors.Join(i.takeBack(field[0]), i.removeAccount(ctx, field[0])); err != nil {
+		if err := errors.Join(i.takeBack(field[0]), i.removeAccount(ctx, field[0])); err != nil && !isGone(field[0]) {
 			i.log.Warn("user_left", "user", field[0], "error", err)
 		}
 	}
+}
+
+// isGone says that the machine has no such user: another run on it has removed it first.
+func isGone(name string) bool {
+	_, err := user.Lookup(name)
+	return errors.As(err, new(user.UnknownUserError))
 }
 
 // takeBack ends what a killed run's user left, and takes its files back.
