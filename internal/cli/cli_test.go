@@ -40,6 +40,10 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv("MERGEXO_TEST_MAIN") != "" {
+		if os.Getenv(held) != "" {
+			_ = os.Unsetenv(held) // it is nothing to what this process starts
+			go endWithParent()
+		}
 		streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: clocktest.Unlimited()}
 		if slices.Contains(os.Environ(), limited) {
 			streams.Clock = nil

@@ -30,13 +30,28 @@ type running struct {
 	out, errout bytes.Buffer
 }
 
+// held is set for a process that ends with the one that started it, which holds the other end of its descriptor 3: nobody else ends
+// the leader of a group where the tests are interrupted.
+const held = "MERGEXO_TEST_HELD"
+
+// endWithParent ends this process once nobody holds it.
+func endWithParent() {
+	syscall.CloseOnExec(3)
+	_, _ = os.NewFile(3, "held").Read(make([]byte, 1))
+	os.Exit(1)
+}
+
 // prepared is mergexo as the leader of a process group of its own, to be started.
 func prepared(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
+	hold, holder, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = hold.Close(), holder.Close() })
 	cmd := exec.CommandContext(context.Background(), self, args...)
-	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd.ExtraFiles = []*os.File{hold}
+	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", held + "=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
