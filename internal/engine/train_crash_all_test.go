@@ -206,6 +206,7 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 				require.True(t, w.gate.died())
 				w.gate.at = nil
 				w.gate.revive()
+				w.recoverBySweep()
 				assert.Equal(t, want, w.trainEnds([]int{2, 3}), "%s", w.logged.String())
 			})
 		}
