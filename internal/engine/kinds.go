@@ -17,7 +17,7 @@ import (
 
 // kind is what a run does in one way at a pull request and in another at an issue.
 type kind interface {
-	// takeTurn takes it as far as one turn goes, once its commands are answered. It says whether another look is due.
+	// takeTurn takes it as far as one turn goes. It says whether another look is due.
 	takeTurn(ctx context.Context) (again bool, err error)
 	// tellWaiting puts into the report what waits there for a person.
 	tellWaiting()
@@ -155,8 +155,8 @@ func (p agentsPull) takeTurn(ctx context.Context) (again bool, err error) {
 // issueTopics are the topics of an issue.
 type issueTopics struct{ *topics }
 
-// takeTurn answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the other where they have
-// no runs of their own: how one of them ended keeps no other from its turn.
+// takeTurn answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
+// other where they have no runs of their own: how one of them ended keeps no other from its turn.
 func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	if err := p.hear(ctx); err != nil {
 		return false, err

@@ -9,8 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
-// tellLost reports, once and in a sweep, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
-// away may have had a reason.
+// tellLost reports, once and in a sweep, answers of ours that somebody has deleted or edited. They are not posted again: whoever
+// took them away may have had a reason.
 func (d *due) tellLost(ctx context.Context) error {
 	p := d.p
 	lost := thread.LostReplies(p.Thread)

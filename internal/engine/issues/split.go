@@ -21,7 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// handOver is the agent's phase of an attempt on an issue, from where its claim would be.
+// deliver has the agent's result on an issue put into the handoff's directory, from where the attempt's claim would be.
 func deliver(ctx context.Context, p *Issue) error {
 	if p.Marker.Phase != model.PhaseStarted {
 		return p.NothingToDo()
