@@ -178,6 +178,21 @@ func selected(e ast.Expr) string {
 	return ""
 }
 
+// checkPhases lists where the engine names a phase of a run: thread.ByPhase chooses what is done there, and nothing else asks.
+func checkPhases(path string, file *ast.File) []string {
+	if path == "internal/engine/thread/phase.go" {
+		return nil
+	}
+	var wrong []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && slices.Contains([]string{"WholeRun", "AgentPhase", "ApplyPhase"}, id.Name) {
+			wrong = append(wrong, path+" asks for "+id.Name+": choose by thread.ByPhase")
+		}
+		return true
+	})
+	return wrong
+}
+
 func parse(t *testing.T, path string, source any) *ast.File {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution)
@@ -206,6 +221,7 @@ func TestConventions(t *testing.T) {
 				}
 			case own == "internal/engine":
 				assert.Empty(t, checkWrites(p.name()+"/"+f, file))
+				assert.Empty(t, checkPhases(p.name()+"/"+f, file))
 			}
 		}
 	}
@@ -235,6 +251,8 @@ func f(o t) {
 	assert.Len(t, checkConventions("cmd/mergexo/main.go", file), 6)
 	assert.Equal(t, []string{"x.go calls Pulls.Close: " + onlyAppliers},
 		checkWrites("x.go", parse(t, "x.go", "package x\nfunc f(p pass) { p.GitHub.Pulls.Close(); p.GitHub.Pulls.Now(); p.Refs.List() }")))
+	assert.Equal(t, []string{"x.go asks for AgentPhase: choose by thread.ByPhase"},
+		checkPhases("x.go", parse(t, "x.go", "package x\nfunc f(p pass) bool { return p.Phase == thread.AgentPhase }")))
 	assert.Len(t, checkTest("x_test.go", parse(t, "x_test.go", "package x\nfunc f(t T) { t.Skip(); t.Run() }")), 1)
 	assert.Len(t, checkTest("x_test.go", parse(t, "x_test.go", "package x\nfunc f() { select {}; select { default: } }")), 1)
 	hurried := parse(t, "x_test.go", `package x

@@ -75,8 +75,8 @@ func missing(all ...error) error {
 
 // needs are the permissions that an App's token is made with here.
 func (w place) needs() []app.Need {
-	if w.plans || w.phase == thread.AgentPhase {
+	if w.plans {
 		return app.ToRead
 	}
-	return app.ToWrite
+	return thread.ByPhase[[]app.Need]{Whole: app.ToWrite, Agent: app.ToRead, Apply: app.ToWrite}.Of(w.phase)
 }

@@ -40,16 +40,13 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	base, ofTrain := train.BaseOf(ev.Branch)
 	switch {
 	case ofTrain || ev.Number == 0 && ev.Branch != "":
-		if !e.Phase.Writes() {
-			return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
-		}
-		return e.advance(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
+		return e.part().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
-	err := e.look(ctx, ev, rep)
+	err := e.part().look(ctx, ev, rep)
 	for _, number := range ev.Numbers[min(1, len(ev.Numbers)):] { // a commit that was checked can be the head of several
 		if thread.Outlives(err) {
 			return err
@@ -57,7 +54,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		other := ev
 		other.Number, other.Numbers = number, nil
 		rep.Number = number
-		err = errors.Join(err, e.look(ctx, other, rep))
+		err = errors.Join(err, e.part().look(ctx, other, rep))
 	}
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
@@ -103,10 +100,6 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return nil
 	}
 	rep.Reason = err.Error()
-	if thread.IsUnknown(err) {
-		rep.Result = model.ResultNothing
-		return nil
-	}
 	var s *thread.Stop
 	if errors.As(err, &s) {
 		rep.Result = s.Result

@@ -27,15 +27,12 @@ type kind interface {
 
 // kindOf is the kind of what was read, in a run of this phase.
 func kindOf(p *topics) kind {
-	switch pull, writes := p.Snap.IsPull(), p.Phase.Writes(); {
-	case pull && writes:
-		return pullTopics{p}
-	case pull:
-		return agentsPull{pullTopics{p}}
-	case writes:
-		return issueTopics{p}
+	if p.Snap.IsPull() {
+		pull := pullTopics{p}
+		return thread.ByPhase[kind]{Whole: pull, Agent: agentsPull{pull}, Apply: pull}.Of(p.Phase)
 	}
-	return agentsIssue{issueTopics{p}}
+	issue := issueTopics{p}
+	return thread.ByPhase[kind]{Whole: issue, Agent: agentsIssue{issue}, Apply: issue}.Of(p.Phase)
 }
 
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.

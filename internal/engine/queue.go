@@ -3,12 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -78,7 +75,7 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 		if again && err == nil && t.rounds < maxRounds {
 			continue
 		}
-		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
+		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing && !s.Last {
 			err = nil // there was something to do, and there is nothing more
 		}
 		if len(stack) == 1 || over(ctx, err) {
@@ -92,8 +89,8 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 	}
 }
 
-// over says that a run does nothing more: it was cancelled, or what follows is unknown.
-func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsUnknown(err) }
+// over says that a run does nothing more: it was cancelled, or is at its end.
+func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thread.IsLast(err) }
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
 func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
@@ -108,24 +105,4 @@ func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topic
 	}
 	p.tellNeed(err)
 	return p, again, nil, err
-}
-
-// look takes turns on one number and on what follows. A run that is the agent's phase always hands something over, so that
-// nothing in the directory means that the job died.
-func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	if e.Phase.Writes() {
-		return e.drain(ctx, newTask(ev), rep)
-	}
-	if err := handoff.Fresh(e.Bundle); err != nil {
-		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
-	}
-	err := e.drain(ctx, newTask(ev), rep)
-	if e.Handed || err == nil || thread.IsUnknown(err) {
-		return err
-	}
-	e.Handed = true
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
-	p := newTopics(&e.World, ev, rep, nil)
-	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
-	return errors.Join(err, werr)
 }

@@ -13,7 +13,7 @@ import (
 // Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
 func (p *Attempt) Claim(ctx context.Context) (err error) {
-	if err := isolate(ctx, p); err != nil {
+	if err := PartOf(p).isolate(ctx); err != nil {
 		return err
 	}
 	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), effect.Mark{Claim: p.Marker.Claim})

@@ -27,20 +27,14 @@ type product struct {
 
 // Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
 func (p *Attempt) Perform(ctx context.Context) error {
-	if !p.Phase.RunsAgents() {
-		return perform(ctx, p, p.receive)
-	}
-	if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+	part := PartOf(p)
+	if err := part.announce(ctx); err != nil {
 		return err
 	}
-	return perform(ctx, p, p.produce)
-}
-
-func perform(ctx context.Context, p *Attempt, part func(context.Context) (product, error)) error {
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	done, err := part(ctx)
+	done, err := part.bring(ctx)
 	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) {
 		saveCheckpoint(context.WithoutCancel(ctx), p, err)
 	}
@@ -167,9 +161,4 @@ func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
 		return p.Withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted", err)
 	}
 	return err
-}
-
-// NeedsOtherJob says that another base needs the agent's job again: the required tests run where the agent does, and nowhere else.
-func NeedsOtherJob(p *Attempt) bool {
-	return !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0
 }

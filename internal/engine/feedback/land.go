@@ -133,10 +133,12 @@ func publish(ctx context.Context, p *Pull) (bool, error) {
 func restart(ctx context.Context, p *Pull, head string) error {
 	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
 	p.Marker.Outbox, p.Commits = nil, nil
-	if err := p.Edit(ctx, p.ClaimText()); err != nil || p.Phase.RunsAgents() {
+	if err := p.Edit(ctx, p.ClaimText()); err != nil {
 		return err
 	}
-	return thread.End(model.ResultRetry, "the head of pull request %d moved to %s in the meantime; the agent phase of the next event continues the turn there", p.Event.Number, markdown.Short(head))
+	return attempt.PartOf(p.Attempt).Retried(func() error {
+		return thread.End(model.ResultRetry, "the head of pull request %d moved to %s in the meantime; the agent phase of the next event continues the turn there", p.Event.Number, markdown.Short(head))
+	})
 }
 
 // rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
@@ -167,7 +169,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 		}
 		return err
 	}
-	if attempt.NeedsOtherJob(p.Attempt) {
+	if !attempt.PartOf(p.Attempt).Retests() {
 		return restart(ctx, p, head)
 	}
 	replayed, err := attempt.RebaseOnto(ctx, p.Attempt, head)

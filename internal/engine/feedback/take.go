@@ -78,9 +78,7 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 		if err := p.Overtime(); err != nil {
 			return false, err
 		}
-	}
-	if !p.Phase.RunsAgents() && m.Phase == model.PhaseStarted {
-		if err := fitting(p, m, pending); err != nil {
+		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(p, m, pending) }); err != nil {
 			return false, err
 		}
 	}

@@ -50,8 +50,8 @@ func finish(ctx context.Context, p *Issue) error {
 		if len(more) == 0 || round >= attempt.MaxLandings {
 			return openPull(ctx, p)
 		}
-		if !p.Phase.RunsAgents() {
-			return leaveToAgent(ctx, p, more)
+		if err := attempt.PartOf(p.Attempt).Retried(func() error { return leaveToAgent(ctx, p, more) }); err != nil {
+			return err
 		}
 		if err := takeUp(ctx, p, more); err != nil {
 			return err
@@ -232,7 +232,7 @@ func rebase(ctx context.Context, p *Issue) error {
 	}
 	replayed := ""
 	if lineage.Decide(relation) == lineage.Pass {
-		if attempt.NeedsOtherJob(p.Attempt) {
+		if !attempt.PartOf(p.Attempt).Retests() {
 			return untried(ctx, p, head)
 		}
 		if err := p.Restore(ctx, head); err != nil {

@@ -38,8 +38,8 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	if w.lost != nil && p.Kept.Branch == "" {
 		ended = thread.End(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
 	}
-	if !p.Phase.Writes() { // the apply phase finds the same, and says so
-		return thread.End(model.ResultNothing, "%s", ended.Reason)
+	if err := thread.Unsaid(p.Thread, ended.Reason); err != nil {
+		return err
 	}
 	m := w.marker
 	m.TurnMarker, m.Status, m.Waiting = p.Marker, model.PhaseWaiting, reason

@@ -128,8 +128,8 @@ func (p *Pull) post(ctx context.Context, a asking) (*thread.Stop, error) {
 	if why != "" {
 		m.State, m.Reason, m.Spent, m.Own, m.Claim, m.Expires = model.ReviewFailed, why, nil, nil, "", time.Time{}
 		text = why
-	} else if !p.Phase.RunsAgents() && p.brought() {
-		p.sign(&m)
+	} else {
+		p.part().begin(&m)
 	}
 	body := journal.Body{Text: a.heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}
 	if _, err := p.Comment(ctx, thread.CommandToken(a.key), body, effect.Mark{}); err != nil {

@@ -53,13 +53,13 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return r.give(ctx, "The pull request is no longer open.")
 	}
 	if r.MergeClaims[r.marker.Claim] {
-		return r.carry(ctx)
+		return p.part().carry(ctx, r)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
 	}
-	if !p.Phase.RunsAgents() && !p.brought() {
-		return thread.EndWithoutAgent(p.World, "the review of pull request %d waits", p.Event.Number), nil
+	if end := p.part().ready(); end != nil {
+		return end, nil
 	}
 	if err := p.Overtime(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 		}
 		return r.done(ctx, thread.ReviewURL(r.Thread, id))
 	}
-	return r.carry(ctx)
+	return r.part().carry(ctx, r)
 }
 
 // overtaken says that the claim is no longer this run's, by what was read of all claims.
@@ -125,11 +125,8 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 	return nil, nil
 }
 
-// carry has the reviewer look, and posts what is new of its findings.
-func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
-	if !r.Phase.RunsAgents() {
-		return r.apply(ctx)
-	}
+// ask has the reviewer look, and posts what is new of its findings.
+func (r *round) ask(ctx context.Context) (*thread.Stop, error) {
 	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}

@@ -64,10 +64,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
 		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
 	}
-	if !p.Phase.RunsAgents() {
-		return "", nil
-	}
-	return "", thread.Isolate(ctx, p.World, reviewer.Settings(p.Thread))
+	return "", p.part().isolate(ctx)
 }
 
 // adapter is what people know the reviewer by.
@@ -106,11 +103,7 @@ func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
 	m := model.ReviewMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA,
 	}
-	if p.Phase.RunsAgents() {
-		p.sign(&m)
-	} else { // whoever brings the answer claims it
-		m.RunURL, m.Expires = p.Run.URL, p.expired()
-	}
+	p.part().open(&m)
 	return m
 }
 

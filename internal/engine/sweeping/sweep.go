@@ -102,7 +102,7 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 	w.Begins()
 	began := w.Now()
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
-	err := s.run(ctx)
+	err := thread.ByPhase[func(context.Context) error]{Whole: s.run, Agent: s.leave, Apply: s.run}.Of(w.Phase)(ctx)
 	s.count(&s.own)
 	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
 	err = runner.Conclude(err, &s.own)
@@ -138,10 +138,12 @@ func (s *sweeper) count(rep *model.Report) {
 	s.counted = [2]int{rest, graphql}
 }
 
+// leave is the sweep of an agent's job, which is about one number.
+func (s *sweeper) leave(context.Context) error {
+	return thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent")
+}
+
 func (s *sweeper) run(ctx context.Context) error {
-	if !s.Phase.Writes() { // which is about one number
-		return thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent")
-	}
 	only := named(s.opt.Only)
 	if !s.opt.all() && !s.opt.Repository {
 		_, err := s.visitAll(ctx, only, len(only))

@@ -2,7 +2,6 @@ package thread
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -37,10 +36,10 @@ func (t *Thread) Outside(ctx context.Context, next string) error {
 // EndedBy is how a step ended: by the applier, or else with this error. It is asked once, when the step is over.
 func EndedBy(t *Thread, err error) error { return Ended(t.World, err) }
 
-// Ended is EndedBy where no thread is at hand.
+// Ended is EndedBy where no thread is at hand. What the applier ended is the end of the run, since nobody can know what would follow.
 func Ended(w *World, err error) error {
 	if ended := w.Applier().Ended(); ended != nil {
-		return ended
+		return &Stop{Result: model.ResultNothing, Reason: ended.Error(), Last: true}
 	}
 	return err
 }
@@ -184,12 +183,6 @@ func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Resul
 		}
 	}
 	return effect.Result{}, false, err
-}
-
-// IsUnknown says that the applier ended the step, since nobody can know what would follow.
-func IsUnknown(err error) bool {
-	e := (*effect.Ended)(nil)
-	return errors.As(err, &e)
 }
 
 // Rerun says that a workflow run is at another attempt than the one that failed.

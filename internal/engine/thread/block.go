@@ -37,8 +37,8 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 		parts = append(parts, m.Until.Format(time.RFC3339))
 	}
 	token := journal.Token(parts...)
-	if !t.Phase.Writes() { // the apply phase finds the same, and says so
-		return End(model.ResultNothing, "%s", blocked.Reason)
+	if err := Unsaid(t, blocked.Reason); err != nil {
+		return err
 	}
 	if t.State.Block == nil {
 		if err := postBlock(ctx, t, token, m, told); err != nil {

@@ -48,7 +48,7 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
 		Setting: setting, User: s.Agent.User, Isolator: w.Wall, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
-	if none := (*agent.ErrNoIsolation)(nil); !w.Phase.Writes() && errors.As(err, &none) { // that job has no credential
+	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
 	}
 	if err != nil {
@@ -87,11 +87,14 @@ func Outlives(err error) bool {
 	return errors.As(err, &s) && s.Alive
 }
 
-// Releases says that a run which ends so releases its claim: it was not cancelled, nothing of it goes on running, and it is known
-// what it did.
-func Releases(ctx context.Context, cause error) bool {
-	return ctx.Err() == nil && !Outlives(cause) && !IsUnknown(cause)
+// IsLast says that a run which was stopped so does nothing more.
+func IsLast(err error) bool {
+	s := (*Stop)(nil)
+	return errors.As(err, &s) && s.Last
 }
+
+// Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.
+func Releases(ctx context.Context, cause error) bool { return ctx.Err() == nil && !Outlives(cause) }
 
 // IsAlive says that foreign code goes on running.
 func IsAlive(err error) bool {

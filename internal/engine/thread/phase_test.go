@@ -8,9 +8,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-func TestWhatAPhaseMayDo(t *testing.T) {
-	for phase, may := range map[Phase][3]bool{WholeRun: {true, true, true}, AgentPhase: {false, true, false}, ApplyPhase: {true, false, false}} {
-		assert.Equal(t, may, [3]bool{phase.Writes(), phase.RunsAgents(), phase.Whole()}, "phase %q", phase)
+func TestEachPhaseDoesItsOwn(t *testing.T) {
+	does := ByPhase[string]{Whole: "all", Agent: "answer", Apply: "land"}
+	for phase, want := range map[Phase]string{WholeRun: "all", AgentPhase: "answer", ApplyPhase: "land"} {
+		assert.Equal(t, want, does.Of(phase), "phase %q", phase)
 	}
 }
 

@@ -64,13 +64,10 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment.
-func (t *Thread) Begin(ctx context.Context) error {
+// begin is Begin for who may write.
+func begin(ctx context.Context, t *Thread) error {
 	if err := Look(ctx, t); err != nil {
 		return TellSettings(ctx, t, err)
-	}
-	if !t.Phase.Writes() {
-		return nil
 	}
 	return t.Tidy(ctx)
 }

@@ -19,7 +19,7 @@ import (
 // TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
 // back: a run that only fails is seen by nobody who waits for an answer.
 func TellSettings(ctx context.Context, t *Thread, wrong error) error {
-	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !kindOf(t.Snap).holdsUp(t) {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !kindOf(t.Snap).holdsUp(t) {
 		return wrong
 	}
 	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())

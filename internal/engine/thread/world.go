@@ -148,6 +148,8 @@ type Stop struct {
 	Agent bool
 	// Alive says that foreign code goes on running.
 	Alive bool
+	// Last says that the run does nothing more, whatever else there is to do.
+	Last bool
 }
 
 // Error is the reason.
@@ -158,17 +160,6 @@ func End(result model.Result, format string, args ...any) *Stop {
 	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
 }
 
-// EndWithoutAgent ends an apply phase that would need an agent to go on.
-func EndWithoutAgent(w *World, what string, args ...any) *Stop {
-	result := model.ResultRetry
-	if w.Bundle == "" { // the agent's phase is still to come
-		result = model.ResultNothing
-	}
-	s := End(result, "%s for an agent phase; the next event or sweep starts one", fmt.Sprintf(what, args...))
-	s.Agent = w.Bundle == ""
-	return s
-}
-
 // Claimed notes a claim of this process on something that takes longer than one look.
 func (w *World) Claimed(name string) {
 	if w.MergeClaims == nil {
@@ -176,25 +167,6 @@ func (w *World) Claimed(name string) {
 	}
 	w.MergeClaims[name] = true
 }
-
-// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
-type Phase string
-
-// The phases.
-const (
-	WholeRun   Phase = ""
-	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over the result
-	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
-)
-
-// Writes says that the phase changes what is on GitHub.
-func (p Phase) Writes() bool { return p != AgentPhase }
-
-// RunsAgents says that the phase runs agents, and tests of what they did.
-func (p Phase) RunsAgents() bool { return p != ApplyPhase }
-
-// Whole says that one process does everything.
-func (p Phase) Whole() bool { return p == WholeRun }
 
 // Starved says that the machine had no process, memory or descriptor left for what was to be started.
 func Starved(err error) bool {

@@ -53,26 +53,14 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 // KeepApart brings work to a branch of its own, or else leaves it on the runner.
 func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
 	k := w.KeepAside(ctx, head, w.Droppable()...)
-	if k.Branch == "" && w.Phase.Writes() {
-		leaveOnRunner(ctx, w, head)
+	if k.Branch == "" {
+		w.place().strand(ctx, head)
 	}
 	return k
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
-func (w *Work) SetAside(ctx context.Context) model.Kept {
-	if !w.Phase.Writes() { // it may not push, and what it hands over is the work itself
-		return model.Kept{}
-	}
-	work := gathered(ctx, w)
-	switch {
-	case work.Head == "":
-		return model.Kept{}
-	case work.Hidden:
-		return hide(ctx, w, work.Head)
-	}
-	return w.KeepAside(ctx, work.Head)
-}
+func (w *Work) SetAside(ctx context.Context) model.Kept { return w.place().setAside(ctx) }
 
 // hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
@@ -183,10 +171,9 @@ func (w *Work) BundleFile(head string) string {
 }
 
 // Gather commits what is in the checkout and finds where it may go.
-func (w *Work) Gather(ctx context.Context) (Held, error) {
-	if !w.Phase.RunsAgents() {
-		return Held{Head: w.Admitted}, nil
-	}
+func (w *Work) Gather(ctx context.Context) (Held, error) { return w.place().gather(ctx) }
+
+func gather(ctx context.Context, w *Work) (Held, error) {
 	head, err := w.Checkout.Head(ctx)
 	if err != nil {
 		return Held{}, err
@@ -202,9 +189,6 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 		return Held{}, err
 	}
 	work := Held{Head: head, Aside: lineage.Decide(relation) != lineage.Pass}
-	if work.Aside && !w.Phase.Whole() {
-		return Held{}, errors.New("it does not descend from the head that it started from")
-	}
 	dirty, err := commits.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return Held{}, err
@@ -264,25 +248,7 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 		return
 	}
 	for _, ref := range refs {
-		left := fmt.Sprintf("the agent left commits on branch %q, which was not its branch; they were not pushed", ref.Name)
-		if !w.Phase.Whole() {
-			w.Note(left)
-			continue
-		}
-		work, err := fit(ctx, w, Held{Head: ref.SHA}, nil)
-		k := model.Kept{}
-		switch {
-		case err != nil:
-			left += ", and could not be kept: " + err.Error()
-		case work.Hidden:
-			k = hide(ctx, w, work.Head)
-		default:
-			k = w.KeepAside(ctx, work.Head)
-		}
-		if k.Branch != "" {
-			left += ", but kept on " + k.Named()
-		}
-		w.Note(left)
+		w.Note(w.place().keepBranch(ctx, ref))
 	}
 }
 

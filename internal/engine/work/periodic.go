@@ -10,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -34,12 +33,7 @@ func WipBranch(number int, claim string) string {
 const saveTime = 2 * time.Minute
 
 // Saves is the branch that work in progress is saved on; "" where it is not.
-func (w *Work) Saves() string {
-	if !w.Phase.Whole() || w.Settings.Agent.CheckpointEvery <= 0 {
-		return ""
-	}
-	return WipBranch(w.Event.Number, w.Marker.Claim)
-}
+func (w *Work) Saves() string { return w.place().saves() }
 
 // Save pushes what the agent has done so far, again and again until the returned function is called, so that a runner
 // that is killed takes some minutes of work with it and no more.
@@ -154,13 +148,10 @@ func (w *Work) Orphans(ctx context.Context, dead []model.Posted[model.TurnMarker
 			refs = append(refs, "refs/heads/"+WipBranch(w.Event.Number, d.Marker.Claim))
 		}
 	}
-	if len(refs) == 0 || !w.Phase.Whole() {
+	if len(refs) == 0 {
 		return nil, nil
 	}
-	if err := w.Open(ctx); err != nil {
-		return nil, err
-	}
-	return fetch.Remote(ctx, w.Checkout, refs...)
+	return w.place().orphans(ctx, refs)
 }
 
 // FindSaved notes with the attempts of dead claims the branches that their runs had saved work on.

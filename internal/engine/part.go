@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// part is what one phase of a run does with an event.
+type part interface {
+	// look takes turns on one number and on what follows.
+	look(ctx context.Context, ev model.Event, rep *model.Report) error
+	// train takes a merge train further that the run is about.
+	train(ctx context.Context, o trains.Order, rep *model.Report) error
+}
+
+func (e *Engine) part() part {
+	return thread.ByPhase[part]{Whole: writingJob{e}, Agent: agentsJob{e}, Apply: writingJob{e}}.Of(e.Phase)
+}
+
+// writingJob is a run that changes what is on GitHub.
+type writingJob struct{ e *Engine }
+
+func (j writingJob) look(ctx context.Context, ev model.Event, rep *model.Report) error {
+	return j.e.drain(ctx, newTask(ev), rep)
+}
+
+func (j writingJob) train(ctx context.Context, o trains.Order, rep *model.Report) error {
+	return j.e.advance(ctx, o, rep)
+}
+
+// agentsJob is the job of an agent.
+type agentsJob struct{ e *Engine }
+
+// look always hands something over, so that nothing in the directory means that the job died.
+func (j agentsJob) look(ctx context.Context, ev model.Event, rep *model.Report) error {
+	e := j.e
+	if err := handoff.Fresh(e.Bundle); err != nil {
+		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
+	}
+	err := e.drain(ctx, newTask(ev), rep)
+	if e.Handed || err == nil || thread.IsLast(err) {
+		return err
+	}
+	e.Handed = true
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	p := newTopics(&e.World, ev, rep, nil)
+	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
+	return errors.Join(err, werr)
+}
+
+func (agentsJob) train(context.Context, trains.Order, *model.Report) error {
+	return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
+}

@@ -1,0 +1,61 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
+type Phase string
+
+// The phases.
+const (
+	WholeRun   Phase = ""
+	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over the result
+	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
+)
+
+// ByPhase holds what is done in each phase. Nothing else in the engine asks which one it is.
+type ByPhase[T any] struct{ Whole, Agent, Apply T }
+
+// Of is what is done in a phase.
+func (b ByPhase[T]) Of(p Phase) T {
+	switch p {
+	case AgentPhase:
+		return b.Agent
+	case ApplyPhase:
+		return b.Apply
+	}
+	return b.Whole
+}
+
+// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment. The job of an agent
+// only looks.
+func (t *Thread) Begin(ctx context.Context) error {
+	return ByPhase[func(context.Context, *Thread) error]{Whole: begin, Agent: Look, Apply: begin}.Of(t.Phase)(ctx, t)
+}
+
+// silent is the job of an agent: it has no credential, so it tells people nothing and has none to protect.
+var silent = ByPhase[bool]{Agent: true}
+
+// Unsaid is how a silent run ends in place of telling people why it stops: the other job finds the same, and tells it. nil for a
+// run that can.
+func Unsaid(t *Thread, why string) error {
+	if silent.Of(t.Phase) {
+		return End(model.ResultNothing, "%s", why)
+	}
+	return nil
+}
+
+// EndWithoutAgent ends an apply phase that would need an agent to go on.
+func EndWithoutAgent(w *World, what string, args ...any) *Stop {
+	result := model.ResultRetry
+	if w.Bundle == "" { // the agent's phase is still to come
+		result = model.ResultNothing
+	}
+	s := End(result, "%s for an agent phase; the next event or sweep starts one", fmt.Sprintf(what, args...))
+	s.Agent = w.Bundle == ""
+	return s
+}
