@@ -44,7 +44,7 @@ func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 // publicDir is a directory that every user can get to, with nothing in it: the temporary one must be such.
 func publicDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mergexo-wall-")
+	dir, err := os.MkdirTemp("", "mergexo-isolator-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is the point
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
@@ -181,9 +181,9 @@ func TestWhatTheWallCannotBecome(t *testing.T) {
 		assert.EqualError(t, err, want)
 	}
 	said, err := sh(t, opt, dir, "echo 'mergexo-0123 no such file' >&2; exit 126")
-	assert.Equal(t, agent.Exit, failure(t, err).Kind, "only the wall can say so")
+	assert.Equal(t, agent.Exit, failure(t, err).Kind, "only the isolator can say so")
 	assert.Equal(t, "mergexo-0123 no such file\n", said)
-	assert.Empty(t, log.String(), "what the wall says is for us")
+	assert.Empty(t, log.String(), "what the isolator says is for us")
 }
 
 // Whatever reads our environment or memory finds the token.

@@ -339,7 +339,7 @@ func (opt Options) chown(e isolate.Owners, dirs []string) (shared []isolate.File
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(out), &shared); err != nil {
-		return nil, fmt.Errorf("read what the wall found: %w", err)
+		return nil, fmt.Errorf("read what the isolator found: %w", err)
 	}
 	return shared, nil
 }

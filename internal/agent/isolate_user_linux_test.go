@@ -102,7 +102,7 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}
 	out, err := free.Output()
 	require.NoError(t, err)
-	require.Equal(t, "0\n", string(out), "without the wall it would be root")
+	require.Equal(t, "0\n", string(out), "without the isolator it would be root")
 	said, err := sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no")
 	require.NoError(t, err)
 	assert.Equal(t, opt.User+"\nno\n", said)

@@ -19,13 +19,13 @@ import (
 
 // machine is one on which MergeXO runs as some user.
 type machine struct {
-	t    *testing.T
-	top  string
-	dir  string // the checkout
-	wall string // this program, where everybody can execute it
-	opt  agent.Options
-	want agent.IsolationOptions
-	cred *syscall.Credential
+	t        *testing.T
+	top      string
+	dir      string // the checkout
+	isolator string // this program, where everybody can execute it
+	opt      agent.Options
+	want     agent.IsolationOptions
+	cred     *syscall.Credential
 }
 
 // machineOf is one that belongs to a user: 0 is root, any other one has no sudo.
@@ -34,14 +34,14 @@ func machineOf(t *testing.T, uid int) machine {
 	opt, _ := isolatedOptions(t)
 	m := machine{t: t, dir: clone(t), opt: opt, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // small
 	m.top = filepath.Dir(m.dir)
-	m.wall = filepath.Join(m.top, "mergexo")
+	m.isolator = filepath.Join(m.top, "mergexo")
 	self, err := agent.Self()
 	require.NoError(t, err)
-	replica(t, self, m.wall, 0o755)
-	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.wall, filepath.Join(m.top, "runner-temp", "temp")
+	replica(t, self, m.isolator, 0o755)
+	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.isolator, filepath.Join(m.top, "runner-temp", "temp")
 	require.NoError(t, os.MkdirAll(m.opt.Temp, 0o755)) //nolint:gosec // the runner's is as open
 	m.opt.Env = []string{"PATH=/usr/bin:/bin", "KEY=sk-kept"}
-	m.want = agent.IsolationOptions{Setting: agent.IsolationAuto, Isolator: m.wall, Path: "/usr/bin:/bin"}
+	m.want = agent.IsolationOptions{Setting: agent.IsolationAuto, Isolator: m.isolator, Path: "/usr/bin:/bin"}
 	require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(uid)+":"+strconv.Itoa(uid), m.dir, filepath.Dir(m.opt.Temp)).Run())
 	return m
 }
@@ -49,7 +49,7 @@ func machineOf(t *testing.T, uid int) machine {
 func (m machine) run(script string, args ...string) told {
 	m.t.Helper()
 	j := job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: append([]string{"/bin/sh", "-c", script, "sh"}, args...)}
-	cmd, out := play(m.t, m.wall, j, m.cred)
+	cmd, out := play(m.t, m.isolator, j, m.cred)
 	require.NoError(m.t, cmd.Run())
 	return answered(m.t, out)
 }
@@ -108,7 +108,7 @@ func TestRootThatMayGiveNothingAwayTakesNamespaces(t *testing.T) {
 		return
 	}
 	m := machineOf(t, 0)
-	cmd, out := play(t, m.wall, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: []string{"/bin/sh", "-c", "id -u"}}, m.cred)
+	cmd, out := play(t, m.isolator, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: []string{"/bin/sh", "-c", "id -u"}}, m.cred)
 	cmd.Args = append([]string{"setpriv", "--bounding-set", "-chown", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/usr/bin/setpriv"
 	require.NoError(t, cmd.Run())

@@ -17,7 +17,7 @@ func TestOnlyTheWallHandsOverANetwork(t *testing.T) {
 		from uint32
 		want bool
 	}{
-		"the wall":         {"sign", uint32(os.Geteuid()), true},      //nolint:gosec // a user's number
+		"the isolator":     {"sign", uint32(os.Geteuid()), true},      //nolint:gosec // a user's number
 		"another sign":     {"sigh", uint32(os.Geteuid()), false},     //nolint:gosec // a user's number
 		"a longer sign":    {"signs", uint32(os.Geteuid()), false},    //nolint:gosec // a user's number
 		"another user":     {"sign", uint32(os.Geteuid()) + 1, false}, //nolint:gosec // a user's number

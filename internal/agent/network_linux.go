@@ -146,7 +146,7 @@ func (m *handover) receive(conn *net.UnixConn) ([]*os.File, error) {
 	for _, f := range files {
 		_ = f.Close()
 	}
-	return nil, errors.New("this is not the wall")
+	return nil, errors.New("this is not the isolator")
 }
 
 // end closes the handover and its listeners once the program has ended. refused is how many packets it sent in vain, and

@@ -237,7 +237,7 @@ func probing(t *testing.T) map[string]machine {
 	for how, m := range all {
 		bin := filepath.Join(m.top, "programs")
 		require.NoError(t, os.Mkdir(bin, 0o755)) //nolint:gosec // for everybody
-		replica(t, m.wall, filepath.Join(bin, "probe"), 0o755)
+		replica(t, m.isolator, filepath.Join(bin, "probe"), 0o755)
 		require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\nFAKE_AGENT=claude exec probe \"$@\"\n"), 0o755)) //nolint:gosec // a program
 		m.opt.Env = []string{"PATH=" + bin + ":" + m.want.Path, "FAKE_AGENT=probe"}
 		all[how] = m
@@ -248,7 +248,7 @@ func probing(t *testing.T) map[string]machine {
 // withSudo gives a machine a sudo that asks nobody.
 func (m *machine) withSudo() {
 	m.t.Helper()
-	replica(m.t, m.wall, filepath.Join(m.top, "setuid"), os.ModeSetuid|0o755)
+	replica(m.t, m.isolator, filepath.Join(m.top, "setuid"), os.ModeSetuid|0o755)
 	require.NoError(m.t, os.Mkdir(filepath.Join(m.top, "bin"), 0o755))
 	hosted{t: m.t, top: m.top}.sudo(`FAKE_AGENT=sudo exec ` + m.top + `/setuid "$@"`)
 	m.want.Path = m.top + "/bin:/usr/bin:/bin"
@@ -300,7 +300,7 @@ func TestNothingGetsOutOfANetworkOfItsOwn(t *testing.T) {
 
 func (m machine) runArgv(argv ...string) told {
 	m.t.Helper()
-	cmd, out := play(m.t, m.wall, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: argv}, m.cred)
+	cmd, out := play(m.t, m.isolator, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: argv}, m.cred)
 	require.NoError(m.t, cmd.Run())
 	return answered(m.t, out)
 }
@@ -322,7 +322,7 @@ func TestAModelIsAskedFromANetworkOfItsOwn(t *testing.T) {
 			m.opt.Adapter, m.opt.Access = "claude", []string{"ANTHROPIC_API_KEY=sk-key", "ANTHROPIC_BASE_URL=" + provider.URL}
 			ask := func() string {
 				req := feedback("please")
-				cmd, out := play(t, m.wall, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Request: &req}, m.cred)
+				cmd, out := play(t, m.isolator, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Request: &req}, m.cred)
 				require.NoError(t, cmd.Run())
 				said := answered(t, out)
 				require.Empty(t, said.Error, said.Log)
@@ -342,7 +342,7 @@ func TestANetworkThatCannotBeMadeIsAMistake(t *testing.T) {
 	m := machineOf(t, tenant())
 	m.opt.Network = model.Network{Model: true}
 	cmd, out := play(t, "/bin/sh", job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: []string{"true"}}, m.cred)
-	cmd.Args = []string{"sh", "-c", `exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_net_namespaces; exec "$0"' "$0"`, m.wall}
+	cmd.Args = []string{"sh", "-c", `exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_net_namespaces; exec "$0"' "$0"`, m.isolator}
 	require.NoError(t, cmd.Run())
 	said := answered(t, out)
 	assert.Equal(t, agent.LevelNamespace, said.Level)

@@ -78,7 +78,7 @@ func swarmed(program string) int {
 func (m machine) swarm(runs int) {
 	m.t.Helper()
 	swarm := filepath.Join(m.dir, "swarm-"+strconv.Itoa(os.Getpid()))
-	replica(m.t, m.wall, swarm, 0o755)
+	replica(m.t, m.isolator, swarm, 0o755)
 	m.opt.Env = append(m.opt.Env, "FAKE_AGENT=swarm")
 	for range runs {
 		said := m.run(swarm)

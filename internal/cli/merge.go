@@ -65,7 +65,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
 	e := &engine.Engine{World: thread.World{
-		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
+		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random, Isolator: self,
 		Secrets: p.secrets.all(),
 	}}
 	rep, err := e.MergeLocal(c.Context, landing.LocalOrder{

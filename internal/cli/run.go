@@ -270,7 +270,7 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random,
-		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: p.secrets.all(), Reach: reach,
+		Sessions: w.sessions, Transcripts: sealing, Isolator: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle,
 	}}
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil

@@ -72,7 +72,7 @@ func (w *world) named(numbers []int, titles ...string) {
 // busy is a repository in the middle of its work: nine days of it.
 func busy(t *testing.T) *world {
 	t.Helper()
-	w := newTrain(t, "speculate = 2", "batch = 1", "[external]", "enabled = true", "evaluate = "+judge("fix", "the new test passes without the change"))
+	w := newTrain(t, "speculate = 2", "batch = 1", "[external]", "enabled = true", "evaluate = "+evaluates("fix", "the new test passes without the change"))
 	w.gate.at = func(n int, r *http.Request) fate { // agents take their time before they push
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			w.later(time.Duration(2+n%9) * time.Minute)

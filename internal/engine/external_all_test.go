@@ -16,7 +16,7 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 		t.Run(badge, func(t *testing.T) {
 			t.Parallel()
 			diesFromForkTo(t, badge, func(t *testing.T) *world {
-				w := newGuest(t, "evaluate = "+judge("approve", "fine"), rule)
+				w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), rule)
 				w.letIn("carol")
 				return w
 			})

@@ -16,7 +16,7 @@ import (
 
 func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	head := w.theirs()
 	w.letIn("carol")
 	assert.Contains(t, w.due(), fmt.Sprintf("%d external", w.number))
@@ -38,7 +38,7 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 
 func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.letIn("octo")
 	w.sweep()
 	assert.Equal(t, "merged", w.badge())
@@ -58,7 +58,7 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newGuest(t, rule)
+			w := newExternal(t, rule)
 			head, base := w.theirs(), w.at("main")
 			w.letIn("carol")
 			swept := w.sweep()
@@ -84,7 +84,7 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 
 func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t,
+	w := newExternal(t,
 		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`,
 		"[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
@@ -102,7 +102,7 @@ func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
 // The command goes by the same line of the settings as the label.
 func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
+	w := newExternal(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
 	base := w.at("main")
 	w.later(time.Minute)
 	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
@@ -119,7 +119,7 @@ func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
 func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"alice"} { // may write, and no more
-		w := newGuest(t)
+		w := newExternal(t)
 		w.letIn(login)
 		w.sweep()
 		assert.Equal(t, "open", w.badge())
@@ -130,7 +130,7 @@ func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
 
 func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("reject", "It is out of scope."))
+	w := newExternal(t, "evaluate = "+evaluates("reject", "It is out of scope."))
 	w.letIn("carol")
 	w.sweep()
 	assert.Equal(t, "closed", w.badge())
@@ -143,7 +143,7 @@ func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t,
+	w := newExternal(t,
 		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\",\"reason\":\"good now\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
 	head := w.theirs()
@@ -158,7 +158,7 @@ func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
 
 func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.letIn("carol")
 	w.sweep()
 	assert.Equal(t, "open", w.badge())
@@ -175,7 +175,7 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 
 func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.letIn("carol")
 	w.contribute("feature", "f.txt", "something else\n")
 	w.sweep()
@@ -191,7 +191,7 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	const settings = ".github/mergexo.toml"
 	w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), "[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n", 1))
 	before := w.theirs()
@@ -224,7 +224,7 @@ func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 func TestAForcePushInTheMiddleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T) *world {
-		w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+		w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 		w.letIn("carol")
 		return w
 	}
@@ -269,7 +269,7 @@ func TestAForcePushInTheMiddleIsToldOnce(t *testing.T) {
 
 func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.write("octo", "main", "f.txt", "f\n")
 	picked := w.at("main")
 	w.write("octo", "main", "later.txt", "later\n")
@@ -283,7 +283,7 @@ func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
 
 func TestAnEvaluationThatPrintsGarbageIsToldAfterThreeAttempts(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, `evaluate = ["sh", "-c", "cat >/dev/null; echo LGTM"]`)
+	w := newExternal(t, `evaluate = ["sh", "-c", "cat >/dev/null; echo LGTM"]`)
 	w.letIn("carol")
 	for range 3 {
 		w.sweep()

@@ -28,7 +28,7 @@ func diesAfterPush(_ int, r *http.Request) fate {
 // mirrored is a guest who is let in, whose mirror is there, and whose run died then.
 func mirrored(t *testing.T, more ...string) *world {
 	t.Helper()
-	w := newGuest(t, more...)
+	w := newExternal(t, more...)
 	w.letIn("carol")
 	w.gate.at = diesAfterPush
 	w.sweepOnly()
@@ -55,7 +55,7 @@ func onMirror(t *testing.T, w *world, settings string) {
 
 func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test.")+anyPath)
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
 	mark, base := filepath.Join(t.TempDir(), "run"), w.mirror()
 	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\nallowed_users = [\"mallory\"]\n[agent]\nadapter = \"suggestion\"\n[merge]\napprovals = 0\n"+
 		"tests = [\"sh\", \"-c\", \"id >%s\"]\n[[merge.rule]]\nbranch = \"*\"\nstrategy = \"no-ff\"\n", mark))
@@ -68,7 +68,7 @@ func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 
 func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test.")+anyPath)
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
 	guest := w.number
 	victim := w.second("agent/victim", "victim.txt")
 	w.handle(w.delivery("pull_request"))
@@ -82,7 +82,7 @@ func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
 
 func TestAForksWorkflowIsOnNoBranchBeforeItIsJudged(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "No workflows, please."))
+	w := newExternal(t, "evaluate = "+evaluates("fix", "No workflows, please."))
 	w.contribute("feature", ".github/workflows/x.yml", "on: push\njobs: {}\n")
 	w.letIn("carol")
 	w.sweep()
@@ -129,7 +129,7 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newGuest(t, "evaluate = "+c.command)
+			w := newExternal(t, "evaluate = "+c.command)
 			c.base(w)
 			w.contribute("feature", c.path, yes)
 			w.letIn("carol")
@@ -142,7 +142,7 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 
 func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("approve", "fine"), "[[merge.rule]]\nbranch = \"none-of-these\"\nstrategy = \"no-ff\"")
+	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "[[merge.rule]]\nbranch = \"none-of-these\"\nstrategy = \"no-ff\"")
 	raw := w.fileOf("main", ".github/mergexo.toml")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(raw, "[merge]\n", "[merge]\napprovals = 0\nrequired_checks = [\"test\"]\n", 1))
 	w.letIn("carol")
@@ -160,7 +160,7 @@ func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
 
 func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.later(time.Minute)
 	status, out := w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"needs-work"}})
 	require.Equal(t, 200, status, "%s", out)
@@ -173,7 +173,7 @@ func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
 
 func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.write("octo", "main", "f.txt", "f\n") // the same as the contributor's commit
 	w.later(time.Minute)
 	fork := "/api/v3/repos/mallory/widgets"
@@ -189,7 +189,7 @@ func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
 
 func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	fork := "/api/v3/repos/mallory/widgets"
 	tip := w.api("mallory", "GET", fork+"/git/commits/"+w.theirs(), nil)
 	root := w.api("mallory", "POST", fork+"/git/commits", object{"message": "Root", "tree": tip.at("tree", "sha"), "parents": []any{}})
@@ -207,7 +207,7 @@ func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
 
 func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("reject", "Out of scope."))
+	w := newExternal(t, "evaluate = "+evaluates("reject", "Out of scope."))
 	w.letIn("carol")
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/%d", w.number)) {
@@ -230,7 +230,7 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 
 func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.letIn("carol")
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/labels/") {
@@ -247,7 +247,7 @@ func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
 
 func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 	t.Parallel()
-	w := mirrored(t, "evaluate = "+judge("approve", "fine"))
+	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	said := w.comments()
 	require.Len(t, said, 1)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", said[0].id())), object{"body": "Typo.\n\n" + said[0]["body"].(string)})
@@ -264,7 +264,7 @@ func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 
 func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
 	t.Parallel()
-	w := mirrored(t, "evaluate = "+judge("approve", "fine"))
+	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.sweep()
 	assert.Empty(t, w.at(w.mirror()))

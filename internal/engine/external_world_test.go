@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// judge is a command that prints a verdict, whatever it is asked.
-func judge(verdict, reason string) string {
+// evaluates is a command that prints a verdict, whatever it is asked.
+func evaluates(verdict, reason string) string {
 	return fmt.Sprintf(`["sh", "-c", 'cat >/dev/null; echo "{\"verdict\": \"%s\", \"reason\": \"%s\"}"']`, verdict, reason)
 }
 
-// newGuest is a pull request from mallory's fork, which nobody has let in yet. more are lines of [external].
-func newGuest(t *testing.T, more ...string) *world {
+// newExternal is a pull request from mallory's fork, which nobody has let in yet. more are lines of [external].
+func newExternal(t *testing.T, more ...string) *world {
 	t.Helper()
 	lines := "[merge]\ntests = \"none\"\n[external]\nenabled = true\n" + strings.Join(more, "\n")
 	w := newWorld(t, "", lines)

@@ -82,7 +82,7 @@ func TestAJobWithoutATokenHoldsTheNetworkToo(t *testing.T) {
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
 	w.talk("alice", "Who are you?")
 	ev, e := w.delivery("issue_comment"), w.engine()
-	e.Wall, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
+	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	_, err := e.Handle(context.Background(), ev)
 	assert.ErrorContains(t, err, `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
 }
@@ -93,7 +93,7 @@ func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
 	w.isolated(whoAmI)
 	w.talk("alice", "Who are you?")
 	e := w.engine()
-	e.Wall = ""
+	e.Isolator = ""
 	_, err := e.Handle(context.Background(), w.delivery("issue_comment"))
 	require.Error(t, err)
 	for _, way := range []string{`isolation = "auto"`, "user namespaces", "sudo without a password", "two jobs", `isolation = "none" under [agent]`} {
@@ -108,7 +108,7 @@ func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
 	w.isolated(whoAmI)
 	w.talk("alice", "Who are you?")
 	ev, e := w.delivery("issue_comment"), w.engine()
-	e.Wall, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
+	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	rep, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)

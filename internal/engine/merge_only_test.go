@@ -16,7 +16,7 @@ const mergesOnly = "[merge]\ntests = [\"true\"]\n[external]\nenabled = true\n"
 
 func TestALabelOnAForkNeedsNoAgent(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.withoutAgent(mergesOnly)
 	w.letIn("carol")
 	w.sweep()

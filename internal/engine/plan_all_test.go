@@ -56,7 +56,7 @@ var scenes = map[string]scene{
 		return w, handling(t, w.delivery("issue_comment"))
 	}, "react comment react comment"},
 	"fork": {func(t *testing.T) (*world, doing) {
-		w := newGuest(t, "evaluate = "+judge("approve", "fine"), "")
+		w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "")
 		w.letIn("carol")
 		return w, sweepEvents(t, sweeping.Options{Only: []int{w.number}})
 	}, "comment push"},

@@ -81,7 +81,7 @@ func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
 
 func TestAStrangersPullRequestIsNotReviewedByItself(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "[review]\nauto = \"ready\"")
+	w := newExternal(t, "[review]\nauto = \"ready\"")
 	w.finds(threeFindings())
 	w.handle(w.delivery("pull_request"))
 	assert.Zero(t, w.calls())

@@ -21,7 +21,7 @@ const writeItOut = `echo '{"findings": [{"path": "f.txt", "line": 1, "severity":
 // newReader is a fork's pull request that an isolated script reviews.
 func newReader(t *testing.T, script string) *world {
 	t.Helper()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.isolated(script)
 	return w
 }
@@ -82,7 +82,7 @@ func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
 
 func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t)
+	w := newExternal(t)
 	w.finds(threeFindings())
 	w.orders("carol", "/mergexo review")
 	w.answered("rejected", "The pull request of a fork is not reviewed with `isolation = \"none\"`")

@@ -114,7 +114,7 @@ func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	e := w.engine()
-	e.Phase, e.Bundle, e.Wall = thread.AgentPhase, dir, ""
+	e.Phase, e.Bundle, e.Isolator = thread.AgentPhase, dir, ""
 	_, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	rep := w.phase(thread.ApplyPhase, ev, dir)

@@ -168,7 +168,7 @@ func TestTestsOnAHeadThatMovedEndWithTheRun(t *testing.T) {
 func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	const hangs = `["sh", "-c", "cat >/dev/null; echo evaluating >&2; exec tail -f /dev/null"]`
-	w := newGuest(t, "evaluate = "+hangs)
+	w := newExternal(t, "evaluate = "+hangs)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `timeout = "1m"`, "timeout = \"1m\"\nrun_timeout = \"30s\"", 1))
 	w.letIn("carol")
 	w.gate.after = func(n int) {

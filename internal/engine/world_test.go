@@ -366,7 +366,7 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Credential: source, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: cmp.Or(w.gitPath, os.Getenv("PATH"))},
 		Run:    thread.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self,
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Isolator: self,
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}}
 }

@@ -216,7 +216,7 @@ func merging(st model.State, m model.ExternalMarker) *model.Posted[model.MergeMa
 
 // Decide is the result of an admission, given the evaluation of its tip; without evaluation the label decides. A fix starts
 // the next round.
-func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalMarker {
+func Decide(p Policy, m model.ExternalMarker, j model.EvaluationResult) model.ExternalMarker {
 	m.Verdict, m.Reason = j.Verdict, j.Reason
 	switch {
 	case j.Verdict == model.VerdictApprove:

@@ -325,7 +325,7 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 	policy := labelled().Policy
 	decide := func(verdict string, round int, p external.Policy) model.ExternalMarker {
 		m := entry(func(m *model.ExternalMarker) { m.Round, m.Attempt = round, 2 }).Marker
-		got := external.Decide(p, m, model.Judgement{Verdict: verdict, Reason: "r"})
+		got := external.Decide(p, m, model.EvaluationResult{Verdict: verdict, Reason: "r"})
 		require.Equal(t, verdict, got.Verdict)
 		require.False(t, got.Evaluated, "only the caller knows that a command said so")
 		return got

@@ -38,7 +38,7 @@ type verdict struct {
 // server, or the server refused it for a limit), or when sending it twice has no other effect than once.
 func (w *wire) classify(a answer, err error, sent bool, m manner) verdict {
 	if err != nil {
-		return w.judgeSilence(err, sent, m)
+		return w.classifySilence(err, sent, m)
 	}
 	if until, wait, ok := w.limit(a); ok {
 		e := &Error{Kind: RateLimited, Status: a.StatusCode, Until: until, Fix: "try again at that time, or use a token of your own GitHub App",
@@ -100,8 +100,8 @@ func unreadableBody(a answer) string {
 	return "the answer is not JSON"
 }
 
-// judgeSilence decides about an attempt without an answer.
-func (w *wire) judgeSilence(err error, sent bool, m manner) verdict {
+// classifySilence decides about an attempt without an answer.
+func (w *wire) classifySilence(err error, sent bool, m manner) verdict {
 	e := &Error{Kind: Unavailable, Message: w.line(err.Error()), Fix: fixLater}
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
 		e.Fix = fixReach

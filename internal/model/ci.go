@@ -38,7 +38,7 @@ type Rerun struct {
 	Attempt int   `json:"attempt"` // that failed
 }
 
-// FlakyMark records in a receipt that the agent judged a failure flaky.
+// FlakyMark records in a receipt that the agent called a failure flaky.
 type FlakyMark struct {
 	Issue int     `json:"issue"` // where it is reported
 	Runs  []Rerun `json:"runs"`

@@ -81,8 +81,8 @@ type Evaluation struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Judgement is an evaluating command's answer.
-type Judgement struct {
+// EvaluationResult is an evaluating command's answer.
+type EvaluationResult struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
 }

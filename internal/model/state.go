@@ -96,7 +96,7 @@ type TurnMarker struct {
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
 	// Tries are earlier failed attempts, the newest last.
 	Tries []Try `json:"tries,omitempty"`
-	// Flaky is the result for a failure that the agent judged flaky.
+	// Flaky is the result for a failure that the agent called flaky.
 	Flaky *FlakyMark `json:"flaky,omitempty"`
 	// Lifts is the comment of the agent's newest question that an answer had lifted by this claim.
 	Lifts int64 `json:"lifts,omitempty"`

@@ -92,7 +92,7 @@ type Blocked struct {
 	URL      string    `json:"url"`
 }
 
-// Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
+// Gate is one condition that must be met before anything is done on a pull request, with what it was evaluated by.
 type Gate struct {
 	Name     GateName `json:"name"`
 	Met      bool     `json:"met"`

@@ -140,7 +140,7 @@ func anyRun(feedback []model.Comment) bool {
 }
 
 // Carry copies into a receipt what earlier receipts say of its head: which current failures were answered, and which were
-// judged flaky. Reading stops at the new receipt, so nothing else keeps that.
+// called flaky. Reading stops at the new receipt, so nothing else keeps that.
 func Carry(m model.TurnMarker, st model.State, failures []model.Comment) model.TurnMarker {
 	m.Events = slices.Clone(m.Events)
 	for _, c := range failures {

@@ -46,7 +46,7 @@ func reruns(feedback []model.Comment) []model.Rerun {
 	return out
 }
 
-// Flaky reports whether a run failed again on the same head after a receipt judged its failure flaky. Failures answered
+// Flaky reports whether a run failed again on the same head after a receipt called its failure flaky. Failures answered
 // since do not count.
 func Flaky(st model.State, failures []model.Comment, head string) (mark model.FlakyMark, again bool) {
 	for _, t := range receipts(st) {

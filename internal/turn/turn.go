@@ -249,7 +249,7 @@ func Keys(number int, feedback []model.Comment) []string {
 
 // Since is the mark that a turn over this snapshot sets, given what it leaves for later. Something said a moment earlier
 // that the reading missed, since GitHub answers from replicas, is not lost by it: the next reading reaches below the mark
-// by the rest of a page, and judges by the receipts themselves all that it reaches.
+// by the rest of a page, and decides by the receipts themselves all that it reaches.
 func Since(s model.Snapshot, later []model.Comment) model.Mark {
 	mark := model.Mark{At: s.ReadAt, ID: Newest(s.Comments)}
 	for _, c := range later {
@@ -308,7 +308,7 @@ const (
 	AskRun // only the state of its workflow run tells
 )
 
-// Alive judges a claim by its marker, as seen by a run with this id and attempt at this time of the server.
+// Alive evaluates a claim by its marker, as seen by a run with this id and attempt at this time of the server.
 func Alive(m model.TurnMarker, run int64, runAttempt int, now time.Time) Liveness {
 	switch {
 	case !m.Expires.IsZero() && now.After(m.Expires):
@@ -323,7 +323,7 @@ func Alive(m model.TurnMarker, run int64, runAttempt int, now time.Time) Livenes
 	return AskRun
 }
 
-// AliveByRun judges a claim by what GitHub knows of its workflow run. A run that GitHub does not know is live until the
+// AliveByRun evaluates a claim by what GitHub knows of its workflow run. A run that GitHub does not know is live until the
 // claim expires: a token without the right to read Actions must not make us run beside somebody.
 func AliveByRun(m model.TurnMarker, r model.RunState) Liveness {
 	if r.Known && (r.Completed || r.Attempt > m.RunAttempt) {

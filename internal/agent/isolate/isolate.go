@@ -119,7 +119,7 @@ const maxSpec = 64 << 20
 func Seal(l Spec) ([]byte, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
-		return nil, fmt.Errorf("write to the wall: %w", err)
+		return nil, fmt.Errorf("write to the isolator: %w", err)
 	}
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...), nil //nolint:gosec // far less than 4 GiB
 }

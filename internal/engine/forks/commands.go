@@ -18,7 +18,7 @@ import (
 )
 
 // run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
-// standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is judged.
+// standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is evaluated.
 func (g *admission) run(ctx context.Context, kind string, argv []string, dir string) ([]byte, error) {
 	if err := g.Outside(ctx, fmt.Sprintf("the %s command of [external] comes next", kind)); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (g *admission) dispose(remove func() error) {
 }
 
 // ofBase puts the files of the base branch in the place of the arguments that name them. An argument that names anything else
-// of the pull request is refused: it would decide how it is judged.
+// of the pull request is refused: it would decide how it is evaluated.
 func ofBase(argv []string, base, tree string) ([]string, error) {
 	argv = slices.Clone(argv)
 	for i, arg := range argv {

@@ -21,7 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Merger judges and claims requests to merge.
+// Merger evaluates and claims requests to merge.
 type Merger interface {
 	// Ready says whether a request can go ahead now.
 	Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error)

@@ -109,7 +109,7 @@ type mistake struct{ text string }
 
 func (s *mistake) Error() string { return s.text }
 
-// reach makes sure that the mirror has what is to be judged, and that it is not on the base already.
+// reach makes sure that the mirror has what is to be evaluated, and that it is not on the base already.
 func (g *admission) reach(ctx context.Context) error {
 	if err := g.Open(ctx); err != nil {
 		return err
@@ -176,22 +176,22 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 	return &mistake{fmt.Sprintf("branch %s moved from %s to %s: somebody else pushed there, which nobody has accepted", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
 }
 
-// evaluate has the tip judged, by the command of the settings or else by the label.
+// evaluate has the tip evaluated, by the command of the settings or else by the label.
 func (g *admission) evaluate(ctx context.Context) error {
 	s, m := g.Settings.External, &g.marker
-	judged := model.Judgement{Verdict: model.VerdictApprove}
+	found := model.EvaluationResult{Verdict: model.VerdictApprove}
 	if len(s.Evaluate) > 0 {
 		out, err := g.run(ctx, "evaluate", s.Evaluate, "")
 		if err != nil {
 			return err
 		}
-		if judged, err = external.ParseJudgement(out); err != nil {
+		if found, err = external.ParseEvaluation(out); err != nil {
 			return &mistake{"the evaluation's answer cannot be read: " + err.Error()}
 		}
 		m.Evaluated = true
 	}
-	judged.Reason = redact.Text(ctx, g.Thread, judged.Reason)
-	*m = external.Decide(thread.ForkFacts(g.Thread, g.MayLetIn).Policy, *m, judged)
+	found.Reason = redact.Text(ctx, g.Thread, found.Reason)
+	*m = external.Decide(thread.ForkFacts(g.Thread, g.MayLetIn).Policy, *m, found)
 	m.Attempt = 1
 	if !m.Open() {
 		return nil

@@ -155,7 +155,7 @@ func (g *merger) untilIdle(ctx context.Context) error {
 			busy = busy || live
 		}
 		if !busy || pause > limit {
-			return nil // whoever judges the request sees who is at work
+			return nil // whoever evaluates the request sees who is at work
 		}
 		if err := g.GitHub.Pause(ctx, pause); err != nil {
 			return err

@@ -46,7 +46,7 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 		setting = agent.IsolationNone
 	}
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: setting, User: s.Agent.User, Isolator: w.Wall, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
+		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
 	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
@@ -110,7 +110,7 @@ func AgentOptions(w *World, s config.Settings, gitEnv ...string) agent.Options {
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
 		Env: agent.Environment(w.Lookup, s.Agent.PassEnv, gitEnv), Access: agent.Access(w.Lookup, s.Agent.Adapter), Network: s.Agent.Network,
-		Timeout: s.Agent.Timeout, Grace: Grace, Log: w.Foreign, Events: w.Log, Isolator: w.Wall, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Clock: w.Clock,
+		Timeout: s.Agent.Timeout, Grace: Grace, Log: w.Foreign, Events: w.Log, Isolator: w.Isolator, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Clock: w.Clock,
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOptions(ctx context.Context, w *World, s config.Settings, timeout time.
 	}
 	return agent.Options{
 		Env: agent.Environment(w.Lookup, nil, gitEnv), Timeout: timeout, Grace: Grace, Log: w.Foreign,
-		Isolator: w.Wall, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Temp: temp, Network: s.Agent.Network, Events: w.Log, Clock: w.Clock,
+		Isolator: w.Isolator, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Temp: temp, Network: s.Agent.Network, Events: w.Log, Clock: w.Clock,
 	}, nil
 }
 

@@ -70,8 +70,8 @@ type World struct {
 	Sessions string
 	// Transcripts seals the transcripts that travel with the repository instead; the zero value: none do.
 	Transcripts transcript.Key
-	// Wall is this program, behind which agents and tests are started; "": without a wall.
-	Wall string
+	// Isolator is this program, under which agents and tests are started; "": without isolation.
+	Isolator string
 	// Secrets are what no agent may find anywhere, beside the secrets of Git's credential.
 	Secrets []string
 	// Reach makes the credential hold for further repositories; nil: it does so, or never will.

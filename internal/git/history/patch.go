@@ -134,7 +134,7 @@ func (p *patches) plan(commits []string, steps []Step, sizes map[string]int64) {
 				p.add(s, sizes)
 			}
 		}
-		for _, s := range steps[:own] { // only now: each of two copies in a commit is judged by its own name
+		for _, s := range steps[:own] { // only now: each of two copies in a commit is checked by its own name
 			seen[s.Id] = true
 		}
 		steps = steps[own:]

@@ -14,17 +14,17 @@ import (
 
 func TestWhatAnEvaluationSays(t *testing.T) {
 	t.Parallel()
-	for out, want := range map[string]model.Judgement{
+	for out, want := range map[string]model.EvaluationResult{
 		`{"verdict": "approve"}`: {Verdict: "approve"},
 		"\n\uFEFF {\"reason\": \" x \", \"verdict\": \"approve\"}\r\n": {Verdict: "approve", Reason: "x"},
 		`{"verdict": "reject", "reason": "a\nb <!-- é"}`:               {Verdict: "reject", Reason: "a\nb <!-- é"},
 		`{"verdict": "fix", "reason": "tabs"}`:                         {Verdict: "fix", Reason: "tabs"},
 	} {
-		got, err := external.ParseJudgement([]byte(out))
+		got, err := external.ParseEvaluation([]byte(out))
 		require.NoError(t, err, out)
 		assert.Equal(t, want, got)
 	}
-	long, err := external.ParseJudgement([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`))
+	long, err := external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`))
 	require.NoError(t, err)
 	assert.Equal(t, strings.Repeat("ä", 2_000)+" [...]", long.Reason)
 }
@@ -54,7 +54,7 @@ func TestWhatIsNoVerdict(t *testing.T) {
 		"{\"verdict\": \"approve\", \"reason\": \"\xff\"}": `the answer: not UTF-8; want`,
 		strings.Repeat(" {", 40_000):                       "the answer has 79999 bytes, over 65536",
 	} {
-		got, err := external.ParseJudgement([]byte(out))
+		got, err := external.ParseEvaluation([]byte(out))
 		require.ErrorContains(t, err, want, out)
 		assert.Zero(t, got)
 		assert.Less(t, len(err.Error()), 400)
@@ -62,13 +62,13 @@ func TestWhatIsNoVerdict(t *testing.T) {
 	}
 }
 
-// FuzzJudgement holds that no output is taken for more than it says, and that what it is refused with is one line.
-func FuzzJudgement(f *testing.F) {
+// FuzzEvaluation holds that no output is taken for more than it says, and that what it is refused with is one line.
+func FuzzEvaluation(f *testing.F) {
 	for _, s := range []string{`{"verdict": "approve", "reason": "x"}`, `{"verdict": "fix"}`, "\uFEFF{}", "", "\x00", `{"verdict": "reject", "reason": "\u0000\ud800"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
-		j, err := external.ParseJudgement(out)
+		j, err := external.ParseEvaluation(out)
 		if err != nil {
 			require.Zero(t, j)
 			require.Less(t, len(err.Error()), 1000)
