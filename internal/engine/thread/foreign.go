@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -87,14 +88,17 @@ func Outlives(err error) bool {
 	return errors.As(err, &s) && s.Alive
 }
 
-// IsLast says that a run which was stopped so does nothing more.
+// IsLast says that a run which was stopped so does nothing more: nobody can know what would follow.
 func IsLast(err error) bool {
-	s := (*Stop)(nil)
-	return errors.As(err, &s) && s.Last
+	s, ended := (*Stop)(nil), (*effect.Ended)(nil)
+	return errors.As(err, &s) && s.Last || errors.As(err, &ended)
 }
 
-// Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.
-func Releases(ctx context.Context, cause error) bool { return ctx.Err() == nil && !Outlives(cause) }
+// Releases says that a run which ends so releases its claim: it was not cancelled, nothing of it goes on running, and it is known
+// what it did.
+func Releases(ctx context.Context, cause error) bool {
+	return ctx.Err() == nil && !Outlives(cause) && !IsLast(cause)
+}
 
 // IsAlive says that foreign code goes on running.
 func IsAlive(err error) bool {
