@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 // tally is the result of all tests so far.
@@ -87,9 +90,14 @@ func (m *machine) goTest(ctx context.Context, o options, env, tags []string, arg
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start go test: %w", err)
 	}
-	f := &folding{m: m, o: o, packages: map[string]*result{}}
+	heard, stop := onSilence(clock.Or(nil), func(s syscall.Signal) {
+		m.out.line("nothing has happened for %s: the tests that run hang, and are ended", hangTime)
+		_ = syscall.Kill(-cmd.Process.Pid, s)
+	})
+	f := &folding{m: m, o: o, packages: map[string]*result{}, heard: heard}
 	f.read(out)
 	err = cmd.Wait()
+	stop()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -109,6 +117,7 @@ type folding struct {
 	o        options
 	packages map[string]*result
 	told     bool // that something failed
+	heard    func()
 }
 
 func (f *folding) read(out io.Reader) {
@@ -118,6 +127,7 @@ func (f *folding) read(out io.Reader) {
 		if err != nil {
 			return
 		}
+		f.heard()
 		var e event
 		if json.Unmarshal(line, &e) != nil {
 			f.m.out.line("%s", bytes.TrimSpace(line))

@@ -42,7 +42,7 @@ func (m *machine) stress(ctx context.Context, o options) error {
 		m.busy(busy)
 	}()
 	defer func() { rest(); <-ended }()
-	args := slices.Concat([]string{"-vet=off", "-timeout=90m", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags, packages)
+	args := slices.Concat([]string{"-vet=off", "-timeout=0", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags, packages)
 	env = append(env, "GOMAXPROCS=1")
 	var all []func()
 	for range rounds {

@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 )
 
 func TestArguments(t *testing.T) {
@@ -23,7 +28,7 @@ func told(o options, events ...string) (screen, end string) {
 	var out, last bytes.Buffer
 	m := &machine{out: &console{to: &out}}
 	o.seed = 7
-	f := &folding{m: m, o: o, packages: map[string]*result{}}
+	f := &folding{m: m, o: o, packages: map[string]*result{}, heard: func() {}}
 	f.read(strings.NewReader(strings.Join(events, "\n") + "\n"))
 	m.tally.tell(&last, 61*time.Second, o, o.order(), m.missing)
 	return out.String(), last.String()
@@ -69,6 +74,30 @@ func TestTheEndTellsTheOrderOfTheTests(t *testing.T) {
 	assert.Contains(t, end, "again: scripts/test ./internal/engine -shuffle=5\n")
 	_, end = told(options{stress: true}, passed)
 	assert.Contains(t, end, "in 1m1s, an order a round; ", "each round tells its own")
+}
+
+func TestWhatHangsIsEndedHoweverLongItAllTakes(t *testing.T) {
+	c, ended := clockwork.NewFakeClock(), make(chan syscall.Signal)
+	heard, stop := onSilence(c, func(s syscall.Signal) { ended <- s })
+	waits, over := context.WithTimeout(t.Context(), clocktest.Hang)
+	defer over()
+	for range 10 {
+		c.Advance(hangTime - time.Second)
+		require.NoError(t, c.BlockUntilContext(waits, 2), "both are still to come")
+		heard()
+	}
+	c.Advance(hangTime)
+	assert.Equal(t, syscall.SIGQUIT, <-ended, "which it answers by telling where it is")
+	c.Advance(hangTime)
+	assert.Equal(t, syscall.SIGKILL, <-ended)
+	heard()
+	stop()
+	c.Advance(3 * hangTime)
+	select {
+	case s := <-ended:
+		t.Errorf("%s after the end", s)
+	default:
+	}
 }
 
 func TestVersions(t *testing.T) {
