@@ -137,7 +137,8 @@ func (p *program) blockedCommand() *cli.Command {
 				return err
 			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
-				r.Repo, e.Effects = repo, engine.Applier(c.Bool("dry-run"))
+				r.Repo = repo
+				e.DryRun(c.Bool("dry-run"))
 				reports, err := e.Reset(ctx, r)
 				if len(reports) == 0 && err != nil {
 					return err

@@ -229,7 +229,7 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	if err != nil {
 		return p.mistake(c, w, model.Report{Number: ev.Number, Reason: err.Error()}, err)
 	}
-	e.Effects = engine.Applier(dry)
+	e.DryRun(dry)
 	rep, err := e.Handle(ctx, ev)
 	left := p.leave(w, &rep, done)
 	if err != nil {

@@ -83,7 +83,7 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	if err != nil {
 		return p.unswept(c, w, sweeping.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}
-	e.Effects = engine.Applier(c.Bool("dry-run"))
+	e.DryRun(c.Bool("dry-run"))
 	swept, err := e.Sweep(ctx, repo, opt)
 	left := p.leave(w, &swept.Results[len(swept.Results)-1], done)
 	if err != nil {

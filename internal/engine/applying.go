@@ -4,10 +4,9 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 )
 
-// Applier carries effects out, or only tells them in a dry run.
-func Applier(dry bool) effect.Applier {
-	if dry {
-		return effect.NewDry()
+// DryRun has the engine tell what a run would do, if that is wanted, and do nothing.
+func (e *Engine) DryRun(wanted bool) {
+	if wanted {
+		e.Effects, e.Log = effect.NewDry(), effect.Quiet(e.Log)
 	}
-	return effect.Live{}
 }

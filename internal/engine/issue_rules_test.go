@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -377,7 +376,7 @@ func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	rep, err := e.Handle(t.Context(), w.label("alice", smallJob))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -242,7 +241,8 @@ func TestADryRunOfAnIssuesAgentPhaseLeavesNothing(t *testing.T) {
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
-	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
+	e.Phase, e.Bundle = thread.AgentPhase, dir
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)

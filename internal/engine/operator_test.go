@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -519,7 +518,7 @@ func TestADryRunOfACommandWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.talk("carol", "/mergexo pause")
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)

@@ -68,11 +68,12 @@ func sweepEvents(t *testing.T, opt sweeping.Options) doing {
 // plan is what a dry run tells, which writes nothing.
 func (w *world) plan(run doing) []model.Effect {
 	w.t.Helper()
-	before := w.gate.writes
+	before, logged := w.gate.writes, len(w.logged.String())
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	plan := run(e)
 	assert.Equal(w.t, before, w.gate.writes, "a dry run writes nothing: %v", w.gate.seen)
+	assert.NotContains(w.t, w.logged.String()[logged:], `error="dry run: `, "where it ends, nothing has failed")
 	w.over(w.runs)
 	for _, one := range plan {
 		assert.Contains(w.t, []string{effect.Planned, effect.Present}, one.Status) // present: a run that died has made it

@@ -58,7 +58,7 @@ func TestBlockedResetTakesTheRulesOfUnblock(t *testing.T) {
 	assert.Empty(t, w.marked("unblock", ""))
 
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	w.gate.revive()
 	reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head})
 	require.NoError(t, err)

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
@@ -291,7 +290,8 @@ func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	w.gate.revive()
 	e := w.engine()
-	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
+	e.Phase, e.Bundle = thread.AgentPhase, dir
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)

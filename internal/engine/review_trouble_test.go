@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -161,7 +160,7 @@ func TestADryRunOfAReviewEndsBeforeTheReviewer(t *testing.T) {
 	w.finds(threeFindings())
 	w.talk("carol", "/mergexo review")
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
 	require.NoError(t, err)
 	assert.Contains(t, rep.Reason, "the review of pull request 1 at ")

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -110,7 +109,7 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 	w.review("alice", "Two.")
 	w.gate.revive()
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)

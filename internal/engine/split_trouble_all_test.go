@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -126,7 +125,8 @@ func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
 	w.review("alice", "Answer me.")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	e := w.engine()
-	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
+	e.Phase, e.Bundle = thread.AgentPhase, dir
+	e.DryRun(true)
 	_, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))

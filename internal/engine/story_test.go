@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -637,7 +636,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	e := w.engine()
-	e.Effects = engine.Applier(true)
+	e.DryRun(true)
 	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)

@@ -2,7 +2,9 @@ package effect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -32,6 +34,30 @@ type overlay struct {
 type Ended struct{ Next string }
 
 func (e *Ended) Error() string { return "dry run: " + e.Next }
+
+// Quiet is a logger for a dry run. It leaves out what fails since the run has come to its end: live, it would have been tried.
+func Quiet(l *slog.Logger) *slog.Logger { return slog.New(quiet{l.Handler()}) }
+
+type quiet struct{ slog.Handler }
+
+// Handle leaves out records with such an error.
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	over := (*Ended)(nil)
+	r.Attrs(func(a slog.Attr) bool {
+		err, is := a.Value.Any().(error)
+		return !is || !errors.As(err, &over)
+	})
+	if over != nil {
+		return nil
+	}
+	return q.Handler.Handle(ctx, r)
+}
+
+// WithAttrs is slog's.
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+
+// WithGroup is slog's.
+func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
 
 // firstID is the id of the first comment that a dry run would post, above all that GitHub gives.
 const firstID = 1 << 62

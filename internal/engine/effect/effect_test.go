@@ -1,8 +1,10 @@
 package effect
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -175,4 +177,13 @@ func TestWhatIsDeletedIsToldRefByRef(t *testing.T) {
 	refs := []git.Ref{{Name: "refs/mergexo/a", SHA: "1"}, {Name: "refs/mergexo/b", SHA: "2"}}
 	note(f, CleanUp{Refs: refs}, Result{Left: refs[:1]}, Applied)
 	assert.Equal(t, []model.Effect{{Kind: "delete", Target: "refs/mergexo/b", Token: journal.Token("delete", "refs/mergexo/b", "2"), Status: Applied}}, f.told)
+}
+
+func TestADryRunDoesNotLogItsEndAsAFailure(t *testing.T) {
+	var out bytes.Buffer
+	log := Quiet(slog.New(slog.NewTextHandler(&out, nil))).With("number", 1).WithGroup("g")
+	log.Warn("not_pushed", "branch", "x", "error", fmt.Errorf("push: %w", &Ended{Next: "a push comes next"}))
+	assert.Empty(t, out.String())
+	log.Warn("not_read", "error", errors.New("no answer"))
+	assert.Contains(t, out.String(), `msg=not_read number=1 g.error="no answer"`)
 }

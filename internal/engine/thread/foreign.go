@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -88,17 +87,14 @@ func Outlives(err error) bool {
 	return errors.As(err, &s) && s.Alive
 }
 
-// IsLast says that a run which was stopped so does nothing more: nobody can know what would follow.
+// IsLast says that a run which was stopped so does nothing more.
 func IsLast(err error) bool {
-	s, ended := (*Stop)(nil), (*effect.Ended)(nil)
-	return errors.As(err, &s) && s.Last || errors.As(err, &ended)
+	s := (*Stop)(nil)
+	return errors.As(err, &s) && s.Last
 }
 
-// Releases says that a run which ends so releases its claim: it was not cancelled, nothing of it goes on running, and it is known
-// what it did.
-func Releases(ctx context.Context, cause error) bool {
-	return ctx.Err() == nil && !Outlives(cause) && !IsLast(cause)
-}
+// Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.
+func Releases(ctx context.Context, cause error) bool { return ctx.Err() == nil && !Outlives(cause) }
 
 // IsAlive says that foreign code goes on running.
 func IsAlive(err error) bool {
