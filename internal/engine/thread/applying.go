@@ -39,7 +39,7 @@ func EndedBy(t *Thread, err error) error { return Ended(t.World, err) }
 // Ended is EndedBy where no thread is at hand. What the applier ended is the end of the run, since nobody can know what would follow.
 func Ended(w *World, err error) error {
 	if ended := w.Applier().Ended(); ended != nil {
-		return &Stop{Result: model.ResultNothing, Reason: ended.Error(), Last: true}
+		return &Stop{Result: model.ResultNothing, Reason: ended.Error(), Last: ended}
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func Outlives(err error) bool {
 // IsLast says that a run which was stopped so does nothing more.
 func IsLast(err error) bool {
 	s := (*Stop)(nil)
-	return errors.As(err, &s) && s.Last
+	return errors.As(err, &s) && s.Last != nil
 }
 
 // Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.

@@ -148,12 +148,15 @@ type Stop struct {
 	Agent bool
 	// Alive says that foreign code goes on running.
 	Alive bool
-	// Last says that the run does nothing more, whatever else there is to do.
-	Last bool
+	// Last is how the applier ended the run, which does nothing more then; nil where it did not.
+	Last error
 }
 
 // Error is the reason.
 func (s *Stop) Error() string { return s.Reason }
+
+// Unwrap is how the applier ended the run.
+func (s *Stop) Unwrap() error { return s.Last }
 
 // End is a run that ended with a result, and the reason in words.
 func End(result model.Result, format string, args ...any) *Stop {
