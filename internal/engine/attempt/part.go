@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Part is how a run comes by the agent's part of an attempt: it runs the agent, or takes up what another job has handed over.
+// Part is how a run gets the agent's part of an attempt: it runs the agent, or takes up what another job has handed over.
 type Part interface {
 	// announce says that foreign code comes next, where it does.
 	announce(ctx context.Context) error
@@ -25,7 +25,7 @@ type Part interface {
 	Retests() bool
 }
 
-// PartOf is how an attempt comes by the agent's part in the run's phase.
+// PartOf is how an attempt gets the agent's part in the run's phase.
 func PartOf(p *Attempt) Part {
 	return thread.ByPhase[Part]{Whole: agentHere{p}, Agent: agentHere{p}, Apply: agentElsewhere{p}}.Of(p.Phase)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// part is how a run comes by what a reviewer says: it asks, or takes up what another job has handed over.
+// part is how a run gets what a reviewer says: it asks, or takes up what another job has handed over.
 type part interface {
 	// isolate finds out how the reviewer can run here.
 	isolate(ctx context.Context) error
@@ -16,7 +16,7 @@ type part interface {
 	open(m *model.ReviewMarker)
 	// begin claims a review that this run begins without being asked by a comment.
 	begin(m *model.ReviewMarker)
-	// ready ends a run that cannot come by the answer; nil for one that can.
+	// ready ends a run that cannot get the answer; nil for one that can.
 	ready() *thread.Stop
 	// carry takes a review that is claimed to its end.
 	carry(ctx context.Context, r *round) (*thread.Stop, error)
