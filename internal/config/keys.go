@@ -192,7 +192,7 @@ var externalKeys = []key[External]{
 	set("label", nonEmpty, func(e *External) *string { return &e.Label },
 		"The label with which a maintainer accepts a fork's pull request."),
 	set("evaluate", argv, func(e *External) *[]string { return &e.Evaluate },
-		"A program of yours that judges the pull request. Empty: the label alone approves it."),
+		"A program of yours that evaluates the pull request. Empty: the label alone approves it."),
 	set("fix", argv, func(e *External) *[]string { return &e.Fix },
 		"A program of yours that makes the changes that the evaluation asked for."),
 }

@@ -40,13 +40,13 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	base, ofTrain := train.BaseOf(ev.Branch)
 	switch {
 	case ofTrain || ev.Number == 0 && ev.Branch != "":
-		return e.part().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
+		return e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
-	err := e.part().look(ctx, ev, rep)
+	err := e.job().look(ctx, ev, rep)
 	for _, number := range ev.Numbers[min(1, len(ev.Numbers)):] { // a commit that was checked can be the head of several
 		if thread.Outlives(err) {
 			return err
@@ -54,7 +54,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		other := ev
 		other.Number, other.Numbers = number, nil
 		rep.Number = number
-		err = errors.Join(err, e.part().look(ctx, other, rep))
+		err = errors.Join(err, e.job().look(ctx, other, rep))
 	}
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.

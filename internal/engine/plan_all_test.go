@@ -65,6 +65,16 @@ var scenes = map[string]scene{
 		w.openBeside("agent/other", "hello\nmoon\n")
 		return w, sweepEvents(t, sweeping.Options{})
 	}, "comment comment comment comment"},
+	"sweep over a command": {func(t *testing.T) (*world, doing) {
+		w, _ := twoComments(t)
+		w.talk("carol", "/mergexo status")
+		return w, sweepEvents(t, sweeping.Options{})
+	}, "react comment react comment comment"},
+	"sweep over a train": {func(t *testing.T) (*world, doing) {
+		w := carOfTwo(t, "train lands", "three\n")
+		w.next() // the checks have passed, and the event is lost
+		return w, sweepEvents(t, sweeping.Options{})
+	}, "comment push"},
 	"roadmap": {func(t *testing.T) (*world, doing) {
 		w, ev := agreed(t, "pair")
 		return w, handling(t, ev)
@@ -93,7 +103,7 @@ func TestADryRunTellsTheBeginningOfALiveRun(t *testing.T) {
 			w.gate.revive()
 			plan := w.plan(run)
 			var kinds []string
-			for _, one := range plan {
+			for _, one := range plan.effects {
 				kinds = append(kinds, one.Kind)
 			}
 			assert.Equal(t, s.tells, strings.Join(kinds, " "))

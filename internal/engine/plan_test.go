@@ -16,21 +16,21 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// A doing is a run, and gives its effects in order: those of a dry run up to where it ends.
-type doing func(*engine.Engine) []model.Effect
+// A doing is a run, and gives its reports in order.
+type doing func(*engine.Engine) []model.Report
 
 // handling is a run over an event.
 func handling(t *testing.T, ev model.Event) doing {
-	return func(e *engine.Engine) []model.Effect {
+	return func(e *engine.Engine) []model.Report {
 		rep, err := e.Handle(context.Background(), ev)
 		require.NoError(t, err)
-		return rep.Effects
+		return []model.Report{rep}
 	}
 }
 
 // inPhase is a run as one job of two.
 func inPhase(run doing, part thread.Phase, dir string) doing {
-	return func(e *engine.Engine) []model.Effect {
+	return func(e *engine.Engine) []model.Report {
 		e.Phase, e.Bundle = part, dir
 		return run(e)
 	}
@@ -38,51 +38,61 @@ func inPhase(run doing, part thread.Phase, dir string) doing {
 
 // resetting unblocks every pull request that is blocked.
 func resetting(t *testing.T) doing {
-	return func(e *engine.Engine) []model.Effect {
+	return func(e *engine.Engine) []model.Report {
 		reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo})
 		require.NoError(t, err)
-		var all []model.Effect
-		for _, r := range reports {
-			all = append(all, r.Effects...)
-		}
-		return all
+		return reports
 	}
 }
 
-// sweepEvents is a sweep over the repository. Where a dry run ends at one number, nobody knows what the next ones look like.
+// sweepEvents is a sweep over the repository.
 func sweepEvents(t *testing.T, opt sweeping.Options) doing {
-	return func(e *engine.Engine) []model.Effect {
+	return func(e *engine.Engine) []model.Report {
 		swept, err := e.Sweep(context.Background(), repo, opt)
 		require.NoError(t, err)
-		var all []model.Effect
-		for _, r := range swept.Results {
-			all = append(all, r.Effects...)
-			if strings.HasPrefix(r.Reason, "dry run: ") {
-				break
-			}
-		}
-		return all
+		return swept.Results
 	}
 }
 
-// plan is what a dry run tells, which writes nothing.
-func (w *world) plan(run doing) []model.Effect {
+// effectsOf are those of all reports.
+func effectsOf(reports []model.Report) (all []model.Effect) {
+	for _, r := range reports {
+		all = append(all, r.Effects...)
+	}
+	return all
+}
+
+// A plan is what a dry run tells: effects, and whether it says that the live run does more, which nobody can know.
+type plan struct {
+	effects []model.Effect
+	ends    bool
+}
+
+// plan is what a dry run tells, which writes nothing. Where it ends at one number, nobody knows what the next ones look like.
+func (w *world) plan(run doing) plan {
 	w.t.Helper()
 	before, logged := w.gate.writes, len(w.logged.String())
 	e := w.engine()
 	e.DryRun(true)
-	plan := run(e)
+	reports := run(e)
 	assert.Equal(w.t, before, w.gate.writes, "a dry run writes nothing: %v", w.gate.seen)
 	assert.NotContains(w.t, w.logged.String()[logged:], `error="dry run: `, "where it ends, nothing has failed")
 	w.over(w.runs)
-	for _, one := range plan {
+	ended := slices.IndexFunc(reports, func(r model.Report) bool {
+		return strings.HasPrefix(r.Reason, "dry run: ") && !strings.HasPrefix(r.Reason, "dry run: a live run would do this")
+	})
+	p := plan{effectsOf(reports), ended >= 0}
+	if p.ends {
+		p.effects = effectsOf(reports[:ended+1])
+	}
+	for _, one := range p.effects {
 		assert.Contains(w.t, []string{effect.Planned, effect.Present}, one.Status) // present: a run that died has made it
 	}
-	return plan
+	return p
 }
 
-// begins says that a live run did first what a dry run had told.
-func (w *world) begins(live, plan []model.Effect) {
+// begins says that a live run did first what a dry run had told, and all of it where that did not say that it ends.
+func (w *world) begins(reports []model.Report, p plan) {
 	w.t.Helper()
 	told := func(e model.Effect) string { // without the id of a comment, which only GitHub gives
 		if e.Kind == "edit" || e.Kind == "delete" {
@@ -90,12 +100,16 @@ func (w *world) begins(live, plan []model.Effect) {
 		}
 		return strings.Join([]string{e.Kind, e.Target, e.Token}, " ")
 	}
-	if at := slices.IndexFunc(plan, func(e model.Effect) bool { return e.Kind == "dispatch" }); at >= 0 {
-		plan = plan[:at] // GitHub may refuse to start a run, and then this one does its work
+	live := effectsOf(reports)
+	if at := slices.IndexFunc(p.effects, func(e model.Effect) bool { return e.Kind == "dispatch" }); at >= 0 {
+		p = plan{p.effects[:at], true} // GitHub may refuse to start a run, and then this one does its work
 	}
-	require.GreaterOrEqual(w.t, len(live), len(plan), "live %v, plan %v", live, plan)
-	for i, one := range plan {
+	require.GreaterOrEqual(w.t, len(live), len(p.effects), "live %v, plan %v", live, p.effects)
+	for i, one := range p.effects {
 		assert.Equal(w.t, told(live[i]), told(one), "effect %d of the plan", i)
+	}
+	if !p.ends {
+		assert.Len(w.t, live, len(p.effects), "a plan that is not all says where it ends: live %v, plan %v", live, p.effects)
 	}
 }
 
@@ -104,7 +118,7 @@ func (w *world) recover(ev model.Event) model.Report {
 	w.t.Helper()
 	plan := w.plan(handling(w.t, ev))
 	rep := w.handle(ev)
-	w.begins(rep.Effects, plan)
+	w.begins([]model.Report{rep}, plan)
 	return rep
 }
 
@@ -113,7 +127,7 @@ func (w *world) recoverInPhase(part thread.Phase, ev model.Event, dir string) mo
 	w.t.Helper()
 	plan := w.plan(inPhase(handling(w.t, ev), part, dir))
 	rep := w.phase(part, ev, dir)
-	w.begins(rep.Effects, plan)
+	w.begins([]model.Report{rep}, plan)
 	return rep
 }
 

@@ -75,8 +75,8 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 		if again && err == nil && t.rounds < maxRounds {
 			continue
 		}
-		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing && s.Last == nil {
-			err = nil // there was something to do, and there is nothing more
+		if thread.HadDone(rep, err) {
+			err = nil
 		}
 		if len(stack) == 1 || over(ctx, err) {
 			return err

@@ -131,7 +131,7 @@ func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
 				require.True(t, w.gate.died())
 				w.gate.revive()
 				plan := w.plan(handling(t, ev))
-				w.begins(w.read(ev).Effects, plan)
+				w.begins([]model.Report{w.read(ev)}, plan)
 				assert.Equal(t, 1, w.reviews(), w.reviewed())
 				assert.Equal(t, 1, strings.Count(w.reviewed(), "Write it out."))
 				assert.Contains(t, w.said(), "see [the review](")

@@ -35,7 +35,7 @@ type Ended struct{ Next string }
 
 func (e *Ended) Error() string { return "dry run: " + e.Next }
 
-// Quiet is a logger for a dry run. It leaves out what fails since the run has come to its end: live, it would have been tried.
+// Quiet is a logger for a dry run. It leaves out what fails because the run has come to its end: live, it would have been tried.
 func Quiet(l *slog.Logger) *slog.Logger { return slog.New(quiet{l.Handler()}) }
 
 type quiet struct{ slog.Handler }

@@ -114,9 +114,12 @@ func (f *scan) answered(ref model.Ref) bool {
 func (s *sweeper) repository(ctx context.Context) error {
 	f := s.found
 	for _, base := range slices.Sorted(maps.Keys(f.trains)) {
-		if err := s.runner.Train(ctx, s.repo, base, f.trains[base], &s.own); ends(ctx, err) != nil {
+		switch err := s.runner.Train(ctx, s.repo, base, f.trains[base], &s.own); {
+		case ends(ctx, err) != nil:
 			return err
-		} else if err != nil {
+		case thread.IsLast(err):
+			s.planEnd = cmp.Or(s.planEnd, err)
+		case err != nil:
 			s.Log.Warn("train_not_advanced", "base", base, "error", err)
 		}
 	}

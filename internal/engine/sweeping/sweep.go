@@ -89,6 +89,8 @@ type sweeper struct {
 	found  *scan
 	own    model.Report // with number 0
 	swept  Swept
+	// planEnd is where a dry run ended what it tells of a train; nil where it did not.
+	planEnd error
 	// counted are the calls that are in some report: REST and GraphQL.
 	counted [2]int
 	// onlooks says that the token need not be the one that the work is done with.
@@ -180,7 +182,7 @@ func (s *sweeper) run(ctx context.Context) error {
 		s.leaveTo(left, why)
 		return thread.End(model.ResultRetry, "%d more need work, left for the next sweep: %s", left, why)
 	}
-	return nil
+	return s.planEnd
 }
 
 // named is the work of numbers that were asked for by name.
@@ -250,12 +252,11 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	s.count(&v.report)
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
-	n := (*thread.Stop)(nil)
-	if errors.As(err, &n) && n.Agent {
+	if n := (*thread.Stop)(nil); errors.As(err, &n) && n.Agent {
 		fatal = s.summon(ctx, t)
 	}
-	if n != nil && v.report.Result == model.ResultDone && n.Result == model.ResultNothing {
-		err = nil // there was something to do, and there is nothing more
+	if thread.HadDone(&v.report, err) {
+		err = nil
 	}
 	s.conclude(v, err)
 	return again && err == nil, fatal

@@ -48,7 +48,7 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
 		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
-	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential
+	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential that can write
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
 	}
 	if err != nil {
@@ -91,6 +91,12 @@ func Outlives(err error) bool {
 func IsLast(err error) bool {
 	s := (*Stop)(nil)
 	return errors.As(err, &s) && s.Last != nil
+}
+
+// HadDone says that a run which is stopped so had something to do before, and that there is nothing more.
+func HadDone(rep *model.Report, err error) bool {
+	s := (*Stop)(nil)
+	return rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing && s.Last == nil
 }
 
 // Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.

@@ -37,7 +37,7 @@ func (t *Thread) Begin(ctx context.Context) error {
 	return ByPhase[func(context.Context, *Thread) error]{Whole: begin, Agent: Look, Apply: begin}.Of(t.Phase)(ctx, t)
 }
 
-// silent is the job of an agent: it has no credential, so it tells people nothing and has none to protect.
+// silent is the job of an agent: it has no credential that can write, so it tells people nothing and has none to protect.
 var silent = ByPhase[bool]{Agent: true}
 
 // Unsaid is how a silent run ends in place of telling people why it stops: the other job finds the same, and tells it. nil for a

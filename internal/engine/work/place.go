@@ -127,4 +127,6 @@ func (handedOver) orphans(context.Context, []string) (map[string]string, error) 
 
 func (handedOver) overtime() error { return nil }
 
+func (handedOver) keepBranch(_ context.Context, ref git.Ref) string { return leftOn(ref) }
+
 func (h handedOver) gather(context.Context) (Held, error) { return Held{Head: h.w.Admitted}, nil }

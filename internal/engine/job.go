@@ -12,16 +12,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// part is what one phase of a run does with an event.
-type part interface {
+// job is what one phase of a run does with an event.
+type job interface {
 	// look takes turns on one number and on what follows.
 	look(ctx context.Context, ev model.Event, rep *model.Report) error
 	// train takes a merge train further that the run is about.
 	train(ctx context.Context, o trains.Order, rep *model.Report) error
 }
 
-func (e *Engine) part() part {
-	return thread.ByPhase[part]{Whole: writingJob{e}, Agent: agentsJob{e}, Apply: writingJob{e}}.Of(e.Phase)
+func (e *Engine) job() job {
+	return thread.ByPhase[job]{Whole: writingJob{e}, Agent: agentsJob{e}, Apply: writingJob{e}}.Of(e.Phase)
 }
 
 // writingJob is a run that changes what is on GitHub.
