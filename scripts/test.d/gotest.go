@@ -90,8 +90,8 @@ func (m *machine) goTest(ctx context.Context, o options, env, tags []string, arg
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start go test: %w", err)
 	}
-	heard, stop := onSilence(clock.Or(nil), func(s syscall.Signal) {
-		m.out.line("nothing has happened for %s: the tests that run hang, and are ended", hangTime)
+	heard, stop := onSilence(clock.Or(nil), func(s syscall.Signal, silent time.Duration) {
+		m.out.line("nothing has happened for %s: the tests that run hang, and are ended", silent)
 		_ = syscall.Kill(-cmd.Process.Pid, s)
 	})
 	f := &folding{m: m, o: o, packages: map[string]*result{}, heard: heard}

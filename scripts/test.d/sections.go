@@ -12,9 +12,9 @@ import (
 )
 
 // stories are flags of go test that every call has. Much of their time the stories wait, for git and for programs: more of
-// them run at once than there are cores. No package has a time limit: what hangs is silent, see hangTime.
+// them run at once than there are cores. What ends them is a hang, see hangTime.
 func stories(more ...string) []string {
-	return append([]string{fmt.Sprintf("-parallel=%d", 2*runtime.NumCPU()), "-timeout=0"}, more...)
+	return append([]string{fmt.Sprintf("-parallel=%d", 2*runtime.NumCPU()), timeout}, more...)
 }
 
 // change runs what a change needs, or only some packages of it.

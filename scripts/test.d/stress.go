@@ -32,7 +32,7 @@ func (m *machine) stress(ctx context.Context, o options) error {
 	if o.all {
 		tags, env = m.tagged(ctx)
 	}
-	if err := m.goTest(ctx, o, nil, tags, append([]string{"-vet=off", "-run=^$"}, packages...)...); err != nil || m.tally.failed() {
+	if err := m.goTest(ctx, o, nil, tags, slices.Concat([]string{"-vet=off"}, o.flags, []string{"-run=^$"}, packages)...); err != nil || m.tally.failed() {
 		return err
 	}
 	busy, rest := context.WithCancel(ctx)
@@ -42,7 +42,7 @@ func (m *machine) stress(ctx context.Context, o options) error {
 		m.busy(busy)
 	}()
 	defer func() { rest(); <-ended }()
-	args := slices.Concat([]string{"-vet=off", "-timeout=0", "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags, packages)
+	args := slices.Concat([]string{"-vet=off", timeout, "-count=1", fmt.Sprintf("-p=%d", together), fmt.Sprintf("-parallel=%d", crowd)}, o.flags, packages)
 	env = append(env, "GOMAXPROCS=1")
 	var all []func()
 	for range rounds {

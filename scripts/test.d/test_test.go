@@ -78,7 +78,7 @@ func TestTheEndTellsTheOrderOfTheTests(t *testing.T) {
 
 func TestWhatHangsIsEndedHoweverLongItAllTakes(t *testing.T) {
 	c, ended := clockwork.NewFakeClock(), make(chan syscall.Signal)
-	heard, stop := onSilence(c, func(s syscall.Signal) { ended <- s })
+	heard, stop := onSilence(c, func(s syscall.Signal, _ time.Duration) { ended <- s })
 	waits, over := context.WithTimeout(t.Context(), clocktest.Hang)
 	defer over()
 	for range 10 {
