@@ -23,7 +23,9 @@ import (
 type Failure struct {
 	merge.Failure
 	// waits says that what is missing can come without another request.
-	waits    bool
+	waits bool
+	// anew says that other settings apply by now, so that the request has to be evaluated again.
+	anew     bool
 	conflict *mergetree.ErrConflict
 }
 

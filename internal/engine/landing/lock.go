@@ -76,7 +76,11 @@ func (g *merger) unlock(ctx context.Context) {
 		if m.lock == nil {
 			continue
 		}
-		if _, err := m.Apply(ctx, effect.Unlock{Lock: m.lock}); err != nil {
+		err := m.Open(ctx) // a checkout that was left is open no longer
+		if err == nil {
+			_, err = m.Apply(ctx, effect.Unlock{Lock: m.lock})
+		}
+		if err != nil {
 			g.Log.Warn("lock_left", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
 		}
 		m.lock = nil

@@ -4,18 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -45,6 +41,7 @@ type merger struct {
 	members []*member // that land together, in their order
 	began   time.Time
 	tried   bool // this run has begun to merge
+	builds  int  // of this run
 	lost    bool // the request is another run's by now, or nobody's
 }
 
@@ -74,8 +71,17 @@ func newMerger(p *Request, said model.Posted[model.MergeMarker]) *merger {
 	return &merger{Request: p, comment: said.CommentID, heading: heading, text: text, marker: said.Marker, began: p.Now()}
 }
 
-// advance takes the request as far as it goes now.
+// advance takes the request as far as it goes now, again where other settings apply by then.
 func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
+	for {
+		end, err := advanceOnce(ctx, g)
+		if s := (*Failure)(nil); !errors.As(err, &s) || !s.anew {
+			return end, err
+		}
+	}
+}
+
+func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 	if done, err := landedBefore(ctx, g); done || err != nil {
 		return g.ended(ctx, err)
 	}
@@ -238,15 +244,23 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	for _, m := range g.members {
 		thread.ClearWorkspace(m.Thread)
 	}
-	for build := 1; ; build++ {
+	for {
 		err := g.once(ctx)
+		g.builds++
 		s := (*Failure)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.Settings.Merge.Attempts {
+		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved {
 			return err
 		}
-		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", build)
+		if g.builds >= g.Settings.Merge.Attempts {
+			s.anew = false
+			return err
+		}
+		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", g.builds)
 		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
 			thread.UseOwnClone(m.Thread)
+		}
+		if s.anew {
+			return err
 		}
 	}
 }
@@ -311,69 +325,6 @@ func landedInPart(g *merger) bool {
 	return landed > 0 && landed < len(g.members)
 }
 
-// confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
-func (g *merger) confirm(ctx context.Context) error {
-	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
-		return err
-	}
-	said, err := halted(ctx, g)
-	if err != nil {
-		return err
-	}
-	if said != nil {
-		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s made another request in the meantime, see %s", said.Author.Login, said.URL)}}
-	}
-	for _, m := range g.members {
-		if m.is.Landed != "" {
-			continue
-		}
-		if !g.isSelf(m) {
-			if err := m.Read(ctx); err != nil {
-				return err
-			}
-		}
-		m.MergeFacts = nil
-		v, err := m.Evaluate(ctx, requestOf(g, m), "")
-		if err != nil {
-			return err
-		}
-		if !v.Go {
-			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
-		}
-		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
-			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
-		}
-	}
-	return nil
-}
-
-// halts are the commands that stop a merge which has not begun to land.
-var halts = []string{"pause", "release", "merge"}
-
-// halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
-func halted(ctx context.Context, g *merger) (*model.Comment, error) {
-	var open []command.Said
-	stops := func(c command.Command) bool {
-		return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
-	}
-	for _, said := range thread.OpenCommands(g.Thread) {
-		if slices.ContainsFunc(said.Commands, stops) {
-			open = append(open, said)
-		}
-	}
-	if err := thread.AskCommanders(ctx, g.Thread, open); err != nil {
-		return nil, err
-	}
-	for _, said := range open {
-		role := thread.CommandPolicy(g.Thread).RoleOf(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
-		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
-		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
-			return &said.Comment, nil
-		}
-	}
-	return nil, nil
-}
-
 func (g *merger) isSelf(m *member) bool { return m.Request == g.Request }
 
 // own is the member that the request stands on.
@@ -392,6 +343,8 @@ func (g *merger) ended(ctx context.Context, err error) (*thread.Stop, error) {
 	switch {
 	case err == nil:
 		return nil, g.finish(ctx)
+	case errors.As(err, &s) && s.anew:
+		return nil, err
 	case errors.As(err, &s) && ctx.Err() == nil:
 		return g.fail(ctx, s)
 	}

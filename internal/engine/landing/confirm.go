@@ -1,0 +1,91 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
+func (g *merger) confirm(ctx context.Context) error {
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return m.is.Landed != "" })
+	for _, m := range left {
+		if err := refresh(ctx, g, m); err != nil {
+			return g.of(m, err)
+		}
+	}
+	said, err := halted(ctx, g)
+	if err != nil {
+		return err
+	}
+	if said != nil {
+		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s made another request in the meantime, see %s", said.Author.Login, said.URL)}}
+	}
+	for _, m := range left {
+		v, err := m.Evaluate(ctx, requestOf(g, m), "")
+		if err != nil {
+			return err
+		}
+		if !v.Go {
+			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
+		}
+		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
+			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
+		}
+	}
+	return nil
+}
+
+// refresh reads a member as it is now; the request itself was read just before. It must not land by other settings than those of
+// the commit that it lands on.
+func refresh(ctx context.Context, g *merger, m *member) error {
+	if !g.isSelf(m) {
+		if err := m.Read(ctx); err != nil {
+			return err
+		}
+	}
+	m.MergeFacts = nil
+	was := m.Settings
+	if err := m.Configure(); err != nil || reflect.DeepEqual(was, m.Settings) {
+		return err
+	}
+	return &Failure{anew: true, Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("the settings on %s changed in the meantime", m.is.Base)}}
+}
+
+// halts are the commands that stop a merge which has not begun to land.
+var halts = []string{"pause", "release", "merge"}
+
+// halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
+func halted(ctx context.Context, g *merger) (*model.Comment, error) {
+	var open []command.Said
+	stops := func(c command.Command) bool {
+		return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
+	}
+	for _, said := range thread.OpenCommands(g.Thread) {
+		if slices.ContainsFunc(said.Commands, stops) {
+			open = append(open, said)
+		}
+	}
+	if err := thread.AskCommanders(ctx, g.Thread, open); err != nil {
+		return nil, err
+	}
+	for _, said := range open {
+		role := thread.CommandPolicy(g.Thread).RoleOf(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
+		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
+		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
+			return &said.Comment, nil
+		}
+	}
+	return nil, nil
+}
