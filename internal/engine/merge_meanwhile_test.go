@@ -10,10 +10,10 @@ import (
 )
 
 // whileTested is a merge in the first tests of which somebody does something on GitHub: a request with a method, a path and a body.
-func whileTested(t *testing.T, login string, call func(w *world) (method, path, body string)) *world {
+func whileTested(t *testing.T, login string, call func(w *world) (method, path, body string), settings ...string) *world {
 	t.Helper()
 	run := filepath.Join(t.TempDir(), "tests")
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w := newMerge(t, append(settings, fmt.Sprintf("tests = [%q]", run))...)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	method, path, body := call(w)
 	text := fmt.Sprintf("#!/bin/sh\n[ -e '%s.done' ] && exit 0\n: >'%s.done'\n%s\n", run, run, w.asks(login, method, path, body))

@@ -3,10 +3,7 @@
 package engine_test
 
 import (
-	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -82,32 +79,9 @@ func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
 // the head of the second holds the change of the first, and GitHub would merge that with it.
 func TestGitHubIsNotAskedToMergeAHeadThatALandingMoved(t *testing.T) {
 	t.Parallel()
-	w, numbers := boardedBehind(t, "one\n", "two\n")
-	require.Equal(t, 1, w.ciRuns())
-	ev, head := w.next(), w.at("agent/car1")
-	w.gate.revive()
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") && w.at("agent/car1") != head {
-			return diesFirst
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.at = nil
-	w.gate.revive()
-	require.NotEqual(t, head, w.at("agent/car1"))
-	w.number = numbers[0]
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w, numbers := halfLanded(t)
 	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
-	w.later(time.Hour)
-	w.sweep()
-	w.wholeTrain()
-	for range 3 {
-		w.later(time.Hour)
-		w.sweep()
-		w.wholeTrain()
-	}
+	w.trainRests()
 	assert.Equal(t, "closed open", w.badges(numbers...), w.logged.String())
 	assert.NotContains(t, w.bare("ls-tree", "--name-only", "main"), "car0.txt")
 	w.number = numbers[1]

@@ -41,23 +41,12 @@ func approvals(c Case) []model.Review {
 	})
 }
 
-// same are the heads whose approval counts for the current head: that head, and if our request has moved it, the head
-// before.
-func same(c Case) map[string]bool {
-	heads := map[string]bool{c.Snapshot.Pull.HeadSHA: true}
-	requests := []model.MergeMarker{c.Request}
-	for _, m := range c.State.Merges {
-		requests = append(requests, m.Marker)
-	}
-	for grown := true; grown; {
-		grown = false
-		for _, m := range requests {
-			if m.Head != "" && !heads[m.Head] && slices.ContainsFunc(m.Tips(), func(tip string) bool { return heads[tip] }) {
-				heads[m.Head], grown = true, true
-			}
-		}
-	}
-	return heads
+// same says that an approval of a head counts for the current one: it is that head, or the one that the request is for, which
+// lands whatever the branch was moved to for it. Where an earlier request has moved the branch, the changes are compared: in a
+// merge train it may have been moved to commits that stand on those of others.
+func same(c Case, head string) bool {
+	now := c.Snapshot.Pull.HeadSHA
+	return head == now || head != "" && head == c.Request.Head && slices.Contains(c.Request.Tips(), now)
 }
 
 // needed is the number of approvals required: the higher of the settings' and the base branch's rules, even if the token
@@ -71,9 +60,8 @@ func needed(c Case) int {
 
 // fresh splits the approvals into those of the current head and stale ones.
 func fresh(c Case) (fresh, stale []model.Review) {
-	heads := same(c)
 	for _, r := range approvals(c) {
-		if heads[r.SHA] || r.SHA != "" && c.Unchanged[r.SHA] {
+		if same(c, r.SHA) || r.SHA != "" && c.Unchanged[r.SHA] {
 			fresh = append(fresh, r)
 		} else {
 			stale = append(stale, r)

@@ -229,10 +229,14 @@ var stories = map[string]struct {
 	"of a head nobody knows": {func(c *merge.Case) { c.Facts.Reviews[0].SHA, c.Unchanged = "", map[string]bool{"": true} }, merge.GateApproved, model.CodeStale, true, "bob approved an earlier head"},
 	"stale, and unchanged":   {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: true} }, "", "", false, ""},
 	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "the change is different"},
-	"moved twice by us": {func(cs *merge.Case) {
+	"moved by us": {func(cs *merge.Case) {
+		cs.Facts.Reviews[0].SHA = d
+		cs.Request.Head, cs.Request.Was, cs.Request.Tip = d, []string{c}, b
+	}, "", "", false, ""},
+	"moved by us for earlier requests": {func(cs *merge.Case) { // perhaps to commits that hold more than was approved
 		cs.Facts.Reviews[0].SHA = d
 		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: d, Was: []string{c}, Tip: e}), request(model.MergeMarker{Command: "2", State: model.MergeFailed, Head: c, Tip: b}))
-	}, "", "", false, ""},
+	}, merge.GateApproved, model.CodeStale, true, "bob approved dddddddddd"},
 	"moved by us from another head": {func(cs *merge.Case) {
 		cs.Facts.Reviews[0].SHA = d
 		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: c, Tip: b}))

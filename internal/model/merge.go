@@ -102,6 +102,7 @@ type MergeMarker struct {
 	Head     string `json:"head"`               // that was approved, and that the request is about
 	Base     string `json:"base"`               // branch
 	BaseSHA  string `json:"base_sha,omitempty"` // the tip of the base that Tip was made on
+	Car      bool   `json:"car,omitempty"`      // BaseSHA is a commit of the merge train, which the base need not have had
 	// Tip is the commit that was tested and lands, recorded before anything moves. From then on it may be the head.
 	Tip  string `json:"tip,omitempty"`
 	Tree string `json:"tree,omitempty"` // of Tip

@@ -20,8 +20,6 @@ type Strategy struct {
 	Joins       bool // it makes a merge commit, which no linear history takes, above the branch's own commits
 	ByGitHub    bool // GitHub itself makes what lands, of the head as it is, and moves the base
 	Titled      bool // a commit of its own has the title of the pull request, else that of a merge commit
-	// Again is the strategy that takes its place where an earlier attempt has moved the head; "": itself.
-	Again string
 	// Conflict is the code of a conflict; "": the code of any.
 	Conflict MergeCode
 }
@@ -30,7 +28,7 @@ var strategies = []Strategy{
 	{Name: StrategyRebase, MovesHead: true, Titled: true},
 	{Name: StrategySquash, MovesHead: true, Titled: true, Conflict: CodeSquash},
 	{Name: StrategyNoFF, TakesForks: true, Joins: true},
-	{Name: StrategyCherryPick, MovesHead: true, TakesForks: true, Again: StrategyRebase},
+	{Name: StrategyCherryPick, MovesHead: true, TakesForks: true},
 	{Name: StrategyUnion, TakesForks: true, NeedsFields: true, Joins: true},
 	{Name: StrategyAPI, TakesForks: true, ByGitHub: true},
 	{Name: StrategyQueue, TakesForks: true, ByGitHub: true},

@@ -57,7 +57,6 @@ func (a *Aboard) Ready(ctx context.Context) (merge.Verdict, error) {
 		return merge.Verdict{}, err
 	}
 	a.one = a.g.self(v.Way)
-	a.one.is.BaseSHA = "" // an earlier landing that came to nothing stood on commits that the base never had
 	return v, nil
 }
 
@@ -94,13 +93,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	if err := findMergeBase(ctx, a.g, m); err != nil {
 		return "", err
 	}
-	head, _ := m.source()
-	if err := fetch.Commits(ctx, m.Checkout, onto, head); err != nil {
-		return "", failureOf(err, "")
-	}
-	m.is.BaseSHA = onto
-	// An earlier landing may have moved the branch to commits that stand on those of others: what was approved is built again.
-	if err := m.construct(ctx, head); err != nil {
+	if err := m.buildOn(ctx, onto); err != nil {
 		return "", err
 	}
 	return m.made.Tip, nil
@@ -238,16 +231,21 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if !v.Go {
 		return &Unready{Number: m.is.Number, Verdict: v}
 	}
+	if err := halted(ctx, a.g); err != nil {
+		if s := (*Failure)(nil); errors.As(err, &s) {
+			return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}}
+		}
+		return err
+	}
 	thread.Share(m.Thread, home)
 	if err := findMergeBase(ctx, a.g, m); err != nil {
 		return err
 	}
 	head, _ := m.source()
-	if err := fetch.Commits(ctx, m.Checkout, on, tip, head); err != nil {
+	if err := fetch.Commits(ctx, m.Checkout, on, tip, head); err != nil { // in one go
 		return failureOf(err, "")
 	}
-	m.is.BaseSHA = on
-	if err := m.construct(ctx, head); err != nil {
+	if err := m.buildOn(ctx, on); err != nil {
 		return err
 	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
@@ -273,7 +271,7 @@ func (a *Aboard) announce(ctx context.Context) error {
 	g.members = []*member{m}
 	g.sign(&g.marker)
 	k := &g.marker
-	k.State, k.Strategy, k.Reason, k.Detail, k.Cause = model.MergeRunning, m.way.Strategy, "", "", ""
+	k.State, k.Strategy, k.Reason, k.Detail, k.Cause, k.Car = model.MergeRunning, m.way.Strategy, "", "", "", true
 	if err := g.record(ctx); err != nil {
 		return err
 	}

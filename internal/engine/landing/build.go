@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := findMergeBase(ctx, g, m); err != nil {
 		return err
 	}
-	return m.construct(ctx, m.div.HeadSHA)
+	return m.buildOn(ctx, m.is.BaseSHA)
 }
 
 // findMergeBase gets the two branches and their merge base.
@@ -56,9 +55,23 @@ func findMergeBase(ctx context.Context, g *merger, m *member) error {
 	return nil
 }
 
-// construct makes the commits that would land of head, on top of the commit that they are to stand on.
-func (m *member) construct(ctx context.Context, head string) (err error) {
-	what := m.what(head)
+// buildOn makes the commits that would land of what was approved, on top of a commit that they are to stand on. An earlier landing
+// that came to nothing may have moved the branch, also to commits that stand on those of others.
+func (m *member) buildOn(ctx context.Context, on string) (err error) {
+	head, _ := m.source()
+	m.is.BaseSHA = on
+	if on != m.div.BaseSHA || head != m.div.HeadSHA {
+		if err := fetch.Commits(ctx, m.Checkout, on, head); err != nil {
+			return failureOf(err, "")
+		}
+		if m.div, err = history.FindMergeBase(ctx, m.Checkout, on, head); err != nil {
+			return err
+		}
+		if err := history.FillMerge(ctx, m.Checkout, m.div); err != nil {
+			return err
+		}
+	}
+	what := m.what()
 	if m.made, err = merging.Build(ctx, m.Checkout, what); err != nil {
 		return failureOf(err, m.way.Strategy)
 	}
@@ -123,7 +136,7 @@ func rewound(base, was, now string) *Failure {
 }
 
 // what is the order to git.
-func (m *member) what(head string) merging.Request {
+func (m *member) what() merging.Request {
 	pull := m.Snap.Pull
 	known, _ := model.StrategyNamed(m.way.Strategy)
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
@@ -133,14 +146,9 @@ func (m *member) what(head string) merging.Request {
 	case known.Titled:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
-	strategy := m.way.Strategy
-	own, _ := m.source()
-	if head != own {
-		strategy = cmp.Or(known.Again, strategy)
-	}
+	head, _ := m.source()
 	return merging.Request{
-		Strategy: strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
-		Own: head != own, // an earlier attempt has squashed them already
+		Strategy: m.way.Strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
 	}
 }
 

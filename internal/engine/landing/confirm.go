@@ -25,12 +25,8 @@ func (g *merger) confirm(ctx context.Context) error {
 			return g.of(m, err)
 		}
 	}
-	said, err := halted(ctx, g)
-	if err != nil {
+	if err := halted(ctx, g); err != nil {
 		return err
-	}
-	if said != nil {
-		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s made another request in the meantime, see %s", said.Author.Login, said.URL)}}
 	}
 	for _, m := range left {
 		v, err := m.Evaluate(ctx, requestOf(g, m), "")
@@ -60,14 +56,15 @@ func refresh(ctx context.Context, g *merger, m *member) error {
 	if err := m.Configure(); err != nil || reflect.DeepEqual(was, m.Settings) {
 		return err
 	}
-	return &Failure{anew: true, Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("the settings on %s changed in the meantime", m.is.Base)}}
+	return &Failure{again: true, Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("the settings on %s changed in the meantime", m.is.Base)}}
 }
 
 // halts are the commands that stop a merge which has not begun to land.
 var halts = []string{"pause", "release", "merge"}
 
-// halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
-func halted(ctx context.Context, g *merger) (*model.Comment, error) {
+// halted ends a merge of which an operator has asked that it stops, in a comment that no run has answered yet. Its *Failure names
+// the comment.
+func halted(ctx context.Context, g *merger) error {
 	var open []command.Said
 	stops := func(c command.Command) bool {
 		return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
@@ -78,14 +75,15 @@ func halted(ctx context.Context, g *merger) (*model.Comment, error) {
 		}
 	}
 	if err := thread.AskCommanders(ctx, g.Thread, open); err != nil {
-		return nil, err
+		return err
 	}
 	for _, said := range open {
 		role := thread.CommandPolicy(g.Thread).RoleOf(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
 		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
 		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
-			return &said.Comment, nil
+			why := fmt.Sprintf("%s made another request in the meantime, see %s", said.Comment.Author.Login, said.Comment.URL)
+			return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: why}}
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -24,8 +24,8 @@ type Failure struct {
 	merge.Failure
 	// waits says that what is missing can come without another request.
 	waits bool
-	// anew says that other settings apply by now, so that the request has to be evaluated again.
-	anew     bool
+	// again says that other settings apply by now, so that the request has to be evaluated again.
+	again    bool
 	conflict *mergetree.ErrConflict
 }
 

@@ -63,6 +63,9 @@ func (g *merger) self(way merge.Way) *member {
 	m := &member{Request: g.Request, way: way, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
+	if g.marker.Car {
+		m.is.BaseSHA = ""
+	}
 	if g.marker.Mirror != "" {
 		m.mirror = git.Ref{Name: "refs/heads/" + g.marker.Mirror, SHA: g.marker.MirrorSHA}
 	}

@@ -75,7 +75,7 @@ func newMerger(p *Request, said model.Posted[model.MergeMarker]) *merger {
 func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 	for {
 		end, err := advanceOnce(ctx, g)
-		if s := (*Failure)(nil); !errors.As(err, &s) || !s.anew {
+		if s := (*Failure)(nil); !errors.As(err, &s) || !s.again {
 			return end, err
 		}
 	}
@@ -252,14 +252,14 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 			return err
 		}
 		if g.builds >= g.Settings.Merge.Attempts {
-			s.anew = false
+			s.again = false
 			return err
 		}
 		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", g.builds)
 		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
 			thread.UseOwnClone(m.Thread)
 		}
-		if s.anew {
+		if s.again {
 			return err
 		}
 	}
@@ -343,7 +343,7 @@ func (g *merger) ended(ctx context.Context, err error) (*thread.Stop, error) {
 	switch {
 	case err == nil:
 		return nil, g.finish(ctx)
-	case errors.As(err, &s) && s.anew:
+	case errors.As(err, &s) && s.again:
 		return nil, err
 	case errors.As(err, &s) && ctx.Err() == nil:
 		return g.fail(ctx, s)

@@ -81,7 +81,7 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 
 // sign claims a request for this process, as another attempt on the head and the base as they are now.
 func (p *Request) sign(m *model.MergeMarker) {
-	m.BaseSHA = p.MergeFacts.BaseSHA
+	m.BaseSHA, m.Car = p.MergeFacts.BaseSHA, false
 	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.expiry()

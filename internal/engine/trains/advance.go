@@ -49,6 +49,7 @@ type line struct {
 	demands  []model.Demand          // of the base, as they were read in this look
 	ruled    bool                    // they were
 	opened   map[int]*landing.Aboard // nil: no request is open there
+	looked   bool                    // before this look, and what was read of Self then is old
 	tried    map[string]bool         // effects of this run
 	said     int                     // comments that this run has written
 	end      *thread.Stop            // of the request of Self
@@ -81,6 +82,7 @@ func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (
 		if err != nil || done {
 			return l.end, err
 		}
+		l.looked = true
 		w.Log.Info("train_changed_meanwhile", "base", o.Base)
 	}
 	return l.end, thread.End(model.ResultRetry, "the merge train of %s is being changed by other runs; the next event continues", o.Base)

@@ -47,11 +47,15 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 		return a, nil
 	}
 	t := l.Self
-	if t == nil || t.Event.Number != number {
+	own := t != nil && t.Event.Number == number
+	if !own {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
 		if l.view.BaseSHA == "" {
 			t.Orphaned = &l.settings
 		}
+	}
+	if !own || l.looked {
+		t.MergeFacts = nil
 		switch err := l.begin(ctx, t); {
 		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
 			l.opened[number] = nil
