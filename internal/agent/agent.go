@@ -130,6 +130,9 @@ func New(opt Options) (Agent, error) {
 			return nil, fmt.Errorf("environment of the agent: %s must not be in it", name)
 		}
 	}
+	if opt.Temp != "" && strings.HasPrefix(opt.Sessions, opt.Temp+"/") {
+		return nil, fmt.Errorf("the agent's sessions in %s: it could put something else in their place; keep them beside %s", opt.Sessions, opt.Temp)
+	}
 	if err := kind.model.verify(opt.Access); err != nil {
 		return nil, err
 	}

@@ -283,6 +283,11 @@ func (opt Options) ownedPaths(dir string) ([]string, error) {
 		if _, err := os.Stat(one); one == "" || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if one == opt.Temp || one == opt.Sessions {
+			if err := notALink(one); err != nil {
+				return nil, fmt.Errorf("hand over %s: %w", one, err)
+			}
+		}
 		real, err := filepath.EvalSymlinks(one)
 		if err == nil {
 			real, err = filepath.Abs(real)

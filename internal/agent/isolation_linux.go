@@ -24,7 +24,11 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 		hide = append(hide, u.HomeDir)
 	}
 	if opt.Temp != "" { // beside ours, the runner keeps its command files and other steps their keys
-		hide = append(hide, filepath.Dir(opt.Temp))
+		temp := filepath.Dir(opt.Temp)
+		hide = append(hide, temp)
+		if runner := filepath.Dir(filepath.Dir(temp)); isRunners(runner) { // whatever its work directory is called
+			hide = append(hide, runner)
+		}
 	}
 	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
 		hide = append(hide, runner)
@@ -48,11 +52,15 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	n := &isolate.Namespace{Hide: outermost(hide)}
 	covered := append(slices.Clone(n.Hide), "/dev") // /dev gets a mount of its own
 	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
-		if path, ok := existing(one); ok {
+		if path, ok := existing(one); ok && (one == dir || notALink(one) == nil) {
 			n.Write = append(n.Write, path)
 		}
 	}
+	foreign := append(slices.DeleteFunc([]string{dir, opt.Temp, opt.Sessions}, func(dir string) bool { return dir == "" }), n.Write...)
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
+		if below(filepath.Clean(one), foreign) { // it is there, and an earlier agent can have made it a link to what is hidden
+			continue
+		}
 		if path, ok := existing(one); ok && below(path, covered) {
 			n.Show = append(n.Show, path)
 			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // programs often have their libraries beside them
@@ -71,6 +79,15 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	slices.SortFunc(n.Show, shortest)
 	slices.SortFunc(n.Write, shortest)
 	return n
+}
+
+// isRunners says that a directory is that of a self-hosted runner, which keeps its credentials there
+// (https://github.com/actions/runner/blob/main/src/Runner.Common/Constants.cs names the files).
+func isRunners(dir string) bool {
+	return slices.ContainsFunc([]string{".runner", ".credentials"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 func shortest(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }

@@ -96,9 +96,20 @@ func (p *program) place(transcripts string) (place, error) {
 	return at, nil
 }
 
+// notALink refuses a symbolic link in the place of a directory of ours: whoever put it there wants what it leads to.
+func notALink(dir string) error {
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a symbolic link, which an agent can have put there: remove it", dir)
+	}
+	return nil
+}
+
 // makeDirs makes directories below top, those above first. An earlier agent can have written there: what is there instead
 // of a directory, a symbolic link for instance, is removed.
 func makeDirs(top string, names ...string) error {
+	if err := notALink(top); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(top, 0o700); err != nil {
 		return err
 	}

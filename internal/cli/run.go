@@ -268,7 +268,7 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 	path, _ := p.lookup("PATH")
 	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
-		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
+		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: git.SafePath(path, w.workspace), Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Isolator: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle,

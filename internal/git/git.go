@@ -43,7 +43,7 @@ type Options struct {
 	Identity  Identity
 	Now       func() time.Time
 	Log       *slog.Logger // nil: nothing is logged
-	Path      string       // PATH for git
+	Path      string       // PATH for git, and for what else runs with our rights: see SafePath
 	// Credential gives the token of each request.
 	Credential credential.Source
 	// Network is how to reach the server from this machine, as NAME=value: proxy and certificate settings. Children do not

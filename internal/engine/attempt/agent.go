@@ -13,14 +13,17 @@ import (
 // newAgent makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
 func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	opt := thread.AgentOptions(p.World, p.Settings, p.Checkout.AgentEnv()...)
-	if p.Memory.Temp == "" {
-		temp, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
+	for _, dir := range []*string{&p.Memory.Temp, &p.Memory.Sessions} {
+		if *dir != "" {
+			continue
+		}
+		made, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
 		if err != nil {
 			return nil, fmt.Errorf("create the agent's directory: %w", err)
 		}
-		p.Memory.Temp = temp
+		*dir = made
 	}
-	opt.Temp, opt.Sessions = p.Memory.Temp, filepath.Join(p.Memory.Temp, "sessions")
+	opt.Temp, opt.Sessions = p.Memory.Temp, p.Memory.Sessions
 	if p.Sessions != "" { // one pull request's agent does not read another one's
 		opt.Sessions = filepath.Join(p.Sessions, p.Event.Repo.Owner, p.Event.Repo.Name, fmt.Sprint(p.Event.Number))
 	}

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,12 +60,14 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 		return a, err
 	}
 	a.Diff = review.ReadDiff(diff)
-	temp, err := w.Git.Scratch.Make(w.Git.Temp, "review", w.Log)
-	if err != nil {
-		return a, fmt.Errorf("make directory of the reviewer: %w", err)
+	var dirs [2]string // beside each other, so that the reviewer cannot rename what we follow
+	for i := range dirs {
+		if dirs[i], err = w.Git.Scratch.Make(w.Git.Temp, "review", w.Log); err != nil {
+			return a, fmt.Errorf("make directory of the reviewer: %w", err)
+		}
+		defer dispose(w, func() error { return os.RemoveAll(dirs[i]) })
 	}
-	defer dispose(w, func() error { return os.RemoveAll(temp) })
-	who, err := newAgent(ctx, w, temp)
+	who, err := newAgent(ctx, w, dirs[0], dirs[1])
 	if err != nil {
 		return a, err
 	}
@@ -117,7 +118,7 @@ func Unsafe(t *thread.Thread) string {
 }
 
 // newAgent makes the agent that reviews. It has no session: fresh eyes are what it is for.
-func newAgent(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
+func newAgent(ctx context.Context, w *work.Work, temp, sessions string) (agent.Agent, error) {
 	s := Settings(w.Thread)
 	if why := Unsafe(w.Thread); why != "" {
 		return nil, &agent.Error{Kind: agent.Start, Detail: why}
@@ -129,7 +130,7 @@ func newAgent(ctx context.Context, w *work.Work, temp string) (agent.Agent, erro
 		return nil, &agent.Error{Kind: agent.Start, Detail: "the pull request of a fork is reviewed only in isolation, which this runner does not allow: " + strings.Join(i.Why, "; ")}
 	}
 	opt := thread.AgentOptions(w.World, s, w.Checkout.AgentEnv()...)
-	opt.Temp, opt.Sessions, opt.Reads = temp, filepath.Join(temp, "sessions"), []string{w.Checkout.Objects}
+	opt.Temp, opt.Sessions, opt.Reads = temp, sessions, []string{w.Checkout.Objects}
 	where, err := opt.Exposed(slices.Concat(thread.Hidden(w.World), thread.ModelKeys(w.World, s))...)
 	if err != nil {
 		return nil, err

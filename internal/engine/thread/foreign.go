@@ -40,13 +40,12 @@ func Isolate(ctx context.Context, w *World, s config.Settings) error {
 
 // MakeIsolation finds out how foreign code can run here. *agent.ErrNoIsolation says that it cannot run as the settings want it.
 func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Isolation, error) {
-	path, _ := w.Lookup("PATH")
 	setting := s.Agent.Isolation
 	if w.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
 		setting = agent.IsolationNone
 	}
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
+		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
 	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential that can write
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil

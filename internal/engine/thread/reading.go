@@ -174,9 +174,10 @@ type Memory struct {
 	Rights   map[string]model.Permission // by lower-case login
 	// relations of two heads, by both together: what GitHub has answered once is so for good.
 	Relations map[string]model.Relation
-	// temp is the directory of this run that its agents get; empty: none has been needed yet.
-	Temp    string
-	Scanner *leak.Scanner // nil until it is needed
+	// Temp is the directory of this run that its agents get, and Sessions the one that keeps what they said; empty: none has been
+	// needed yet. They lie beside each other: what an agent may rename, we do not follow.
+	Temp, Sessions string
+	Scanner        *leak.Scanner // nil until it is needed
 	// failures are the failed workflow runs on a head, as they were found once.
 	Failures []model.Comment
 	FailedOn string
@@ -267,10 +268,12 @@ func (m *Memory) Reacted(c model.Comment, sign string) {
 
 // Leave removes what the run's agents left outside of the checkout.
 func (m *Memory) Leave(log *slog.Logger) {
-	if m.Temp == "" {
-		return
-	}
-	if err := os.RemoveAll(m.Temp); err != nil {
-		log.Warn("agent_directory_not_removed", "error", err)
+	for _, dir := range []string{m.Temp, m.Sessions} {
+		if dir == "" {
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			log.Warn("agent_directory_not_removed", "error", err)
+		}
 	}
 }
