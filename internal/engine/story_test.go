@@ -207,6 +207,25 @@ func TestManyCommentsTakeSeveralTurnsInOneRun(t *testing.T) {
 	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
 }
 
+// A page has a hundred comments of a review. The rest is older than what the run has read before, and is not read again.
+func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]" // which may post more in a minute than a workflow's
+	var many []object
+	for i := range 110 {
+		many = append(many, object{"path": "greeting.txt", "line": 1 + i%2, "side": "RIGHT", "body": fmt.Sprintf("Wish %d.", i)})
+	}
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "comments": many})
+	ev := w.delivery("pull_request_review")
+	w.later(time.Minute)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(110, 3, 3)
+}
+
 func TestACommentDeletedWhilePendingIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,6 +44,7 @@ type cursor struct {
 type longReview struct {
 	node, after string
 	submitted   time.Time
+	id          int64
 }
 
 func newReading(q Query, of model.Snapshot) *reading {
@@ -83,6 +84,9 @@ func (r *reading) tell(snap *model.Snapshot) {
 	snap.ReviewsComplete = !r.reviews.more && (!r.threadPages.more || !r.hasLines) && len(r.long) == 0
 	if r.reviews.more {
 		snap.ReviewFloor = r.oldestReview
+	}
+	for _, l := range r.long {
+		snap.LongReviews = append(snap.LongReviews, l.id)
 	}
 }
 
@@ -128,7 +132,7 @@ func (c *cursor) step(more bool, at string) {
 // lengthen remembers a review whose comments go on beyond the page.
 func (r *reading) lengthen(review reviewNode) {
 	if p := review.Comments.PageInfo; p.HasNextPage && p.EndCursor != "" && review.ReviewState != "PENDING" {
-		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted()})
+		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted(), int64(review.FullDatabaseID)})
 	}
 }
 

@@ -382,6 +382,8 @@ type Snapshot struct {
 	ReviewsComplete bool
 	// ReviewFloor is the ID of the oldest review read by paging; zero if all were read. Reviews are read newest first.
 	ReviewFloor int64
+	// LongReviews are the IDs of reviews of which only the first comments were read: the others are settled.
+	LongReviews []int64
 	// Permissions known already, by lower-case login. An absent login was not looked up.
 	Permissions map[string]Permission
 	// ReadAt is the server's time of the reading (the Date header); the run's only clock for data on GitHub.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
@@ -217,7 +218,7 @@ func Recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 	for _, c := range known {
 		below := !c.UpdatedAt.After(snap.Floor)
 		if c.Kind != model.KindIssue {
-			below = cmp.Or(c.ReviewID, c.ID) < snap.ReviewFloor
+			below = cmp.Or(c.ReviewID, c.ID) < snap.ReviewFloor || slices.Contains(snap.LongReviews, c.ReviewID)
 		}
 		if below && !read[id{c.Kind, c.ID}] {
 			snap.Comments = append(snap.Comments, c)
