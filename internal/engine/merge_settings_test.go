@@ -57,3 +57,12 @@ func (w *world) resettles(before, after string) (method, path, body string) {
 	return "PUT", w.path("/contents/.github/mergexo.toml"),
 		fmt.Sprintf(`{"branch":"main","message":"Set","sha":%q,"content":%q}`, file["sha"], base64.StdEncoding.EncodeToString([]byte(text)))
 }
+
+// Tests may take so long by the settings that no lease lasts until then.
+func TestMergeWithTestsThatMayTakeDays(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `tests = ["true"]`, `test_timeout = "12h"`)
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"done"}, w.merges())
+}

@@ -20,7 +20,7 @@ import (
 const (
 	lockPrefix = privatePrefix + "lock/"
 	lockTries  = 4              // how often a ref that keeps changing is read
-	leaseLimit = 24 * time.Hour // a longer lease was not written by us
+	leaseLimit = 24 * time.Hour // no lease is longer
 	lockLimit  = 16 << 10       // bytes of a lock's commit
 )
 
@@ -77,7 +77,7 @@ func (e *ErrNoLocks) Error() string {
 
 func (e *ErrNoLocks) Unwrap() error { return e.Err }
 
-// AcquireLock takes the lock of a base branch: a ref that only one push can create. A lock that has expired by Options.Now
+// AcquireLock takes the lock of a base branch, for a day at most: a ref that only one push can create. A lock that has expired by Options.Now
 // is taken over with a lease on its commit, and one of the same holder is ours again. It never waits. Errors are
 // *ErrLocked, *ErrLockUnreadable, *ErrNoLocks, *ErrUnclear or *Error. One network operation as a rule, three to take over a
 // lock.
@@ -97,8 +97,11 @@ func TakeOverLock(ctx context.Context, c *git.Checkout, from *ErrLocked, lease L
 // lockFrom takes a lock whose ref is at dead, or missing if that is "".
 func lockFrom(ctx context.Context, c *git.Checkout, base, dead string, lease Lease) (*Lock, error) {
 	now := c.Opt.Now()
-	if !syntax.ValidRef("refs/heads/"+base) || lease.Holder == "" || !lease.Until.After(now) || lease.Until.After(now.Add(leaseLimit)) {
-		return nil, fmt.Errorf("lock %q: want a branch, a holder and a time within %s", base, leaseLimit)
+	if !syntax.ValidRef("refs/heads/"+base) || lease.Holder == "" || !lease.Until.After(now) {
+		return nil, fmt.Errorf("lock %q: want a branch, a holder and a time to come", base)
+	}
+	if longest := now.Add(leaseLimit); lease.Until.After(longest) { // by then, only the lease of the push to the base holds
+		lease.Until = longest
 	}
 	lease.Until = lease.Until.UTC().Truncate(time.Second)
 	lock := &Lock{Base: base, Lease: lease, ref: git.Ref{Name: lockRef(base)}}
