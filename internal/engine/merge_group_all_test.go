@@ -14,24 +14,36 @@ import (
 
 func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 	t.Parallel()
-	g := newGroup(t)
-	_, rep := g.request()
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	writes := g.gate.writes
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+	for how, settings := range map[string][]string{"rebased": nil, "by GitHub": {`strategy = "api"`}, "the other by GitHub": nil} {
+		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			g := newGroup(t)
-			g.gate.only(n, diesAfter)
-			ev, _ := g.request()
-			require.True(t, g.gate.died())
-			g.gate.revive()
-			g.recover(ev)
-			assert.Equal(t, []string{"merged", "merged"}, g.badges())
-			assert.Equal(t, []string{"done"}, g.merges())
-			assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))
-			assert.Empty(t, g.stages())
-			assert.Equal(t, model.ResultNothing, g.take(ev).Result)
+			set := func() *grouped {
+				g := newGroup(t, settings...)
+				if how == "the other by GitHub" {
+					g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\nstrategy = \"api\"\n")
+				}
+				return g
+			}
+			g := set()
+			_, rep := g.request()
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			writes := g.gate.writes
+			for n := 1; n <= writes; n++ {
+				t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+					t.Parallel()
+					g := set()
+					g.gate.only(n, diesAfter)
+					ev, _ := g.request()
+					require.True(t, g.gate.died())
+					g.gate.revive()
+					g.recover(ev)
+					assert.Equal(t, []string{"merged", "merged"}, g.badges())
+					assert.Equal(t, []string{"done"}, g.merges())
+					assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))
+					assert.Empty(t, g.stages())
+					assert.Equal(t, model.ResultNothing, g.take(ev).Result)
+				})
+			}
 		})
 	}
 }

@@ -191,7 +191,13 @@ func (m *member) landedSince(ctx context.Context) error {
 	if err := thread.ReadMergeFacts(ctx, m.Thread); err != nil || m.MergeFacts.BaseSHA == "" {
 		return err
 	}
-	relation, err := m.Relation(ctx, m.is.Tip, m.MergeFacts.BaseSHA)
+	facts := m.MergeFacts
+	// GitHub made a commit of its own of what was tested, and the record names the tested one.
+	if model.ByGitHub(m.way.Strategy) && m.Snap.Pull.State == model.PullMerged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
+		m.is.Tip, m.is.Landed = facts.MergeCommit, facts.MergeCommit
+		return m.compare(ctx)
+	}
+	relation, err := m.Relation(ctx, m.is.Tip, facts.BaseSHA)
 	if err == nil && lineage.Decide(relation) == lineage.Pass {
 		m.is.Landed, m.made.Tip = m.is.Tip, m.is.Tip
 	}
