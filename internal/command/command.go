@@ -44,8 +44,8 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool 
 	case ev.Carries(c):
 		return true
 	}
-	return (p.Listed(c.Author.Login) || p.delegated(c.Author.Login, c.CreatedAt) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
-		(c.Seen || s.ReadAt.Sub(c.CreatedAt) < maxAge)
+	return (p.Listed(c.Author.Login) || p.delegated(c.Author.Login, c.SaidAt()) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
+		(c.Seen || s.ReadAt.Sub(c.SaidAt()) < maxAge)
 }
 
 // Key names one command: the event key of its comment as posted, plus its position for all but the first.

@@ -266,11 +266,15 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 			c.Author.Login = "eve"
 			e.Name, e.CommentID = "issue_comment", 41
 		}, true},
-		"ours":                     {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
-		"a bot":                    {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
-		"one with our tokens":      {func(c *model.Comment, _ *model.Event) { c.Marked = true }, false},
-		"nobody":                   {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
-		"long ago":                 {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"ours":                {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
+		"a bot":               {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"one with our tokens": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, false},
+		"nobody":              {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
+		"long ago":            {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"drafted long ago":    {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Submitted = noon.Add(-48*time.Hour), noon }, true},
+		"submitted long ago": {func(c *model.Comment, _ *model.Event) {
+			c.CreatedAt, c.Submitted = noon.Add(-72*time.Hour), noon.Add(-48*time.Hour)
+		}, false},
 		"long ago, and begun with": {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Seen = noon.Add(-48*time.Hour), true }, true},
 	}
 	for name, tt := range tests {

@@ -23,7 +23,7 @@ func (p Policy) delegated(login string, at time.Time) bool {
 // count, and neither does a delegate who has lost access.
 func (p Policy) RoleOf(c model.Comment, permission model.Permission) Role {
 	role := p.Role(c.Author.Login, permission)
-	if role != Operator && permission >= model.PermissionRead && p.delegated(c.Author.Login, c.CreatedAt) {
+	if role != Operator && permission >= model.PermissionRead && p.delegated(c.Author.Login, c.SaidAt()) {
 		return Delegate
 	}
 	return role

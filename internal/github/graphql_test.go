@@ -255,7 +255,8 @@ func TestReviews(t *testing.T) {
 	}
 	summary := `{"fullDatabaseId": "1", "body": "x", "reviewState": "COMMENTED", "createdAt": "` + t1 + `", "submittedAt": "` + t2 + `", "updatedAt": "` + t3 + `"%s}`
 	assert.Equal(t, at(t2), review(fmt.Sprintf(summary, ""))[0].UpdatedAt, "a review's updatedAt moves without an edit")
-	assert.Equal(t, at(t3), review(fmt.Sprintf(summary, `, "lastEditedAt": "`+t3+`"`))[0].UpdatedAt)
+	edited := review(fmt.Sprintf(summary, `, "lastEditedAt": "`+t3+`"`))[0]
+	assert.Equal(t, []time.Time{at(t1), at(t2), at(t3)}, []time.Time{edited.CreatedAt, edited.SaidAt(), edited.UpdatedAt})
 	assert.Empty(t, review(`{"fullDatabaseId": "1", "body": " \n", "reviewState": "APPROVED"}`))
 	assert.Empty(t, review(`{"fullDatabaseId": "1", "body": "draft", "reviewState": "PENDING", "comments": {"nodes": [{"fullDatabaseId": "2", "body": "x"}]}}`))
 
@@ -265,6 +266,7 @@ func TestReviews(t *testing.T) {
 		{"fullDatabaseId": "4", "state": "PENDING"}, null]}}`)
 	require.Len(t, said, 3) // the last is null, which the reading leaves out
 	assert.Equal(t, []any{at(t2), "LEFT", 0, true, int64(9)}, []any{said[0].UpdatedAt, said[0].Side, said[0].Line, said[0].Outdated, said[0].ReviewID}, "drafted before it could be seen")
+	assert.Equal(t, []time.Time{at(t2), at(t2)}, []time.Time{said[0].SaidAt(), said[1].SaidAt()})
 	assert.Equal(t, []any{at(t3), "RIGHT", 4, 3, int64(2), "c"}, []any{said[1].UpdatedAt, said[1].Side, said[1].Line, said[1].StartLine, said[1].InReplyTo, said[1].CommitID})
 
 	r := newReading(Query{}, model.Snapshot{})

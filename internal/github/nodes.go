@@ -138,6 +138,7 @@ func (n reviewCommentNode) comment(review idNode, submitted time.Time) (model.Co
 		return model.Comment{}, false
 	}
 	c := n.saidNode.comment(model.KindReview)
+	c.Submitted = submitted.UTC()
 	if submitted.After(c.UpdatedAt) {
 		c.UpdatedAt = submitted.UTC()
 	}
@@ -186,7 +187,7 @@ func (n reviewNode) comments() []model.Comment {
 	var out []model.Comment
 	if strings.TrimSpace(n.Body) != "" {
 		c := n.saidNode.comment(model.KindReviewSummary)
-		c.ReviewState, c.UpdatedAt = n.ReviewState, n.submitted()
+		c.ReviewState, c.Submitted, c.UpdatedAt = n.ReviewState, n.submitted(), n.submitted()
 		if n.LastEditedAt != nil {
 			c.UpdatedAt = n.LastEditedAt.UTC()
 		}

@@ -119,6 +119,8 @@ type Comment struct {
 	URL         string
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	// Submitted is when its review was submitted; zero for a conversation comment.
+	Submitted time.Time
 	// Ours is GraphQL's viewerDidAuthor as read; journal.Attribute turns it into whether MergeXO posted this, and not the
 	// person whose account it uses.
 	Ours bool
@@ -160,17 +162,6 @@ type Comment struct {
 
 	// Failed workflow runs only: the run, with its failed jobs.
 	Run *CIRun
-}
-
-// Key is the comment's event key on pull request number.
-func (c Comment) Key(number int) string { return EventKey(number, c.Kind, c.ID, c.UpdatedAt) }
-
-// Thread is the ID that a reply to this review comment must name: GitHub refuses replies to replies.
-func (c Comment) Thread() int64 {
-	if c.InReplyTo != 0 {
-		return c.InReplyTo
-	}
-	return c.ID
 }
 
 // Mark is how far a conversation is settled: by a reading at time At, on GitHub's clock, that saw conversation comments up

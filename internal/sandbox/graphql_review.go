@@ -30,6 +30,7 @@ func (v *gqlReview) URL() text             { return text(v.s.urls.review(v.v)) }
 func (v *gqlReview) ResourcePath() text    { return v.path(v.s.urls.review(v.v)) }
 func (v *gqlReview) State() string         { return v.v.State }
 func (v *gqlReview) SubmittedAt() *text    { return maybeTime(v.v.SubmittedAt) }
+func (v *gqlReview) PublishedAt() *text    { return maybeTime(v.v.SubmittedAt) }
 func (v *gqlReview) PullRequest() *gqlPull { return v.pull(v.v.issue) }
 func (v *gqlReview) Commit() *gqlCommit    { return v.commit(v.repo, v.v.CommitID) }
 func (v *gqlReview) Comments(args pageArgs) (*connection[gqlReviewComment], error) {
@@ -103,6 +104,14 @@ func (c *gqlReviewComment) DraftedAt() text           { return dateTime(c.c.Crea
 func (c *gqlReviewComment) PullRequest() *gqlPull     { return c.pull(c.c.issue) }
 func (c *gqlReviewComment) OriginalCommit() *gqlCommit {
 	return c.commit(c.repo, c.c.OriginalCommit)
+}
+
+// PublishedAt is when its review was submitted; CreatedAt is when it was drafted.
+func (c *gqlReviewComment) PublishedAt() *text {
+	if v := c.s.world.review(c.c.ReviewID); v != nil {
+		return maybeTime(v.SubmittedAt)
+	}
+	return maybeTime(&c.c.CreatedAt)
 }
 
 func (c *gqlReviewComment) DiffHunk() string {

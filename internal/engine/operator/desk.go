@@ -136,7 +136,7 @@ type decision struct {
 
 // lookInto reads what a command is about and decides about it.
 func (p *Desk) lookInto(ctx context.Context, said command.Said, i int, standing command.Role) (decision, error) {
-	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.Event.Number, i), At: said.Comment.CreatedAt, URL: said.Comment.URL, Policy: p.Operators, Thread: p.Event.Number}
+	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.Event.Number, i), At: said.Comment.SaidAt(), URL: said.Comment.URL, Policy: p.Operators, Thread: p.Event.Number}
 	c.Command = said.Commands[min(i, len(said.Commands)-1)]
 	if answer, decided, err := p.decideHere(ctx, c, said, i, standing); decided || err != nil {
 		return decision{answer: answer}, err

@@ -148,7 +148,8 @@ func (p *reading) dueTurn(g *item, st model.State) {
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {
 		comments[i] = model.Comment{
-			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
+			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted,
 		}
 	}
 	return comments

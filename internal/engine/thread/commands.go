@@ -19,13 +19,13 @@ func CommandPolicy(t *Thread) command.Policy {
 	return p
 }
 
-// OpenCommands are the comments with commands that have no answer yet, oldest first.
+// OpenCommands are the comments with commands that have no answer yet, in the order in which they could be seen.
 func OpenCommands(t *Thread) []command.Said {
 	var open []command.Said
 	policy := CommandPolicy(t)
 	for _, c := range t.Snap.Comments {
 		posted := c
-		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
+		posted.UpdatedAt = c.SaidAt() // an edit makes no old command new
 		if t.Snap.SettledBelow(posted, t.State.Settled) || !policy.Audible(c, t.Snap, t.Event) {
 			continue
 		}
@@ -33,6 +33,7 @@ func OpenCommands(t *Thread) []command.Said {
 			open = append(open, said)
 		}
 	}
+	slices.SortStableFunc(open, func(a, b command.Said) int { return a.Comment.SaidAt().Compare(b.Comment.SaidAt()) })
 	return open
 }
 
@@ -51,10 +52,10 @@ func undone(t *Thread, said command.Said) bool {
 	c := said.Commands[0]
 	_, answered := t.State.Commands[said.Key(t.Event.Number, 0)]
 	if c.Name == "delegate" && c.Cancel && c.Problem == "" && !answered {
-		return slices.ContainsFunc(t.State.Delegates, func(d model.Delegate) bool { return d.At.Before(said.Comment.CreatedAt) })
+		return slices.ContainsFunc(t.State.Delegates, func(d model.Delegate) bool { return d.At.Before(said.Comment.SaidAt()) })
 	}
 	ended, stops := map[string]time.Time{"pause": t.State.Resumed, "release": t.State.Adopted}[c.Name]
-	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.CreatedAt)
+	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.SaidAt())
 }
 
 // Unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.

@@ -57,6 +57,6 @@ func (t *Thread) Ask(ctx context.Context, logins []string) error {
 // TakenAt says that a person had taken this pull request over by label when a comment was posted.
 func TakenAt(t *Thread, c model.Comment) bool {
 	return slices.ContainsFunc(turn.Taken(t.Snap.Pull, t.Policy), func(s model.Span) bool {
-		return s.Holds(c.CreatedAt, t.Event.Carries(c))
+		return s.Holds(c.SaidAt(), t.Event.Carries(c))
 	})
 }

@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// draft begins a review with comments on a line, which only its author sees.
+func (w *world) draft(login string, lines ...string) int64 {
+	w.t.Helper()
+	w.later(time.Minute)
+	comments := []object{}
+	for _, text := range lines {
+		comments = append(comments, object{"path": "greeting.txt", "line": 2, "body": text})
+	}
+	return w.api(login, "POST", w.pull("/reviews"), object{"comments": comments}).id()
+}
+
+// submit shows a drafted review to everybody.
+func (w *world) submit(login string, review int64, summary string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "POST", w.pull(fmt.Sprintf("/reviews/%d/events", review)), object{"event": "COMMENT", "body": summary})
+}
+
+// A review event waits in the group of its pull request, and one of the events of its comments takes its place.
+func TestACommandCountsFromTheSubmissionOfItsReview(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(w *world){
+		"a comment's event": func(w *world) { w.handle(w.delivery("pull_request_review_comment")) },
+		"a sweep":           func(w *world) { w.sweep() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			review := w.draft("carol", "Why?", "And this?")
+			w.later(48 * time.Hour)
+			w.submit("carol", review, "/mergexo pause")
+			run(w)
+			w.answered("applied", "Nothing happens here until")
+			run(w)
+			assert.Len(t, w.answers(), 1)
+			assert.Zero(t, w.calls(), "the comments on lines wait")
+		})
+	}
+}
+
+func TestCommandsAreCarriedOutInTheOrderInWhichTheyCouldBeSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.orders("carol", "/mergexo pause")
+	w.review("alice", "Answer me.")
+	review := w.draft("carol", "/mergexo resume")
+	w.talk("carol", "/mergexo resume")
+	w.talk("carol", "/mergexo pause")
+	w.submit("carol", review, "")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.answered("applied", "**Resumed.**")
+	assert.Len(t, w.answers(), 4)
+	w.settled(1, 1, 1)
+}
+
+// Whoever deletes a reply must not set going what was stopped, however early that was drafted.
+func TestAPauseThatWasDraftedBeforeAResumeOutlivesItsReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	review := w.draft("carol", "/mergexo pause")
+	w.orders("carol", "/mergexo pause")
+	w.orders("carol", "/mergexo resume")
+	w.submit("carol", review, "")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.answered("applied", "**Paused.**")
+	all := w.marked("command", "")
+	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", all[len(all)-1].id())), nil)
+	w.talk("alice", "Go on.")
+	w.handle(w.delivery("issue_comment"))
+	w.answered("applied", "**Paused.**")
+	assert.Zero(t, w.calls())
+}
+
+func TestADelegateMaySubmitWhatSheDraftedBefore(t *testing.T) {
+	t.Parallel()
+	w := newDelegate(t)
+	w.approve("alice")
+	review := w.draft("dana", "/mergexo merge")
+	w.orders("carol", "/mergexo delegate @dana")
+	w.submit("dana", review, "")
+	w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
+}
+
+func TestACommandThatWasDraftedDuringATakeoverCountsAfterIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	label := func(method, path string, body any) {
+		w.later(time.Minute)
+		status, out := w.send("octo", method, w.path(fmt.Sprintf("/issues/%d/labels%s", w.number, path)), body)
+		require.Equal(w.t, 200, status, "%s", out)
+	}
+	label("POST", "", object{"labels": []string{"agent:ignore"}})
+	review := w.draft("carol", "/mergexo pause")
+	label("DELETE", "/agent:ignore", nil)
+	w.submit("carol", review, "")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.answered("applied", "Nothing happens here until")
+
+	review = w.draft("carol", "/mergexo resume")
+	label("POST", "", object{"labels": []string{"agent:ignore"}})
+	w.submit("carol", review, "")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.answered("rejected", "A person had taken over by label")
+}
+
+// What people said while a pull request was tracked is no talk among themselves.
+func TestAReleaseLastsFromItsSubmission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	review := w.draft("carol", "/mergexo release")
+	w.review("alice", "Answer me.") // whose event gets lost
+	w.submit("carol", review, "")
+	w.handle(w.deliveries("pull_request_review_comment")[1])
+	w.answered("applied", "`/mergexo release`")
+	w.orders("carol", "/mergexo adopt")
+	w.settled(1, 1, 1)
+}
