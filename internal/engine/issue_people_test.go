@@ -159,6 +159,24 @@ func TestWhatIsSaidBeforeTheLabelIsHeardByEveryAttempt(t *testing.T) {
 
 func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) {
 	t.Parallel()
+	for name, goOn := range map[string]func(w *world){
+		"by a sweep": func(w *world) {
+			w.later(24 * time.Hour)
+			w.sweep()
+		},
+		"or at once, by an operator's word": func(w *world) {
+			rep := w.handle(w.say("carol", "/mergexo retry"))
+			require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			designOnASpentBudget(t, goOn)
+		})
+	}
+}
+
+func designOnASpentBudget(t *testing.T, goOn func(*world)) {
 	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
 	w.handle(w.label("alice", design))
 	w.later(time.Minute)
@@ -172,9 +190,7 @@ func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) 
 	assert.Contains(t, w.lastWords(), "the block ends at 2026-01-03 00:00 UTC")
 	theirs := "agent/impl/2-greet-in-french"
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + theirs, "sha": w.mainTip()})
-	w.later(24 * time.Hour)
-	rep := w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	goOn(w)
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, theirs+"-2", w.pulls()[1].at("head", "ref"), "no branch was chosen on the day before")
 	assert.Equal(t, w.mainTip(), w.branches()[theirs])

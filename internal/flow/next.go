@@ -44,6 +44,8 @@ type Facts struct {
 	Queued int
 	// Pulls are the pull requests from the newest receipt's branch; nil: unknown.
 	Pulls []model.PullRef
+	// Now is when the issue was read, on GitHub's clock.
+	Now time.Time
 }
 
 // Next decides the next step on an issue.
@@ -105,6 +107,10 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 		return s.as(GoOn, "somebody answered")
 	case f.State.Retried:
 		return s.as(GoOn, "an operator asked for another attempt")
+	case !m.Until.IsZero() && f.Now.Before(m.Until):
+		return s.as(Wait, "issue %d waits until %s (%s), see %s; /mergexo retry continues at once", f.Issue.Number, m.Until.UTC().Format("2006-01-02 15:04 MST"), m.Waiting, s.From.URL)
+	case !m.Until.IsZero():
+		return s.as(GoOn, "the time that it waited for has come")
 	}
 	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there continues, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
 }

@@ -43,7 +43,7 @@ var pauses = map[string]pause{
 	model.ReasonSecret:    {"the work seems to contain a secret", "If it is no secret, add the file to `[feedback] allow_secrets`. " + again},
 	model.ReasonRefused:   {"the agent's model refused", "%s, rephrase the task in a comment here."},
 	model.ReasonSession:   {"the agent's session is not available", "%s with a new session, ask an operator to comment `/mergexo retry`."},
-	model.ReasonBudget:    {"today's budget is used up", "The next day begins at 00:00 UTC. " + retry},
+	model.ReasonBudget:    {"today's budget is used up", "It continues automatically after 00:00 UTC, with the next event or sweep. %s at once, ask an operator to comment `/mergexo retry`."},
 	model.ReasonFlaky:     {"a test reported as flaky failed again", retry},
 	model.ReasonPush:      {"the server refused the push to `%s`", "Allow MergeXO's token to create and push branches `agent/**`. " + retry},
 	model.ReasonAttempts:  {"every attempt of the agent failed", again},
@@ -70,8 +70,11 @@ func headline(reason, branch string) string {
 func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	var b strings.Builder
 	title := "Waiting for a person: " + headline(s.Reason, m.Branch)
-	if s.Reason == model.ReasonAgent { // a question is no failure
+	switch s.Reason {
+	case model.ReasonAgent: // a question is no failure
 		title = "The agent has a question"
+	case model.ReasonBudget:
+		title = "Waiting for the next day: " + headline(s.Reason, m.Branch)
 	}
 	fmt.Fprintf(&b, "**%s** (`%s`)%s%s\n", title, markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
 	if strings.TrimSpace(s.Detail) != "" {
@@ -170,8 +173,11 @@ func ForOperators(reason string) bool {
 
 // goesOn tells a terminal who can go on.
 func goesOn(reason string) string {
-	if ForOperators(reason) {
+	switch {
+	case ForOperators(reason):
 		return "to continue, an operator comments /mergexo retry"
+	case reason == model.ReasonBudget:
+		return "it then continues automatically; /mergexo retry continues at once"
 	}
 	return "to continue, comment on the issue, or /mergexo retry"
 }
@@ -179,7 +185,11 @@ func goesOn(reason string) string {
 // Reason is the same for a terminal: what and why in the first line, with the way on.
 func Reason(number int, m model.IssueMarker, s Stop) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(s.Detail), "\n")
-	reason := fmt.Sprintf("issue %d waits for a person (%s): %s", number, s.Reason, strings.ReplaceAll(headline(s.Reason, m.Branch), "`", ""))
+	whom := "a person"
+	if s.Reason == model.ReasonBudget {
+		whom = "the next day"
+	}
+	reason := fmt.Sprintf("issue %d waits for %s (%s): %s", number, whom, s.Reason, strings.ReplaceAll(headline(s.Reason, m.Branch), "`", ""))
 	if first != "" {
 		reason += ": " + first
 	}

@@ -134,6 +134,8 @@ type IssueMarker struct {
 	LastCheckpoint string `json:"last_checkpoint_sha,omitempty"`
 	// Waiting is why it waits for a person.
 	Waiting string `json:"waiting_reason,omitempty"`
+	// Until is when the wait ends by itself, as that for the next day's budget; zero: a person ends it.
+	Until time.Time `json:"until,omitzero"`
 	// Pull is the pull request that was opened: done.
 	Pull int `json:"pull,omitempty"`
 	// Doc is the path of the design document or the roadmap, and Design the pull request that merged it.

@@ -49,6 +49,7 @@ var issues = map[string]task{
 	model.ReasonTests:        {"say how to fix the failing tests", writer, "a comment, or " + retry},
 	model.ReasonNoTest:       {"say how to test the bug", writer, "a comment, or " + retry},
 	model.ReasonNoPull:       {"allow workflows to open pull requests", maintainer, retry},
+	model.ReasonBudget:       {"raise today's budget, or wait", operator, retry},
 	model.ReasonTimeout:      {"allow the agent more time, or ask for less", writer, "a comment, or " + retry},
 }
 

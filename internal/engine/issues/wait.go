@@ -44,6 +44,9 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	m := w.marker
 	m.TurnMarker, m.Status, m.Waiting = p.Marker, model.PhaseWaiting, reason
 	m.Expires, m.TurnMarker.Reason = time.Time{}, thread.Clip(detail)
+	if reason != model.ReasonBudget { // an earlier stop's is none of this one
+		m.Until = time.Time{}
+	}
 	if p.Kept.Branch == m.Branch && p.Kept.SHA != "" {
 		m.LastCheckpoint = p.Kept.SHA
 	}
@@ -105,7 +108,7 @@ func sayStop(ctx context.Context, p *Issue, token, text string, m model.IssueMar
 	return p.Remove(ctx, claim, attempt.TurnToken(p.Marker.Key))
 }
 
-// overBudget says once a day that today's budget is used up. Nothing is taken up by it.
+// overBudget says once a day that today's budget is used up. Nothing is taken up by it, and the next day goes on by itself.
 func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) error {
 	m, mark, spent := &p.Marker, p.State.Settled, p.State.Spent
 	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
@@ -113,6 +116,7 @@ func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) erro
 	if p.progress.fresh { // no branch was chosen
 		p.progress.marker.Branch = ""
 	}
+	p.progress.marker.Until = opens
 	return wait(ctx, p, model.ReasonBudget, why+"; the block ends at "+opens.Format("2006-01-02 15:04 UTC"))
 }
 

@@ -14,7 +14,7 @@ func Everybody(string) bool { return true }
 
 // IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it.
 func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) bool) flow.Facts {
-	return flow.Facts{Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls}
+	return flow.Facts{Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls, Now: t.Snap.ReadAt}
 }
 
 // MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of a text. That of a thread is the one

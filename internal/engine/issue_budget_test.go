@@ -1,0 +1,106 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// overdrawn is an issue whose first attempt failed and used the day's budget up, with the event that it waits since.
+func overdrawn(t *testing.T) (*world, model.Event) {
+	t.Helper()
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.agent = "exit"
+	ev := w.label("alice", smallJob)
+	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
+	w.agent = "job"
+	rep := w.handle(ev)
+	require.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
+	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
+	assert.Contains(t, w.lastWords(), "**Waiting for the next day: today's budget is used up**")
+	return w, ev
+}
+
+func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
+	t.Parallel()
+	for name, goOn := range map[string]func(w *world, ev model.Event){
+		"by a sweep":  func(w *world, _ model.Event) { w.sweep() },
+		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := overdrawn(t)
+			count := len(w.comments())
+			w.later(11 * time.Hour)
+			assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
+			w.sweep()
+			w.quiet()
+			assert.Len(t, w.comments(), count, "said once")
+			assert.Equal(t, 1, w.calls())
+			board, err := w.engine().Board(t.Context(), repo)
+			require.NoError(t, err)
+			require.Len(t, board.Needs(), 1)
+			assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
+
+			w.later(time.Hour)
+			goOn(w, ev)
+			require.Len(t, w.pulls(), 1, w.logged.String())
+			w.sweep()
+			w.quiet()
+			assert.Equal(t, 2, w.calls())
+		})
+	}
+}
+
+// What happens at a moment of its own ends no wait of another kind.
+func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
+	t.Parallel()
+	w, ev := overdrawn(t)
+	w.later(12 * time.Hour)
+	w.agent = "ask"
+	require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
+	w.later(48 * time.Hour)
+	assert.Contains(t, w.handle(ev).Reason, "issue 2 waits for a person (agent_blocked)")
+	w.sweep()
+	assert.Empty(t, w.pulls())
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAnEditedMarkerWaitsOnWhenTheDayIsOver(t *testing.T) {
+	t.Parallel()
+	w, ev := overdrawn(t)
+	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Never mind."})
+	require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
+	w.later(48 * time.Hour)
+	w.sweep()
+	assert.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair", "", "[feedback]\nturns_per_day = 1")
+	w.agent = "exit"
+	w.handle(ev)
+	w.sweep()
+	assert.Equal(t, []string{"one"}, w.running())
+	assert.Empty(t, w.openPulls())
+	w.agent = "pair"
+	w.sweep()
+	assert.Empty(t, w.openPulls(), "the budget of its issue is used up")
+	w.later(24 * time.Hour)
+	w.sweep()
+	require.Len(t, w.openPulls(), 1, w.logged.String())
+	w.merged(w.openPulls()[0])
+	w.sweep()
+	w.sweep()
+	require.Len(t, w.openPulls(), 1, "the next item")
+	w.merged(w.openPulls()[0])
+	w.sweep()
+	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
+}
