@@ -42,6 +42,8 @@ type Facts struct {
 	May func(login string) bool
 	// Queued is how many comments by such people are pending.
 	Queued int
+	// Untold is how many of them were not answered yet with where the work goes on.
+	Untold int
 	// Pulls are the pull requests from the newest receipt's branch; nil: unknown.
 	Pulls []model.PullRef
 	// Now is when the issue was read, on GitHub's clock.
@@ -124,7 +126,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	if roadmap && f.State.Roadmap != nil {
 		return s.as(Run, "its roadmap was merged with pull request %d", m.Pull)
 	}
-	if f.Queued == 0 && !anew && !design && !roadmap {
+	if f.Untold == 0 && !anew && !design && !roadmap {
 		return s.as(Nothing, "pull request %d was opened for issue %d", m.Pull, f.Issue.Number)
 	}
 	if f.Pulls == nil {
@@ -132,7 +134,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	}
 	at := slices.IndexFunc(f.Pulls, func(p model.PullRef) bool { return p.Number == m.Pull })
 	switch {
-	case at >= 0 && f.Pulls[at].State == model.PullOpen && f.Queued > 0:
+	case at >= 0 && f.Pulls[at].State == model.PullOpen && f.Untold > 0:
 		return s.as(Redirect, "the work continues in pull request %d", m.Pull)
 	case at >= 0 && f.Pulls[at].State == model.PullOpen:
 		return s.as(Nothing, "pull request %d is open for issue %d", m.Pull, f.Issue.Number)
@@ -144,7 +146,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	case labelled && (f.State.Retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
-	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Queued > 0:
+	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Untold > 0:
 		return s.as(Redirect, "pull request %d is closed", m.Pull)
 	}
 	return s.as(Nothing, "pull request %d of issue %d is closed; to start again, add the label again, or /mergexo retry", m.Pull, f.Issue.Number)

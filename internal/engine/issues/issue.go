@@ -138,14 +138,14 @@ func waits(p *Issue, step flow.Step) error {
 // nothing would come of it even if everybody had them.
 func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
-	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
+	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
 	if s.Act == flow.LookUp {
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
 		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
-		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
+		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
 	}
 	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Run || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
 		return s, nil
@@ -154,7 +154,7 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		return flow.Step{}, err
 	}
 	p.queue = turn.Allowed(candidates, p.Memory.Rights, p.Policy)
-	return flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(p.queue), p.may)), nil
+	return flow.Next(thread.IssueFacts(p.Thread, p.pulls, p.queue, p.may)), nil
 }
 
 // askStarters asks for the rights of those who speak on the issue, and of those who set the agent to work on it.
@@ -183,7 +183,7 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 // runs have gone on, or the issue or its labels are not what they were. The attempt's own claim is left out.
 func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
 	others := slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.ClaimID })
-	f := thread.IssueFacts(p.Thread, p.pulls, len(p.queue), p.may)
+	f := thread.IssueFacts(p.Thread, p.pulls, p.queue, p.may)
 	f.State = p.Codec.Fold(others, p.Scope())
 	now = flow.Next(f)
 	id := func(s flow.Step) int64 {

@@ -132,7 +132,7 @@ func issueGone(ctx context.Context, p *Issue, cause error) error {
 // stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
 func stillWanted(ctx context.Context, p *Issue) error {
 	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
-	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, 0, thread.Everybody))
+	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, nil, thread.Everybody))
 	switch {
 	case !mine:
 		return disowned(ctx, p)

@@ -3,7 +3,6 @@ package issues
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -18,21 +17,18 @@ func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 	m, number := step.From.Marker, p.Event.Number
 	at := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return r.Number == m.Pull })
 	pull := p.Snap.Branch.Pulls[at]
-	var tokens []string
-	now, later := turn.Batch(p.queue, p.Policy)
-	now = slices.DeleteFunc(now, func(c model.Comment) bool { // an edited one was redirected before
-		return p.State.Tokens[journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10))] != 0
-	})
+	now, _ := turn.Batch(thread.Untold(p.Thread, p.queue), p.Policy)
 	if len(now) == 0 {
 		return thread.End(model.ResultNothing, "%s", step.Why)
 	}
+	var tokens []string
 	for _, c := range now {
-		tokens = append(tokens, journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10)))
+		tokens = append(tokens, thread.RedirectToken(number, c))
 	}
 	if pull.State != model.PullOpen { // what was said is for the next attempt to take up, if there is to be one
 		return tellClosed(ctx, p, pull, tokens)
 	}
-	mark := turn.Since(p.Snap, later)
+	mark := turn.Since(p.Snap, slices.DeleteFunc(slices.Clone(p.queue), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, now) }))
 	m.TurnMarker = model.TurnMarker{
 		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
 		Session: m.Session, Spent: m.Spent, Head: m.Head,

@@ -298,7 +298,10 @@ func (p *reading) dueIssue() item {
 		return g
 	}
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
-	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, len(candidates), thread.Everybody))
+	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, candidates, thread.Everybody))
+	if g.step.Act == flow.LookUp { // nobody is told twice where the work goes on
+		candidates = thread.Untold(p.Thread, candidates)
+	}
 	if g.step.From != nil {
 		g.since = g.step.From.At
 	}

@@ -3,18 +3,33 @@ package thread
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Everybody is who has a right as long as nobody was asked about it.
 func Everybody(string) bool { return true }
 
-// IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it.
-func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) bool) flow.Facts {
-	return flow.Facts{Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls, Now: t.Snap.ReadAt}
+// IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it. queue is what is pending.
+func IssueFacts(t *Thread, pulls []model.PullRef, queue []model.Comment, may func(string) bool) flow.Facts {
+	return flow.Facts{
+		Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: len(queue), Untold: len(Untold(t, queue)),
+		May: may, Pulls: pulls, Now: t.Snap.ReadAt,
+	}
+}
+
+// RedirectToken names what tells the author of a comment on an issue where the work goes on. An edit does not change it.
+func RedirectToken(number int, c model.Comment) string {
+	return journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10))
+}
+
+// Untold are the comments on an issue whose authors were not told where the work goes on.
+func Untold(t *Thread, comments []model.Comment) []model.Comment {
+	return slices.DeleteFunc(slices.Clone(comments), func(c model.Comment) bool { return t.State.Tokens[RedirectToken(t.Event.Number, c)] != 0 })
 }
 
 // MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of a text. That of a thread is the one

@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// answeredIssue is an issue with the pull request 3, where a turn takes one comment.
+func answeredIssue(t *testing.T) *world {
+	t.Helper()
+	w := newIssue(t, "", "[feedback]\nmax_per_turn = 1")
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	return w
+}
+
+// reword has somebody edit a comment.
+func (w *world) reword(login string, comment int64, text string) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", comment)), object{"body": text})
+	return w.delivery("issue_comment")
+}
+
+func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	w := answeredIssue(t)
+	first := w.talk("bob", "What about Gemran?")
+	w.handle(w.delivery("issue_comment"))
+	w.handle(w.reword("bob", first, "What about German?"))
+	w.sweep()
+	w.quiet()
+	rep := w.handle(w.say("bob", "And Italian?"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, strings.Count(w.talkOn(2), "continues in [#3]"), "one for each comment")
+	w.quiet()
+}
+
+func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	for label, agent := range map[string]string{smallJob: "record+told", design: "record+job"} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", "[feedback]\nmax_per_turn = 1")
+			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
+			w.later(time.Minute)
+			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+			for _, text := range []string{"German?", "Italian?"} {
+				rep := w.handle(w.say("bob", text))
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			}
+			assert.Equal(t, 2, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"), "one for each comment")
+			w.sweep()
+			assert.Empty(t, w.due(), "everybody was told")
+			w.talk("bob", "French?") // whose event gets lost
+			w.sweep()
+			assert.Equal(t, 3, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"))
+			assert.Empty(t, w.due())
+
+			w.unlabel("alice", label)
+			w.agent = agent
+			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
+			var taken []string
+			for _, r := range w.requests() {
+				taken = append(taken, words(r)...)
+			}
+			assert.Equal(t, []string{"German?", "Italian?", "French?"}, taken, "who was told is heard by the next attempt")
+		})
+	}
+}
+
+// What a comment was told of a closed pull request is for the next attempt, also where somebody opens the pull request again.
+func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
+	t.Parallel()
+	w := answeredIssue(t)
+	w.later(time.Minute)
+	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	w.handle(w.say("bob", "German?"))
+	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "open"})
+	w.handle(w.say("bob", "Italian?"))
+	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
+	w.sweep()
+	w.quiet()
+	for i := range 120 {
+		w.talk("eve", fmt.Sprint("Chatter ", i))
+	}
+	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	w.unlabel("alice", smallJob)
+	w.agent = "record+told"
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	assert.Equal(t, []string{"German?"}, words(w.requests()[0]))
+}
