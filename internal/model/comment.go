@@ -21,3 +21,12 @@ func (c Comment) SaidAt() time.Time {
 	}
 	return c.CreatedAt
 }
+
+// replicaLag is how long a replica of GitHub may hide what was said. The readings that set marks come from replicas.
+const replicaLag = 2 * time.Minute
+
+// PassedOver reports whether the mark's reading has seen the comment for certain, and not only could have: then a comment without
+// an answer was read and left.
+func (m Mark) PassedOver(c Comment) bool {
+	return Mark{At: m.At.Add(-replicaLag), ID: m.ID}.Settles(c)
+}

@@ -171,7 +171,7 @@ func UnknownRights(candidates []model.Comment, known map[string]model.Permission
 	}
 	var ask []string
 	for _, c := range candidates {
-		if !Insider(c) || settled.Settles(c) {
+		if !Insider(c) || settled.PassedOver(c) {
 			continue
 		}
 		for _, login := range speakers(c) {

@@ -75,7 +75,7 @@ func AskCommanders(ctx context.Context, t *Thread, open []command.Said) error {
 	for _, said := range open {
 		c := said.Comment
 		login := strings.ToLower(c.Author.Login)
-		if _, known := t.Memory.Rights[login]; !known && !t.Operators.Listed(login) && !t.State.Settled.Settles(c) && !slices.Contains(ask, login) {
+		if _, known := t.Memory.Rights[login]; !known && !t.Operators.Listed(login) && !t.State.Settled.PassedOver(c) && !slices.Contains(ask, login) {
 			ask = append(ask, login)
 		}
 	}

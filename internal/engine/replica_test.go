@@ -1,0 +1,58 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// missed lets somebody have said something just before the last turn read, which no replica showed it. The event of that is lost, as
+// that of a run whose place in the queue another one took.
+func (w *world) missed(login, text string) {
+	w.t.Helper()
+	w.later(-90 * time.Second)
+	w.talk(login, text)
+	w.later(5 * time.Minute)
+}
+
+// passedOver is a world after a turn, with what it did not see.
+func passedOver(t *testing.T, login, text string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.review("alice", "One.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.missed(login, text)
+	return w
+}
+
+func TestWhatAReplicaHidFromATurnIsHeardByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(w *world){
+		"an event": func(w *world) {
+			w.review("alice", "Three.")
+			w.handle(w.delivery("pull_request_review_comment"))
+		},
+		"a sweep": func(w *world) { w.sweep() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := passedOver(t, "bob", "Two.")
+			run(w)
+			done := w.marked("turn", "done")
+			require.Len(t, done, 2)
+			assert.Contains(t, done[1]["body"], "by bob")
+			w.sweep()
+			w.quiet()
+
+			w = passedOver(t, "carol", "/mergexo pause")
+			run(w)
+			w.answered("applied", "**Paused.**")
+			w.sweep()
+			w.quiet()
+		})
+	}
+}
