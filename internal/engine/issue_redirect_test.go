@@ -96,3 +96,23 @@ func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	assert.Equal(t, []string{"German?"}, words(w.requests()[0]))
 }
+
+// A retry is what the comment on a closed pull request names, whether anybody has said anything since or not.
+func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "German?"} {
+		t.Run("told "+text, func(t *testing.T) {
+			t.Parallel()
+			w := answeredIssue(t)
+			w.later(time.Minute)
+			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+			if text != "" {
+				w.handle(w.say("bob", text))
+			}
+			w.handle(w.say("carol", "/mergexo status"))
+			rep := w.handle(w.say("carol", "/mergexo retry"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Len(t, w.pulls(), 2, w.lastWords())
+		})
+	}
+}

@@ -140,9 +140,11 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
 	if s.Act == flow.LookUp {
+		retried := p.State.Retried // by the command at hand, too, which has no reply yet
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
+		p.State.Retried = p.State.Retried || retried
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
 		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
