@@ -116,3 +116,39 @@ func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
 		})
 	}
 }
+
+// Nothing follows from what is said there, and no sweep comes back for it.
+func TestACommentAfterAMergeMakesNoSweepComeBack(t *testing.T) {
+	t.Parallel()
+	w := answeredIssue(t)
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+	w.sweep()
+	w.setIssue(2, object{"state": "open"})
+	w.handle(w.say("bob", "Still wrong."))
+	w.sweep()
+	assert.Empty(t, w.due())
+}
+
+func TestALabelThatIsAddedAgainIsFoundByASweep(t *testing.T) {
+	t.Parallel()
+	for _, label := range []string{smallJob, design} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
+			w.unlabel("alice", label)
+			w.label("alice", label) // while the pull request is open, which asks for nothing
+			w.later(time.Minute)
+			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+			w.sweep()
+			assert.Empty(t, w.due())
+			w.unlabel("alice", label)
+			w.label("alice", label) // whose event gets lost
+			w.sweep()
+			assert.Len(t, w.pulls(), 2)
+			w.sweep()
+			assert.Empty(t, w.due())
+		})
+	}
+}

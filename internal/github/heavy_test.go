@@ -215,7 +215,7 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 		c := heavy(25)
 		got, err := c.Threads.States(t.Context(), widgets, numbers)
 		require.NoError(t, err)
-		assert.Equal(t, map[int]model.PullState{n: model.PullOpen}, got)
+		assert.Equal(t, map[int]model.PullRef{n: {Number: n, State: model.PullOpen}}, got)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 	t.Run("permissions", func(t *testing.T) {

@@ -23,7 +23,8 @@ func TestStates(t *testing.T) {
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 	assert.Len(t, got, 123)
 	for n, want := range map[int]model.PullState{open: "OPEN", closed: "CLOSED", pull: "OPEN", 101: "CLOSED", 102: "MERGED", 103: "OPEN", 220: "OPEN", 999: ""} {
-		assert.Equal(t, want, got[n], "#%d", n)
+		assert.Equal(t, want, got[n].State, "#%d", n)
+		assert.Equal(t, n > 100 && want != "" && want != "OPEN", !got[n].ClosedAt.IsZero(), "#%d", n)
 	}
 	assert.NotContains(t, got, 999)
 	none, err := c.Threads.States(t.Context(), widgets, nil)

@@ -79,7 +79,7 @@ var readings = []reading{
 	}},
 	{"states", func(ctx context.Context, c *github.Client, p place) (any, error) {
 		l, err := c.Threads.States(ctx, p.Repo, []int{p.Pull})
-		return l[p.Pull], err
+		return l[p.Pull].State, err
 	}},
 	{"rights", func(ctx context.Context, c *github.Client, p place) (any, error) {
 		l, err := c.Repositories.Permissions(ctx, p.Repo, []string{p.Login})

@@ -55,7 +55,7 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 		if !known {
 			continue
 		}
-		s.state = states[s.number]
+		s.state = states[s.number].State
 		v.pulls[f.Issue] = s
 		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
 	}

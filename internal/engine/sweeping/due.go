@@ -40,6 +40,7 @@ type item struct {
 	pending    int
 	fails      *failingHead // nil: nothing does
 	step       flow.Step
+	facts      flow.Facts                         // of a step for which a pull request is looked up
 	roadmap    *model.Posted[model.RoadmapMarker] // the comment on it
 	tip        string                             // of the default branch
 	settled    model.Mark
@@ -298,9 +299,13 @@ func (p *reading) dueIssue() item {
 		return g
 	}
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
-	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, candidates, thread.Everybody))
-	if g.step.Act == flow.LookUp { // nobody is told twice where the work goes on
-		candidates = thread.Untold(p.Thread, candidates)
+	facts := thread.IssueFacts(p.Thread, nil, candidates, thread.Everybody)
+	g.step = flow.Next(facts)
+	if g.step.Act == flow.LookUp {
+		candidates = thread.Untold(p.Thread, candidates) // nobody is told twice where the work goes on
+		g.facts = facts
+		g.facts.Issue.Body, g.facts.Issue.Posted = "", ""
+		g.facts.State = model.State{Flows: st.Flows[len(st.Flows)-1:], Retried: st.Retried}
 	}
 	if g.step.From != nil {
 		g.since = g.step.From.At
@@ -324,4 +329,32 @@ func (p *reading) dueIssue() item {
 	}
 	g.candidates = stubs(candidates)
 	return g
+}
+
+// lookUp decides the steps of the issues whose pull requests have to be looked up for that.
+func (s *sweeper) lookUp(ctx context.Context, f *scan) error {
+	var ask []int
+	for _, g := range f.items {
+		if g.step.Act == flow.LookUp && !f.open[g.step.From.Marker.Pull] {
+			ask = append(ask, g.step.From.Marker.Pull)
+		}
+	}
+	states, err := s.states(ctx, ask)
+	if err != nil {
+		return err
+	}
+	for i := range f.items {
+		g := &f.items[i]
+		if g.step.Act != flow.LookUp {
+			continue
+		}
+		g.facts.Pulls = []model.PullRef{}
+		if n := g.step.From.Marker.Pull; f.open[n] {
+			g.facts.Pulls = append(g.facts.Pulls, model.PullRef{Number: n, State: model.PullOpen})
+		} else if ref, known := states[n]; known {
+			g.facts.Pulls = append(g.facts.Pulls, ref)
+		}
+		g.step = flow.Next(g.facts)
+	}
+	return nil
 }

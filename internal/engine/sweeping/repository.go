@@ -79,8 +79,8 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 		if f.open[number] {
 			return model.PullOpen, true
 		}
-		state, known := states[number]
-		return state, known
+		ref, known := states[number]
+		return ref.State, known
 	}, nil)
 	for _, ref := range f.refs {
 		if f.answered(ref) && !slices.Contains(gone, ref) {

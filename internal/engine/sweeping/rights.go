@@ -65,7 +65,7 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 func (g *item) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
 	switch {
 	case g.isIssue:
-		if slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act) && g.mayGoOn(rights, len(allowed)) {
+		if slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect}, g.step.Act) && g.mayGoOn(rights, len(allowed)) {
 			return model.DueFlow, g.since
 		}
 	case len(allowed) > 0 && g.failed:
@@ -92,5 +92,5 @@ func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
 			return true
 		}
 	}
-	return g.step.Act == flow.LookUp || slices.ContainsFunc(g.starters, may)
+	return slices.ContainsFunc(g.starters, may)
 }

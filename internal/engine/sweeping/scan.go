@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -331,20 +330,10 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	if err := s.dueFailures(ctx, f.items); err != nil {
 		return err
 	}
-	var look []int
-	for _, g := range f.items {
-		if g.step.Act == flow.LookUp && !f.open[g.step.From.Marker.Pull] {
-			look = append(look, g.step.From.Marker.Pull)
-		}
-	}
-	states, err := s.states(ctx, look)
-	if err != nil {
+	if err := s.lookUp(ctx, f); err != nil {
 		return err
 	}
 	for _, g := range f.items {
-		if g.step.Act == flow.LookUp && len(g.candidates) == 0 && states[g.step.From.Marker.Pull] != model.PullMerged {
-			g.step.Act = flow.Nothing
-		}
 		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
 		f.dueRoadmap(&g)
 		why := g.reasons(rights)
@@ -361,7 +350,7 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 }
 
 // states asks how numbers stand, and nothing where there are none.
-func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.PullState, error) {
+func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.PullRef, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}
