@@ -172,7 +172,7 @@ func (l *recordLog) clear(w http.ResponseWriter) {
 
 // setUser makes an account and sets its right in a repository, the first one unless told.
 func setUser(q *request) (any, error) {
-	var in struct{ Type, Repository, Permission string }
+	var in struct{ Type, Repository, Permission, Membership string }
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
@@ -195,10 +195,26 @@ func setUser(q *request) (any, error) {
 		if !slices.Contains([]string{"admin", "maintain", "write", "triage", "read", "none"}, in.Permission) {
 			return nil, unprocessable("permission: want admin, maintain, write, triage, read or none")
 		}
-		r.Permissions[strings.ToLower(login)] = in.Permission
+		if in.Membership != "" && in.Membership != "private" {
+			return nil, unprocessable("membership: want private, or nothing for somebody whom everybody sees to belong to the repository")
+		}
+		r.setPermission(login, in.Permission, in.Membership == "private")
 	}
 	q.s.world.changed()
 	return q.s.json.user(u), nil
+}
+
+// setPermission sets somebody's right in the repository; hidden says that author_association does not show it.
+func (r *Repository) setPermission(login, permission string, hidden bool) {
+	key := strings.ToLower(login)
+	r.Permissions[key] = permission
+	delete(r.Hidden, key)
+	if hidden {
+		if r.Hidden == nil {
+			r.Hidden = map[string]bool{}
+		}
+		r.Hidden[key] = true
+	}
 }
 
 // deleteUser is an account that is deleted: what it said and edited stays, and GitHub tells no more who that was.

@@ -101,7 +101,9 @@ func TestPermissionsAndAssociations(t *testing.T) {
 	require.Len(t, w.as("octo", "GET", repoPath+"/collaborators", nil).want(200).list(), 6)
 
 	issue := w.issue("octo")
-	for login, want := range map[string]string{"octo": "OWNER", "rita": "COLLABORATOR", "stranger": "NONE", "actions": "NONE"} {
+	w.as("", "PUT", "/_sandbox/users/hal", obj{"repository": "octo/widgets", "permission": "maintain", "membership": "private"}).want(200)
+	require.Equal(t, "maintain", w.as("actions", "GET", repoPath+"/collaborators/hal/permission", nil).want(200).obj()["role_name"])
+	for login, want := range map[string]string{"octo": "OWNER", "rita": "COLLABORATOR", "stranger": "NONE", "actions": "NONE", "hal": "NONE"} {
 		require.Equal(t, want, w.as(login, "POST", issue+"/comments", obj{"body": "x"}).want(201).obj()["author_association"], login)
 	}
 }

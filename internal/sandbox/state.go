@@ -58,6 +58,9 @@ type Repository struct {
 	Parent        int64 // id of the repository this is a fork of, or 0
 	// Permissions by lower-case login. Everybody else reads when the repository is public.
 	Permissions map[string]string
+	// Hidden are the logins, in lower case, whose right comes from an organisation and who hide the membership, as is GitHub's
+	// default: author_association does not tell them from strangers.
+	Hidden      map[string]bool `json:",omitempty"`
 	Labels      []*Label
 	Protections map[string]*Protection   // by branch
 	Queues      map[string][]*QueueEntry `json:",omitempty"` // by base, the first of each first
@@ -243,7 +246,7 @@ func (w world) association(r *Repository, login string) string {
 		return "OWNER"
 	}
 	// GITHUB_TOKEN's bot is shown as a contributor once it has a merged pull request, and as NONE before: it never collaborates.
-	if p, ok := r.Permissions[strings.ToLower(login)]; ok && p != "none" && !strings.HasSuffix(login, "[bot]") {
+	if p, ok := r.Permissions[strings.ToLower(login)]; ok && p != "none" && !r.Hidden[strings.ToLower(login)] && !strings.HasSuffix(login, "[bot]") {
 		return "COLLABORATOR"
 	}
 	if r.contributors[strings.ToLower(login)] {
