@@ -36,16 +36,29 @@ func Read(c model.Comment, ev model.Event) (Said, bool) {
 const maxAge = 24 * time.Hour
 
 // Audible reports whether a comment can hold a command at all, by cheap checks: a recent comment by a person who may be an
-// operator. Parsing is expensive, and anybody can post long comments.
-func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool {
+// operator, by what GitHub has told of that person's right so far. Parsing is expensive, and anybody can post long comments.
+func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right model.Permission) bool {
 	switch {
-	case c.Ours, c.Marked, c.Author.Bot, c.Author.Login == "":
-		return false
 	case ev.Carries(c):
-		return true
+		return byPerson(c)
+	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), c.Association == "OWNER", c.Association == "MEMBER", c.Association == "COLLABORATOR", right >= model.PermissionWrite:
+		return byPerson(c) && lately(c, s)
 	}
-	return (p.Listed(c.Author.Login) || p.delegated(c.Author.Login, c.SaidAt()) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
-		(c.Seen || s.ReadAt.Sub(c.SaidAt()) < maxAge)
+	return false
+}
+
+// Whispered reports whether only the right of its author tells whether a comment is audible: somebody who hides the membership in
+// the organisation shows as a stranger.
+func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) bool {
+	return byPerson(c) && lately(c, s) && !c.Closed && !p.Audible(c, s, ev, model.PermissionNone) && strings.Contains(strings.ToLower(c.Posted), Word)
+}
+
+func byPerson(c model.Comment) bool {
+	return !c.Ours && !c.Marked && !c.Author.Bot && c.Author.Login != ""
+}
+
+func lately(c model.Comment, s model.Snapshot) bool {
+	return c.Seen || s.ReadAt.Sub(c.SaidAt()) < maxAge
 }
 
 // Key names one command: the event key of its comment as posted, plus its position for all but the first.

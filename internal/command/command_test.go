@@ -280,7 +280,36 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 	for name, tt := range tests {
 		c, ev := posted("/mergexo pause"), model.Event{}
 		tt.change(&c, &ev)
-		assert.Equal(t, tt.want, policy.Audible(c, s, ev), name)
+		assert.Equal(t, tt.want, policy.Audible(c, s, ev, model.PermissionNone), name)
+	}
+}
+
+// Who hides the membership in the organisation shows as a stranger.
+func TestWhoseRightTellsWhetherACommandIsHeard(t *testing.T) {
+	policy, s := command.Policy{Operators: []string{"Olga"}}, model.Snapshot{ReadAt: noon.Add(time.Hour)}
+	for name, tt := range map[string]struct {
+		change func(*model.Comment)
+		want   bool
+	}{
+		"a stranger":           {func(*model.Comment) {}, true},
+		"in other letters":     {func(c *model.Comment) { c.Posted = "/MergeXO pause" }, true},
+		"without the word":     {func(c *model.Comment) { c.Posted = strings.Repeat("[a](", 16_000) }, false},
+		"who is named":         {func(c *model.Comment) { c.Author.Login = "olga" }, false},
+		"a visible member":     {func(c *model.Comment) { c.Association = "MEMBER" }, false},
+		"long ago":             {func(c *model.Comment) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"answered to the end":  {func(c *model.Comment) { c.Closed = true }, false},
+		"a bot":                {func(c *model.Comment) { c.Author.Bot = true }, false},
+		"nobody":               {func(c *model.Comment) { c.Author.Login = "" }, false},
+		"with a token of ours": {func(c *model.Comment) { c.Marked = true }, false},
+	} {
+		c := posted("/mergexo pause")
+		c.Author.Login = "eve"
+		tt.change(&c)
+		assert.Equal(t, tt.want, policy.Whispered(c, s, model.Event{}), name)
+		if tt.want {
+			assert.False(t, policy.Audible(c, s, model.Event{}, model.PermissionRead), name)
+			assert.True(t, policy.Audible(c, s, model.Event{}, model.PermissionWrite), name)
+		}
 	}
 }
 

@@ -241,18 +241,19 @@ func TestABotLiftsNoBlockOfAnother(t *testing.T) {
 func TestWhoseMarkerStopsARun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		login, kind, permission string
-		stops                   bool
+		login, kind, permission, membership string
+		stops                               bool
 	}{
-		{"alice", "User", "write", true},
-		{"reader", "User", "read", false},
-		{"eve", "User", "none", false},
-		{"robot", "Bot", "none", true},
+		{"alice", "User", "write", "", true},
+		{"hal", "User", "write", "private", true},
+		{"reader", "User", "read", "", false},
+		{"eve", "User", "none", "", false},
+		{"robot", "Bot", "none", "", true},
 	} {
 		t.Run(c.login, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission})
+			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
 			body, err := journal.Codec{}.Encode(journal.Body{Text: "hi", Kind: journal.KindTurn, Marker: model.TurnMarker{Repo: repo.String(), Number: w.number, Key: "k", Phase: model.PhaseDone}})
 			require.NoError(t, err)
 			w.talk(c.login, body)

@@ -421,7 +421,7 @@ func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 	assert.Len(t, w.pulls(), 1, "what was done is found below all that")
 	api, _ = w.gate.counted()
-	assert.LessOrEqual(t, api, 2, "%v", w.gate.seen)
+	assert.LessOrEqual(t, api, 3, "the third asks who eve is, who may hide that she belongs here: %v", w.gate.seen)
 }
 
 func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {

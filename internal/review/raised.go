@@ -72,7 +72,7 @@ func (s Settler) Settlers(comments []model.Comment) []string {
 			add(s.Author)
 		}
 		for _, c := range turned[root.ID] {
-			if slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association) {
+			if c.Author.Login != "" {
 				add(c.Author.Login)
 			}
 		}

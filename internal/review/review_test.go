@@ -141,9 +141,10 @@ func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
 		ask      []string
 	}{
 		{"by who may", fork, said("alice", "NONE"), true, nil},
-		{"by a stranger", fork, said("eve", "NONE"), false, nil},
+		{"by who seems a stranger and may be a hidden member", fork, said("eve", "NONE"), false, []string{"eve"}},
+		{"by a deleted account", fork, said("", "NONE"), false, nil},
 		{"by a member whose rights are not known", fork, said("Dan", "MEMBER"), false, []string{"dan"}},
-		{"by the author of the fork", fork, said("mallory", "CONTRIBUTOR"), false, nil},
+		{"by the author of the fork", fork, said("mallory", "CONTRIBUTOR"), false, []string{"mallory"}},
 		{"resolved by somebody", fork, resolved("dan"), true, nil},
 		{"resolved by the author of the fork", fork, resolved("Mallory"), false, []string{"mallory"}},
 		{"resolved by the author of a branch of the repository", own, resolved("mallory"), true, nil},

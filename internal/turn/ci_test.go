@@ -133,7 +133,7 @@ func TestFailedRunsArePendingUntilAReceiptNamesThem(t *testing.T) {
 	named := policy
 	named.AllowedUsers = []string{"bob"}
 	assert.Equal(t, []int64{1, 30}, ids(turn.Allowed(got, nil, named)))
-	assert.Equal(t, []int64{1, 30}, ids(turn.MaySteer(got, named)))
+	assert.Equal(t, []int64{1, 30}, ids(turn.MaySteer(got, nil, named)))
 
 	s.Floor = noon.Add(time.Hour)
 	settled := model.State{Settled: model.Mark{At: noon.Add(time.Hour)}, Answered: map[string]bool{s.Failures[1].Key(7): true}}

@@ -70,6 +70,8 @@ func TestOnlyWhoMayBeHeardIsReadClosely(t *testing.T) {
 	s := snapshot(said(1, "eve", "NONE", strings.Repeat("[a](", 16_000)), answered, said(3, "alice", "OWNER", "new"))
 	turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
 	assert.Equal(t, []string{"new"}, read, "anybody can write what takes a parser seconds")
+	turn.Allowed(s.Comments, map[string]model.Permission{"eve": model.PermissionRead, "alice": model.PermissionWrite}, p)
+	assert.Equal(t, []string{"new"}, read, "nor is it read once GitHub has told that it is a stranger's")
 }
 
 func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {

@@ -84,6 +84,7 @@ const (
 // Evidence is what Why needs besides the snapshot.
 type Evidence struct {
 	Pending  []model.Comment                 // of authorised people
+	Rights   map[string]model.Permission     // what GitHub has told, by lower-case login
 	Relation model.Relation                  // of the head to the last accepted one; Unknown if not needed
 	Live     *model.Posted[model.TurnMarker] // the claim of a running turn; nil for none
 }
@@ -92,7 +93,7 @@ type Evidence struct {
 func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
 	pending := e.Pending
 	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st), lastGate(st))
-	ignored := ignoredAuthors(s, st, policy, pending)
+	ignored := ignoredAuthors(s, st, policy, e)
 	switch {
 	case len(pending) == 0 && ignored == "":
 		return append(gates, gate(GateFeedback, false, "all feedback is answered"))
@@ -105,10 +106,10 @@ func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Ga
 }
 
 // ignoredAuthors names the people whose comments are not acted on, because they may not steer the agent.
-func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) string {
+func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, e Evidence) string {
 	var who []string
 	for _, c := range Candidates(s, st, policy) {
-		heard := slices.ContainsFunc(pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })
+		heard := mayNow(c, e.Rights, policy) || slices.ContainsFunc(e.Pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })
 		if !heard && !slices.Contains(who, c.Author.Login) {
 			who = append(who, c.Author.Login)
 		}

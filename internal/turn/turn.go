@@ -111,8 +111,8 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):
 		case away(c):
-		// Reading Markdown takes longer than linear in its length, and anybody can write much: so whoever is never heard is
-		// not read that closely, and all cheaper tests come first.
+		// Reading Markdown takes longer than linear in its length, and anybody can write much: so all cheaper tests come first,
+		// and whoever may be a stranger is read closely only once GitHub has told that person's right, by Allowed.
 		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c.Body):
 		default:
 			out = append(out, c)
@@ -161,21 +161,22 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(str
 	return comments
 }
 
-// UnknownRights lists the people whose permission decides about a candidate and is not known yet, each once. Only those are
-// asked about whose association makes write permission possible
-// (https://docs.github.com/en/graphql/reference/enums#commentauthorassociation), and only about what no receipt has passed
-// over: whoever was not heard then is not asked about at every event since.
+// UnknownRights lists the people whose permission decides about a candidate and is not known yet, each once. The association
+// does not tell: who hides the membership in the organisation, which is GitHub's default, shows as CONTRIBUTOR or NONE and may
+// have every right. Only what no receipt has passed over is asked about: whoever was not heard then is not asked about at every
+// event since.
 func UnknownRights(candidates []model.Comment, known map[string]model.Permission, settled model.Mark, policy Policy) []string {
 	if len(policy.AllowedUsers) > 0 {
 		return nil
 	}
 	var ask []string
 	for _, c := range candidates {
-		if !Insider(c) || settled.PassedOver(c) {
+		who := speakers(c)
+		if c.Kind == model.KindActions || c.Author.Bot || slices.Contains(who, "") || settled.PassedOver(c) {
 			continue
 		}
-		for _, login := range speakers(c) {
-			if _, ok := known[login]; !ok && login != "" && !slices.Contains(ask, login) {
+		for _, login := range who {
+			if _, ok := known[login]; !ok && !slices.Contains(ask, login) {
 				ask = append(ask, login)
 			}
 		}
@@ -183,19 +184,23 @@ func UnknownRights(candidates []model.Comment, known map[string]model.Permission
 	return ask
 }
 
-// Insider says that the author's association makes write permission possible.
+// Insider says that the author visibly belongs here. That is no permission, and others can have one.
+// https://docs.github.com/en/graphql/reference/enums#commentauthorassociation
 func Insider(c model.Comment) bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// MaySteer keeps the candidates whose authors could have the right to steer the agent, before GitHub is asked.
-func MaySteer(candidates []model.Comment, policy Policy) []model.Comment {
+// MaySteer keeps the candidates whose authors could have the right to steer the agent, by what is known before GitHub is asked.
+func MaySteer(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
 		if c.Kind == model.KindActions {
 			return false
 		}
 		if len(policy.AllowedUsers) == 0 {
-			return !Insider(c)
+			return slices.ContainsFunc(speakers(c), func(login string) bool {
+				right, asked := known[login]
+				return login == "" || asked && right < model.PermissionWrite
+			})
 		}
 		return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, c.Author.Login) })
 	})
@@ -212,15 +217,22 @@ func speakers(c model.Comment) []string {
 }
 
 // Allowed keeps the candidates whose authors have the right to steer the agent. Words that somebody else put into a
-// comment count only when that person has it too. A failed run needs nobody's right.
+// comment count only when that person has it too. A failed run needs nobody's right. What turns out to be a command of somebody
+// whose right was not known before is no feedback.
 func Allowed(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
-		return c.Kind != model.KindActions && (!Insider(c) && len(policy.AllowedUsers) == 0 || slices.ContainsFunc(speakers(c), func(login string) bool {
-			if len(policy.AllowedUsers) > 0 {
-				return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
-			}
-			return login == "" || known[login] < model.PermissionWrite
-		}))
+		unread := c.Kind != model.KindActions && !Insider(c) && len(policy.AllowedUsers) == 0
+		return !mayNow(c, known, policy) || unread && policy.IsCommand != nil && policy.IsCommand(c.Body)
+	})
+}
+
+// mayNow says that everybody who speaks in a candidate has the right to steer the agent.
+func mayNow(c model.Comment, known map[string]model.Permission, policy Policy) bool {
+	return c.Kind == model.KindActions || !slices.ContainsFunc(speakers(c), func(login string) bool {
+		if len(policy.AllowedUsers) > 0 {
+			return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+		}
+		return login == "" || known[login] < model.PermissionWrite
 	})
 }
 

@@ -93,16 +93,23 @@ func TestWhatIsOlderThanAReceiptIsSettledWhereOldReceiptsWereNotRead(t *testing.
 	assert.Equal(t, []int64{2, 3}, ids(turn.Candidates(s, model.State{Settled: model.Mark{At: noon, ID: 2}}, policy)))
 }
 
-func TestRightsAreAskedOncePerPersonAndOnlyOfInsiders(t *testing.T) {
+func TestRightsAreAskedOncePerPersonWhateverTheAssociation(t *testing.T) {
 	all := []model.Comment{said(1, "Alice", "MEMBER", "x"), said(2, "alice", "MEMBER", "x"), said(3, "bob", "COLLABORATOR", "x"), said(4, "eve", "CONTRIBUTOR", "x"), said(5, "known", "OWNER", "x")}
 	known := map[string]model.Permission{"known": model.PermissionAdmin}
-	assert.Equal(t, []string{"alice", "bob"}, turn.UnknownRights(all, known, model.Mark{}, policy))
-	assert.Equal(t, []string{"bob"}, turn.UnknownRights(all, known, model.Mark{At: noon.Add(2*time.Minute + 3*time.Second)}, policy), "alice was passed over by a receipt")
-	assert.Equal(t, []string{"alice", "bob"}, turn.UnknownRights(all, known, model.Mark{At: noon.Add(2 * time.Minute)}, policy), "a replica may have hidden them from its turn")
+	assert.Equal(t, []string{"alice", "bob", "eve"}, turn.UnknownRights(all, known, model.Mark{}, policy))
+	assert.Equal(t, []string{"bob", "eve"}, turn.UnknownRights(all, known, model.Mark{At: noon.Add(2*time.Minute + 3*time.Second)}, policy), "alice was passed over by a receipt")
+	assert.Equal(t, []string{"alice", "bob", "eve"}, turn.UnknownRights(all, known, model.Mark{At: noon.Add(2 * time.Minute)}, policy), "a replica may have hidden them from its turn")
 
 	known["alice"], known["bob"] = model.PermissionWrite, model.PermissionTriage
-	known["eve"] = model.PermissionAdmin // whatever a cache says: an outsider's association rules it out
 	assert.Equal(t, []int64{1, 2, 5}, ids(turn.Allowed(all, known, policy)))
+	assert.Equal(t, []int64{1, 2, 4, 5}, ids(turn.MaySteer(all, known, policy)), "eve may have hidden that she belongs here")
+	known["eve"] = model.PermissionRead
+	assert.Equal(t, []int64{1, 2, 5}, ids(turn.MaySteer(all, known, policy)))
+	known["eve"] = model.PermissionWrite
+	assert.Equal(t, []int64{1, 2, 4, 5}, ids(turn.Allowed(all, known, policy)))
+	spoken := policy
+	spoken.IsCommand = func(body string) bool { return body == "x" }
+	assert.Equal(t, []int64{1, 2, 5}, ids(turn.Allowed(all, known, spoken)), "what she says to us is no feedback; Candidates has read the others")
 
 	named := policy
 	named.AllowedUsers = []string{"EVE"}

@@ -137,8 +137,16 @@ func waits(p *Issue, step flow.Step) error {
 // NextStep decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
 // nothing would come of it even if everybody had them.
 func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
-	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
+	if quiet := flow.Next(thread.IssueFacts(p.Thread, p.pulls, nil, thread.Everybody)); s.Act == flow.LookUp && quiet.Act == flow.Nothing {
+		if err := askStarters(ctx, p, candidates); err != nil { // only what was said is worth a look, and strangers may have said it
+			return flow.Step{}, err
+		}
+		if candidates = turn.Allowed(candidates, p.Memory.Rights, p.Policy); len(candidates) == 0 {
+			s = quiet
+		}
+	}
 	if s.Act == flow.LookUp {
 		retried := p.State.Retried // by the command at hand, too, which has no reply yet
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
@@ -146,7 +154,7 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		}
 		p.State.Retried = p.State.Retried || retried
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
-		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
 	}
 	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Run || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {

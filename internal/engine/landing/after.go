@@ -122,9 +122,12 @@ func landingText(g *merger, m *member) merge.Landing {
 	if m.way.Strategy == model.StrategyUnion {
 		fields = m.way.UnionFields
 	}
-	unanswered := len(turn.MaySteer(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
+	unanswered := slices.DeleteFunc(turn.MaySteer(turn.Candidates(m.Snap, m.State, m.Policy), m.Memory.Rights, m.Policy), func(c model.Comment) bool {
+		_, asked := m.Memory.Rights[strings.ToLower(c.Author.Login)] // a count is not worth a question about a stranger
+		return c.Kind != model.KindActions && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
+	})
 	return merge.Landing{
-		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
+		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}
 }
 

@@ -65,16 +65,11 @@ var halts = []string{"pause", "release", "merge"}
 // halted ends a merge of which an operator has asked that it stops, in a comment that no run has answered yet. Its *Failure names
 // the comment.
 func halted(ctx context.Context, g *merger) error {
-	var open []command.Said
 	stops := func(c command.Command) bool {
 		return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
 	}
-	for _, said := range thread.OpenCommands(g.Thread) {
-		if slices.ContainsFunc(said.Commands, stops) {
-			open = append(open, said)
-		}
-	}
-	if err := thread.AskCommanders(ctx, g.Thread, open); err != nil {
+	open, err := thread.Commands(ctx, g.Thread, func(s command.Said) bool { return slices.ContainsFunc(s.Commands, stops) })
+	if err != nil {
 		return err
 	}
 	for _, said := range open {

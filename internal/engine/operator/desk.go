@@ -47,8 +47,8 @@ type Desk struct {
 
 // Answer answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
 func (p *Desk) Answer(ctx context.Context) error {
-	open := thread.OpenCommands(p.Thread)
-	if err := thread.AskCommanders(ctx, p.Thread, open); err != nil {
+	open, err := thread.Commands(ctx, p.Thread, nil)
+	if err != nil {
 		return err
 	}
 	for _, said := range open {

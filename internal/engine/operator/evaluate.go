@@ -84,7 +84,7 @@ func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.S
 // Look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked
 // only where a turn would ask it now.
 func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
-	e := turn.Evidence{Relation: model.Unknown}
+	e := turn.Evidence{Relation: model.Unknown, Rights: p.Memory.Rights}
 	var err error
 	if e.Pending, err = p.Pending(ctx); err != nil {
 		return model.Status{}, nil, err

@@ -2,6 +2,7 @@ package sweeping
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,19 +28,22 @@ type item struct {
 	isIssue    bool
 	why        []model.Reason
 	since      time.Time
-	candidates []model.Comment // without their texts
-	unanswered []model.Comment // the same, where nothing is done about them before somebody decides
-	commanders []string        // who gave commands that nobody has answered
-	delegates  []string        // of them, if they may read
-	starters   []string        // who would set a flow going
-	unlooked   *model.Issue    // an item of a roadmap that starts by itself, unless somebody else changed it; without its texts
-	hosts      []string        // who would let a fork's pull request in
-	readied    string          // whose pull request is reviewed by itself, if that is somebody who may write; "" for nobody's
-	foreign    []string        // who speaks as MergeXO under another account
-	failed     bool            // an attempt at the candidates did
+	candidates []model.Comment                                         // without their texts
+	unanswered []model.Comment                                         // the same, where nothing is done about them before somebody decides
+	commanders []string                                                // who gave commands that nobody has answered
+	whisperers []string                                                // who may have, if they have a right here
+	listen     func(rights map[string]model.Permission) []command.Said // reads what they said
+	delegates  []string                                                // of them, if they may read
+	starters   []string                                                // who would set a flow going
+	unlooked   *model.Issue                                            // an item of a roadmap that starts by itself, unless somebody else changed it; without its texts
+	hosts      []string                                                // who would let a fork's pull request in
+	readied    string                                                  // whose pull request is reviewed by itself, if that is somebody who may write; "" for nobody's
+	foreign    []string                                                // who speaks as MergeXO under another account
+	failed     bool                                                    // an attempt at the candidates did
 	pending    int
 	fails      *failingHead // nil: nothing does
 	step       flow.Step
+	quiet      flow.Step                          // on an issue: the step if nobody spoke there who may
 	facts      flow.Facts                         // of a step for which a pull request is looked up
 	roadmap    *model.Posted[model.RoadmapMarker] // the comment on it
 	tip        string                             // of the default branch
@@ -71,6 +75,12 @@ func (p *reading) openItem() item {
 	}
 	if len(p.State.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
+	}
+	if g.whisperers = thread.Whisperers(p.Thread); len(g.whisperers) > 0 {
+		g.listen = func(rights map[string]model.Permission) []command.Said {
+			maps.Copy(p.Memory.Rights, rights)
+			return thread.OpenCommands(p.Thread)
+		}
 	}
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
@@ -145,12 +155,15 @@ func (p *reading) dueTurn(g *item, st model.State) {
 	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 }
 
-// stubs are comments without what takes memory.
+// stubs are comments without what takes memory. What may be a command of somebody whose right is not known keeps its text.
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {
 		comments[i] = model.Comment{
 			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
 			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted,
+		}
+		if !turn.Insider(c) && strings.Contains(strings.ToLower(c.Body), command.Word) {
+			comments[i].Body = c.Body
 		}
 	}
 	return comments
@@ -298,9 +311,9 @@ func (p *reading) dueIssue() item {
 		}
 		return g
 	}
-	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
+	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Memory.Rights, p.Policy)
 	facts := thread.IssueFacts(p.Thread, nil, candidates, thread.Everybody)
-	g.step = flow.Next(facts)
+	g.step, g.quiet = flow.Next(facts), flow.Next(thread.IssueFacts(p.Thread, nil, nil, thread.Everybody))
 	if g.step.Act == flow.LookUp {
 		candidates = thread.Untold(p.Thread, candidates) // nobody is told twice where the work goes on
 		g.facts = facts
@@ -317,7 +330,9 @@ func (p *reading) dueIssue() item {
 		g.roadmap, g.tip = st.Roadmap, p.Snap.DefaultSHA
 		return g
 	case flow.Finish:
-		g.due(model.DueFlow, g.since)
+		if g.quiet.Act == flow.Finish {
+			g.due(model.DueFlow, g.since)
+		}
 	}
 	_, label, _ := flow.Of(p.Snap.Issue().Labels, thread.LabelsOf(p.Settings.Labels))
 	for _, login := range flow.Starters(*p.Snap.Issue(), label) {

@@ -23,6 +23,7 @@ func (g item) unasked(known map[string]model.Permission) []string {
 	}
 	more(g.foreign, func(string) bool { return false })
 	more(g.commanders, g.operators.Listed)
+	more(g.whisperers, g.operators.Listed)
 	more(g.hosts, g.operators.Listed)
 	more([]string{g.readied}, func(string) bool { return false })
 	if len(g.policy.AllowedUsers) == 0 {
@@ -45,6 +46,11 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 	if g.readied != "" && rights[g.readied] >= model.PermissionWrite {
 		g.due(model.DueReview, time.Time{})
 	}
+	if slices.ContainsFunc(g.whisperers, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
+		for _, said := range g.listen(rights) {
+			g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+		}
+	}
 	for _, login := range g.commanders {
 		if stands(login) != command.Stranger || rights[login] >= model.PermissionRead && slices.Contains(g.delegates, login) {
 			g.due(model.DueCommand, time.Time{})
@@ -65,6 +71,9 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 func (g *item) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
 	switch {
 	case g.isIssue:
+		if g.step.Act == flow.Finish && g.quiet.Act != flow.Finish { // of people who may, and so have answered
+			return model.DueFlow, g.since
+		}
 		if slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect}, g.step.Act) && g.mayGoOn(rights, len(allowed)) {
 			return model.DueFlow, g.since
 		}
@@ -74,6 +83,14 @@ func (g *item) work(rights map[string]model.Permission, allowed []model.Comment)
 		return model.DueFeedback, allowed[0].UpdatedAt
 	}
 	return "", since
+}
+
+// hear forgets on an issue what was said by people who may not: it moves nothing there.
+func (g *item) hear(rights map[string]model.Permission) {
+	if g.isIssue && len(g.candidates) > 0 && len(turn.Allowed(g.candidates, rights, g.policy)) == 0 {
+		g.candidates, g.step = nil, g.quiet
+		g.facts.Queued, g.facts.Untold = 0, 0
+	}
 }
 
 // mayGoOn says that somebody who may has asked for the next step on an issue.

@@ -330,6 +330,9 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	if err := s.dueFailures(ctx, f.items); err != nil {
 		return err
 	}
+	for i := range f.items {
+		f.items[i].hear(rights)
+	}
 	if err := s.lookUp(ctx, f); err != nil {
 		return err
 	}

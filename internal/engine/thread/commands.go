@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the
@@ -24,9 +25,7 @@ func OpenCommands(t *Thread) []command.Said {
 	var open []command.Said
 	policy := CommandPolicy(t)
 	for _, c := range t.Snap.Comments {
-		posted := c
-		posted.UpdatedAt = c.SaidAt() // an edit makes no old command new
-		if t.Snap.SettledBelow(posted, t.State.Settled) || !policy.Audible(c, t.Snap, t.Event) {
+		if settledAsPosted(t, c) || !policy.Audible(c, t.Snap, t.Event, t.Memory.Rights[strings.ToLower(c.Author.Login)]) {
 			continue
 		}
 		if said, ok := command.Read(c, t.Event); ok && !closed(t, said) {
@@ -35,6 +34,35 @@ func OpenCommands(t *Thread) []command.Said {
 	}
 	slices.SortStableFunc(open, func(a, b command.Said) int { return a.Comment.SaidAt().Compare(b.Comment.SaidAt()) })
 	return open
+}
+
+// settledAsPosted says that a receipt has passed over a comment's original text: an edit makes no old command new.
+func settledAsPosted(t *Thread, c model.Comment) bool {
+	c.UpdatedAt = c.SaidAt()
+	return t.Snap.SettledBelow(c, t.State.Settled)
+}
+
+// Whisperers are the people, in lower case, who may have given a command, and whose right decides whether anybody looks closer.
+func Whisperers(t *Thread) []string {
+	var out []string
+	policy := CommandPolicy(t)
+	for _, c := range t.Snap.Comments {
+		login := strings.ToLower(c.Author.Login)
+		if _, known := t.Memory.Rights[login]; known || slices.Contains(out, login) || settledAsPosted(t, c) || t.State.Settled.PassedOver(c) {
+			continue
+		}
+		if policy.Whispered(c, t.Snap, t.Event) {
+			out = append(out, login)
+		}
+	}
+	return out
+}
+
+// strangers are all people, in lower case, whose right is not known and may be none, and decides about what they said: who asks
+// about one of them asks about all, so that strangers cost a run one question.
+func strangers(t *Thread) []string {
+	ask := turn.UnknownRights(turn.Candidates(t.Snap, t.State, t.Policy), t.Memory.Rights, t.State.Settled, t.Policy)
+	return slices.Concat(Whisperers(t), ask)
 }
 
 // closed says that a comment's commands were answered, whatever became of the replies: whoever deletes or spoils a reply of
@@ -69,9 +97,29 @@ func Unanswered(t *Thread, said command.Said) []int {
 	return places
 }
 
-// AskCommanders asks for the rights of those whose words could count and who are not known yet.
-func AskCommanders(ctx context.Context, t *Thread, open []command.Said) error {
+// Commands are the open commands once everybody's right is known that decides about one. Those that wanted does not want are left
+// out; nil wants all.
+func Commands(ctx context.Context, t *Thread, wanted func(command.Said) bool) ([]command.Said, error) {
+	find := func() []command.Said {
+		return slices.DeleteFunc(OpenCommands(t), func(s command.Said) bool { return wanted != nil && !wanted(s) })
+	}
+	open := find()
+	whispered := len(Whisperers(t)) > 0
+	if err := askCommanders(ctx, t, open, whispered); err != nil {
+		return nil, err
+	}
+	if whispered {
+		open = find()
+	}
+	return open, nil
+}
+
+// askCommanders asks for the rights of those whose words could count and who are not known yet.
+func askCommanders(ctx context.Context, t *Thread, open []command.Said, whispered bool) error {
 	var ask []string
+	if whispered {
+		ask = strangers(t)
+	}
 	for _, said := range open {
 		c := said.Comment
 		login := strings.ToLower(c.Author.Login)

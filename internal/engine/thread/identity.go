@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // ErrIdentity is a run with another token than the one that MergeXO has worked with on the same number.
@@ -27,6 +26,9 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 		if _, known := t.Memory.Rights[login]; !known {
 			ask = append(ask, login)
 		}
+	}
+	if len(ask) > 0 {
+		ask = append(ask, strangers(t)...)
 	}
 	if err := t.Ask(ctx, ask); err != nil {
 		return err
@@ -60,12 +62,12 @@ func Misidentified(work []model.Work) []model.Work {
 	return slices.DeleteFunc(slices.Clone(work), func(w model.Work) bool { return !slices.Contains(w.Why, model.DueIdentity) })
 }
 
-// ForeignPeople are the people, in lower case, who wrote a marker that is not ours and who may have the right to write here.
+// ForeignPeople are the people, in lower case, who wrote a marker that is not ours; their rights tell whether that matters.
 func ForeignPeople(st model.State) []string {
 	var out []string
 	for _, f := range st.Foreign {
-		if !f.Author.Bot && turn.Insider(model.Comment{Association: f.Association}) {
-			out = append(out, strings.ToLower(f.Author.Login))
+		if login := strings.ToLower(f.Author.Login); !f.Author.Bot && login != "" && !slices.Contains(out, login) {
+			out = append(out, login)
 		}
 	}
 	return out
