@@ -39,8 +39,13 @@ func TestWhatIsDueHangsOnRights(t *testing.T) {
 		{"a label by a reader", item{isIssue: true, step: flow.Step{Act: flow.Begin}, starters: []string{"reader"}}, nil},
 		{"a label by a writer who is not named", item{isIssue: true, step: flow.Step{Act: flow.Begin}, starters: []string{"writer"}, policy: turn.Policy{AllowedUsers: []string{"other"}}}, nil},
 		{"talk on an issue whose pull request is open", item{isIssue: true, step: flow.Step{Act: flow.Redirect}, candidates: said("writer"), needs: errors.New("no agent")}, []model.Reason{model.DueFlow}},
+		{"a stranger's words on an issue whose work is recorded", item{isIssue: true, step: flow.Step{Act: flow.Finish}, quiet: flow.Step{Act: flow.Wait}, candidates: said("reader")}, nil},
+		{"a writer's words there", item{isIssue: true, step: flow.Step{Act: flow.Finish}, quiet: flow.Step{Act: flow.Wait}, candidates: said("writer")}, []model.Reason{model.DueFlow}},
+		{"a stranger's words where work is open anyway", item{isIssue: true, step: flow.Step{Act: flow.GoOn}, quiet: flow.Step{Act: flow.GoOn}, candidates: said("reader"), starters: []string{"writer"}}, []model.Reason{model.DueFlow}},
+		{"the word in a stranger's comment", item{whisperers: []string{"reader", "nobody"}}, nil},
 		{"nobody talks there", item{isIssue: true, step: flow.Step{Act: flow.Redirect}}, nil},
 	} {
+		c.is.hear(rights)
 		assert.Equal(t, c.why, c.is.reasons(rights), c.name)
 	}
 }
