@@ -49,6 +49,7 @@ func TestBudgets(t *testing.T) {
 				for i := range old {
 					w.talk("eve", fmt.Sprintf("Chatter %d.", i))
 				}
+				w.later(5 * time.Minute)                     // no replica hides any of it
 				w.talk("alice", "And a receipt after them.") // what is older than it is settled
 				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
 			}

@@ -107,8 +107,9 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 	err := thread.ByPhase[func(context.Context) error]{Whole: s.run, Agent: s.leave, Apply: s.run}.Of(w.Phase)(ctx)
 	s.count(&s.own)
 	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
+	last := thread.IsLast(err)
 	err = runner.Conclude(err, &s.own)
-	if s.own.Result == model.ResultNothing && thread.Changed(s.own.Effects) {
+	if s.own.Result == model.ResultNothing && thread.Changed(s.own.Effects) && !last {
 		s.own.Result = model.ResultDone
 	}
 	s.swept.Results = append(s.swept.Results, s.own)
@@ -270,7 +271,7 @@ func (s *sweeper) conclude(v *visit, err error) {
 	if github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
 		rep.Result, rep.Reason, rep.Mistaken = model.ResultNothing, mistake.Error(), false
 	}
-	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) {
+	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) && !thread.IsLast(err) {
 		rep.Result, rep.Reason = model.ResultDone, ""
 	}
 }
