@@ -254,13 +254,19 @@ func TestAServerThatRefusesLocksSaysSo(t *testing.T) {
 func TestALeaseHasAHolderAndAnEnd(t *testing.T) {
 	h := gittest.NewHub(t)
 	c := h.At(0)
-	for _, bad := range []transport.Lease{{}, gittest.Lease("", 60), gittest.Lease("one", 0), gittest.Lease("one", 25*3600)} {
+	for _, bad := range []transport.Lease{{}, gittest.Lease("", 60), gittest.Lease("one", 0)} {
 		_, err := transport.AcquireLock(gittest.Ctx, c, "main", bad)
 		assert.Error(t, err)
 	}
 	_, err := transport.AcquireLock(gittest.Ctx, c, "a b", gittest.Lease("one", 60))
 	assert.Error(t, err)
 	assert.Zero(t, c.NetworkCalls())
+}
+
+func TestALeaseLastsADayAtMost(t *testing.T) {
+	lock, err := transport.AcquireLock(gittest.Ctx, gittest.NewHub(t).At(0), "main", gittest.Lease("one", 25*3600))
+	require.NoError(t, err)
+	assert.Equal(t, gittest.Lease("one", 24*3600), lock.Lease)
 }
 
 func TestALockIsGivenBackInThePushThatLands(t *testing.T) {
