@@ -171,6 +171,10 @@ func TestPullsOfCommits(t *testing.T) {
 	from, err = c.Pulls.FromBranch(t.Context(), widgets, "agent/7")
 	require.NoError(t, err)
 	assert.Empty(t, from, "merged")
+	from, err = c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged)
+	require.NoError(t, err)
+	require.Len(t, from, 1)
+	assert.Equal(t, model.PullMerged, from[0].State)
 }
 
 func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {

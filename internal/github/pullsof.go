@@ -60,9 +60,9 @@ func (c Pulls) ofCommits(ctx context.Context, op string, repo model.Repo, shas [
 	return nil
 }
 
-// FromBranch gives the open pull requests of the repository from its own branch of that name, the oldest first; those of
-// forks are left out.
-func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string) ([]model.PullRef, error) {
+// FromBranch gives the pull requests of the repository from its own branch of that name, the oldest first: the open ones, or those
+// in the given states. Those of forks are left out.
+func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string, states ...model.PullState) ([]model.PullRef, error) {
 	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -70,7 +70,11 @@ func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string) (
 	var data struct {
 		Repository *struct{ PullRequests connection[branchPullNode] }
 	}
-	_, err := c.query(ctx, op, pullsFromDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": branch}, &data)
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": branch}
+	if len(states) > 0 {
+		variables["states"] = states
+	}
+	_, err := c.query(ctx, op, pullsFromDocument, variables, &data)
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 	}

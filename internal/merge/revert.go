@@ -18,6 +18,7 @@ type Undo struct {
 	Commits []model.Commit // that are taken back, newest first
 	More    int            // older ones that are not among them
 	Pull    model.PullRef  // that does it
+	Earlier bool           // a run before this one has opened it, and its description tells of the tests
 	Tests   TestRun
 	Notes   []string
 }
@@ -64,8 +65,8 @@ func RevertBody(p model.Pull, u Undo) string {
 
 // RevertText answers the command on the pull request that is taken back.
 func RevertText(u Undo) string {
-	return fmt.Sprintf("**Opened a revert:** [#%d](%s) reverts what this pull request put on `%s`. %s Nothing changes until it is merged.%s",
-		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), TestsText(u.Tests), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
+	return fmt.Sprintf("**Opened a revert:** [#%d](%s) reverts what this pull request put on `%s`. %sNothing changes until it is merged.%s",
+		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), either(u.Earlier, "", TestsText(u.Tests)+" "), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
 }
 
 // RevertFailText answers a revert that could not be made.

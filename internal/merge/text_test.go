@@ -150,6 +150,7 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"revert_body":           merge.RevertBody(p, merge.Undo{By: "olga", Landed: d, Base: "main", Commits: []model.Commit{{SHA: d, Subject: "Say goodbye", Author: "alice"}, {SHA: c, Subject: "Greet @all"}}, More: 1, Tests: passed}),
 		"revert_body_why":       merge.RevertBody(p, merge.Undo{By: "olga", URL: page + "#issuecomment-70", Reason: "it breaks <b> @everyone's\n`login`", Landed: d, Base: "main", Tests: passed, Notes: []string{"It landed as " + d + "."}}),
 		"revert":                merge.RevertText(merge.Undo{Base: "main", Pull: model.PullRef{Number: 9, URL: "https://github.com/octo/widgets/pull/9"}, Tests: passed, Notes: []string{"Its checks have not run."}}),
+		"revert_earlier":        merge.RevertText(merge.Undo{Base: "main", Pull: model.PullRef{Number: 9, URL: "https://github.com/octo/widgets/pull/9"}, Earlier: true}),
 		"revert_fail_conflict":  merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeConflict, Conflicts: &merge.Conflicts{Files: clashes.Files[:1]}}),
 		"revert_fail_tests":     merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeTests, Tests: &broken}),
 		"revert_fail_forbidden": merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeForbidden, Detail: "the token may not open pull requests"}),

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -17,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -25,14 +28,27 @@ import (
 // maxReverts is how many branches for reverts of one pull request are tried: it may have been merged and reverted before.
 const maxReverts = 20
 
-// Revert opens a pull request that takes back what this one has landed, once that is tested. Its branch is named after
-// the pull request, so that a run which goes on for one that died finds it.
+// reversal is what a command to revert makes.
+type reversal struct {
+	*Request
+	undo merge.Undo
+	// mark is a line of the commit that names the command. By it a run that goes on for one that died finds what that one pushed,
+	// wherever the base is by then.
+	mark string
+	from string // what the base was before the pull request landed
+	onto string // what the revert stands on
+	made merging.Merged
+	// branch has what was made; "": it is not pushed.
+	branch string
+}
+
+// Revert opens a pull request that takes back what this one has landed, once that is tested. A run that goes on for one that died
+// takes what that one has pushed and opened.
 func (p *Request) Revert(ctx context.Context, c command.Case) (*command.Found, error) {
-	u := merge.Undo{By: c.By, URL: c.URL, Reason: redact.Text(ctx, p.Thread, c.Command.Reason), Base: p.Snap.Pull.BaseRef}
-	made, err := undo(ctx, p, &u)
-	if err == nil {
-		u.Pull, err = openRevert(ctx, p, u, made)
-	}
+	r := &reversal{Request: p, mark: "MergeXO-Revert: " + journal.Token("revert", p.Event.Repo.String(), c.Key), undo: merge.Undo{
+		By: c.By, URL: c.URL, Reason: redact.Text(ctx, p.Thread, c.Command.Reason), Base: p.Snap.Pull.BaseRef,
+	}}
+	err := r.reverse(ctx)
 	s := (*Failure)(nil)
 	switch {
 	case errors.As(err, &s):
@@ -41,50 +57,75 @@ func (p *Request) Revert(ctx context.Context, c command.Case) (*command.Found, e
 		if s.conflict != nil {
 			s.Conflicts = conflictsOf(s.conflict)
 		}
-		return &command.Found{Verdict: model.Failed, Text: merge.RevertFailText(p.Snap.Pull, u, s.Failure)}, nil
+		return &command.Found{Verdict: model.Failed, Text: merge.RevertFailText(p.Snap.Pull, r.undo, s.Failure)}, nil
 	case err != nil:
 		return nil, err
 	}
-	return &command.Found{Verdict: model.Applied, Text: merge.RevertText(u)}, nil
+	return &command.Found{Verdict: model.Applied, Text: merge.RevertText(r.undo)}, nil
 }
 
-// undo makes and tests the commit that takes back what the pull request has landed.
-func undo(ctx context.Context, p *Request, u *merge.Undo) (merging.Merged, error) {
-	thread.ClearWorkspace(p.Thread)
-	if err := p.Open(ctx); err != nil {
-		return merging.Merged{}, err
+// reverse makes, tests, pushes and opens the revert, as far as no earlier run has.
+func (r *reversal) reverse(ctx context.Context) error {
+	if err := r.find(ctx); err != nil {
+		return err
 	}
-	onto, err := fetch.Ref(ctx, p.Checkout, "refs/heads/"+u.Base)
-	if err != nil {
-		return merging.Merged{}, failureOf(err, "")
+	if err := r.resume(ctx); err != nil || r.undo.Earlier {
+		return err
 	}
-	from, to, err := landedRange(ctx, p, onto)
-	if err != nil {
-		return merging.Merged{}, err
+	if r.branch == "" {
+		var err error
+		if r.made, err = r.build(ctx, r.onto); err != nil {
+			return failureOf(err, "")
+		}
 	}
-	relation, err := p.Relation(ctx, to, onto)
+	var err error
+	if r.undo.Notes, err = steering(ctx, r.Checkout, r.Settings, r.onto, r.made.Tip); err != nil {
+		return err
+	}
+	if err := r.Outside(ctx, "the tests of the revert come next"); err != nil {
+		return err
+	}
+	if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip); err != nil {
+		return err
+	}
+	if r.branch == "" {
+		if err := r.push(ctx); err != nil {
+			return err
+		}
+	}
+	r.undo.Pull, err = r.openPull(ctx)
+	return err
+}
+
+// find finds what the pull request has landed, and that the base still has it.
+func (r *reversal) find(ctx context.Context) (err error) {
+	thread.ClearWorkspace(r.Thread)
+	if err := r.Open(ctx); err != nil {
+		return err
+	}
+	if r.onto, err = fetch.Ref(ctx, r.Checkout, "refs/heads/"+r.undo.Base); err != nil {
+		return failureOf(err, "")
+	}
+	to := ""
+	if r.from, to, err = landedRange(ctx, r.Request, r.onto); err != nil {
+		return err
+	}
+	relation, err := r.Relation(ctx, to, r.onto)
 	if err != nil {
-		return merging.Merged{}, err
+		return err
 	}
 	if relation != model.Identical && relation != model.Ahead {
-		return merging.Merged{}, &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s no longer has %s", u.Base, markdown.Short(to))}}
+		return &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s no longer has %s", r.undo.Base, markdown.Short(to))}}
 	}
-	u.Landed = to
-	if u.Commits, err = history.List(ctx, p.Checkout, from, to); err != nil {
-		return merging.Merged{}, err
-	}
-	made, err := merging.Revert(ctx, p.Checkout, from, to, onto, flow.Unlinked(merge.RevertTitle(p.Snap.Pull)), fmt.Sprintf("This reverts %s, which came with #%d.", to, p.Snap.Pull.Number))
-	if err != nil {
-		return made, failureOf(err, "")
-	}
-	if u.Notes, err = steering(ctx, p.Checkout, p.Settings, onto, made.Tip); err != nil {
-		return made, err
-	}
-	if err := p.Outside(ctx, "the tests of the revert come next"); err != nil {
-		return made, err
-	}
-	u.Tests, err = testTip(ctx, p.World, p.Checkout, p.Settings, u.Base, onto, made.Tip)
-	return made, err
+	r.undo.Landed = to
+	r.undo.Commits, err = history.List(ctx, r.Checkout, r.from, to)
+	return err
+}
+
+// build makes the commit that takes back what the pull request has landed.
+func (r *reversal) build(ctx context.Context, onto string) (merging.Merged, error) {
+	body := fmt.Sprintf("This reverts %s, which came with #%d.\n\n%s", r.undo.Landed, r.Snap.Pull.Number, r.mark)
+	return merging.Revert(ctx, r.Checkout, r.from, r.undo.Landed, onto, flow.Unlinked(merge.RevertTitle(r.Snap.Pull)), body)
 }
 
 // landedRange tells what the pull request has put on its base: as our own record says, or else as its merge commit shows.
@@ -114,39 +155,132 @@ func landedRange(ctx context.Context, p *Request, base string) (from, to string,
 	return from, to, nil
 }
 
-// openRevert pushes the branch of a revert and opens its pull request.
-func openRevert(ctx context.Context, p *Request, u merge.Undo, made merging.Merged) (model.PullRef, error) {
-	for nth := 1; nth <= maxReverts; nth++ {
-		branch := fmt.Sprintf("mergexo/revert-%d", p.Snap.Pull.Number)
-		if nth > 1 {
-			branch += fmt.Sprintf("-%d", nth)
-		}
-		ours, err := pushRevert(ctx, p, branch, made)
-		if err != nil {
-			return model.PullRef{}, err
-		}
-		if !ours {
+// names are the branches that the revert may have.
+func (r *reversal) names() []string {
+	names := []string{fmt.Sprintf("mergexo/revert-%d", r.Snap.Pull.Number)}
+	for nth := 2; nth <= maxReverts; nth++ {
+		names = append(names, fmt.Sprintf("%s-%d", names[0], nth))
+	}
+	return names
+}
+
+// resume finds what an earlier run has pushed for this command, and the pull request that it has opened for that. It may have
+// been merged or closed since, and somebody may have pushed more.
+func (r *reversal) resume(ctx context.Context) error {
+	names := r.names()
+	refs, err := r.GitHub.Refs.List(ctx, r.Event.Repo, "refs/heads/"+names[0])
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		branch := strings.TrimPrefix(ref.Name, "refs/heads/")
+		if !slices.Contains(names, branch) {
 			continue
 		}
-		token := journal.Token("revert", p.Event.Repo.String(), branch)
-		draft := model.PullDraft{Title: flow.Inert(merge.RevertTitle(p.Snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(p.Snap.Pull, u)), Head: branch, Base: u.Base}
-		made, err := p.Apply(ctx, effect.OpenRevert{Draft: draft, Token: token})
-		if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
-			open, lookErr := p.GitHub.Pulls.FromBranch(ctx, p.Event.Repo, branch)
-			if lookErr == nil && len(open) > 0 {
-				p.Applied("pull", branch, token, effect.Present)
-				return open[0], nil
-			}
-			return made.Pull, errors.Join(err, lookErr)
+		made, onto, err := r.pushed(ctx, ref.SHA)
+		if err != nil {
+			return err
 		}
-		return made.Pull, err
+		if made.Tip == "" {
+			continue
+		}
+		pulls, err := r.GitHub.Pulls.FromBranch(ctx, r.Event.Repo, branch, model.PullOpen, model.PullMerged, model.PullClosed)
+		if err != nil {
+			return err
+		}
+		if at := slices.IndexFunc(pulls, func(p model.PullRef) bool { return p.State == model.PullOpen || thread.Opened(r.Thread, p) }); at >= 0 {
+			r.undo.Pull, r.undo.Earlier = pulls[at], true
+			r.Applied("pull", branch, pullOfRevert(r.Event.Repo, branch), effect.Present)
+			return nil
+		}
+		if ref.SHA == made.Tip {
+			r.branch, r.made, r.onto = branch, made, onto
+			r.Applied("push", branch, pushOfRevert(branch, made), effect.Present)
+			return nil
+		}
 	}
-	return model.PullRef{}, &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("there are %d branches for reverts of this pull request already; delete those that are done", maxReverts)}}
+	return nil
+}
+
+// pushed is the commit of this command on a branch with this tip, and what it stands on, which the base has. The tree is made once
+// more: whoever may push can write the mark over anything. Without a Tip there is none.
+func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged, onto string, err error) {
+	none := merging.Merged{}
+	if err := fetch.Commits(ctx, r.Checkout, tip); err != nil {
+		if git.IsNoRef(err) {
+			err = nil
+		}
+		return none, "", err
+	}
+	sha, onto, err := merging.Reverted(ctx, r.Checkout, tip, r.mark)
+	if err != nil || sha == "" {
+		return none, "", err
+	}
+	relation, err := r.Relation(ctx, onto, r.onto)
+	if err != nil || lineage.Decide(relation) != lineage.Pass {
+		return none, "", err
+	}
+	if err := fetch.Commits(ctx, r.Checkout, onto); err != nil {
+		return none, "", err
+	}
+	made, err = r.build(ctx, onto)
+	if s := (*Failure)(nil); errors.As(failureOf(err, ""), &s) { // it cannot be ours
+		return none, "", nil
+	}
+	if err != nil {
+		return none, "", err
+	}
+	tree, err := history.TreeOf(ctx, r.Checkout, sha)
+	if err != nil || tree != made.Tree {
+		return none, "", err
+	}
+	made.Tip = sha
+	return made, onto, nil
+}
+
+// pullOfRevert and pushOfRevert name what is done on the branch of a revert.
+func pullOfRevert(repo model.Repo, branch string) string {
+	return journal.Token("revert", repo.String(), branch)
+}
+
+func pushOfRevert(branch string, made merging.Merged) string {
+	return journal.Token("push", branch, made.Tree)
+}
+
+// push pushes the commit to a branch that nobody has.
+func (r *reversal) push(ctx context.Context) error {
+	for _, branch := range r.names() {
+		ours, err := pushRevert(ctx, r.Request, branch, r.made)
+		if err != nil {
+			return err
+		}
+		if ours {
+			r.branch = branch
+			return nil
+		}
+	}
+	return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("there are %d branches for reverts of this pull request already; delete those that are done", maxReverts)}}
+}
+
+// openPull opens the pull request of the branch.
+func (r *reversal) openPull(ctx context.Context) (model.PullRef, error) {
+	token := pullOfRevert(r.Event.Repo, r.branch)
+	draft := model.PullDraft{Title: flow.Inert(merge.RevertTitle(r.Snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(r.Snap.Pull, r.undo)), Head: r.branch, Base: r.undo.Base}
+	made, err := r.Apply(ctx, effect.OpenRevert{Draft: draft, Token: token})
+	if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
+		open, lookErr := r.GitHub.Pulls.FromBranch(ctx, r.Event.Repo, r.branch)
+		if lookErr == nil && len(open) > 0 {
+			r.Applied("pull", r.branch, token, effect.Present)
+			return open[0], nil
+		}
+		return made.Pull, errors.Join(err, lookErr)
+	}
+	return made.Pull, err
 }
 
 // pushRevert pushes the commit to a new branch; false where there is one of that name with something else in it.
 func pushRevert(ctx context.Context, p *Request, branch string, made merging.Merged) (bool, error) {
-	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", branch, made.Tree)}
+	as := model.Effect{Kind: "push", Target: branch, Token: pushOfRevert(branch, made)}
 	_, err := p.Apply(ctx, effect.Push{Update: transport.Update{Branch: branch, SHA: made.Tip}, As: as})
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -57,6 +58,38 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 		return Merged{}, err
 	}
 	return g.merged(ctx, tip, tree, nil)
+}
+
+// maxAdded is how many commits that were pushed on top of a revert are looked below.
+const maxAdded = 50
+
+// Reverted finds the newest commit of a branch, by its tip, whose message has this line, and the one commit that it stands on. ""
+// is for none. Anybody who may push can write such a line: it is the one that Revert made only if it also has its tree.
+func Reverted(ctx context.Context, c *git.Checkout, tip, line string) (sha, onto string, err error) {
+	if !syntax.IsSHA(tip) {
+		return "", "", fmt.Errorf("find a revert on %q: not a commit id", tip)
+	}
+	out, err := c.Ask(ctx, "log", "-z", "--first-parent", "--no-show-signature", "--encoding=UTF-8", fmt.Sprintf("--max-count=%d", maxAdded), "--format=%H%n%B", tip, "--")
+	if err != nil {
+		return "", "", fmt.Errorf("find a revert on %s: %w", tip, err)
+	}
+	for _, entry := range syntax.Fields(out) {
+		sha, message, _ := strings.Cut(entry, "\n")
+		if !slices.Contains(strings.Split(message, "\n"), line) {
+			continue
+		}
+		raw, err := c.Ask(ctx, "cat-file", "commit", sha) // which knows the parents also where the history here ends
+		if err != nil {
+			return "", "", fmt.Errorf("read commit %s: %w", sha, err)
+		}
+		head, _, _ := strings.Cut(string(raw), "\n\n")
+		if _, rest, is := strings.Cut(head, "\nparent "); is && !strings.Contains(rest, "\nparent ") {
+			onto, _, _ = strings.Cut(rest, "\n")
+			return sha, onto, nil
+		}
+		return "", "", nil
+	}
+	return "", "", nil
 }
 
 // LandedRange determines what GitHub's merge of a pull request put on the base: the changes between from and to, its merge

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// pushing and opening are the writes that a revert can die after: its branch, and its pull request.
+func pushing(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }
+func opening(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pulls") }
+
+// undoneUntil is a revert whose run dies after a write, and the event of its command.
+func undoneUntil(t *testing.T, write func(*http.Request) bool, more ...string) (*world, model.Event) {
+	t.Helper()
+	w := merged(t, more...)
+	w.gate.revive()
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if write(r) {
+			return diesAfter
+		}
+		return passes
+	}
+	w.talk("carol", "/mergexo revert")
+	ev := w.delivery("issue_comment")
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	return w, ev
+}
+
+// lastSaid is the newest comment on the pull request.
+func (w *world) lastSaid() string {
+	w.t.Helper()
+	all := w.comments()
+	return all[len(all)-1]["body"].(string)
+}
+
+// The run that goes on for one that died finds what that one has pushed and opened, also where the base has moved meanwhile.
+func TestRevertGoesOnWhereTheBaseMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(*http.Request) bool{"pushed": pushing, "opened": opening} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := undoneUntil(t, write)
+			was := w.at("mergexo/revert-1")
+			require.NotEmpty(t, was)
+			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+			w.recover(ev)
+			open := w.opened()
+			require.Len(t, open, 1)
+			assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
+			assert.Equal(t, was, w.at("mergexo/revert-1"), "what was pushed stays")
+			assert.Empty(t, w.at("mergexo/revert-1-2"))
+			assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
+			assert.Len(t, w.marked("command", ""), 1)
+		})
+	}
+}
+
+// Once its pull request is open, a revert is answered with it, whatever happened to the base, the branch or the pull request since.
+func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
+	t.Parallel()
+	for name, since := range map[string]func(w *world){
+		"later changes conflict": func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") },
+		"it is merged":           func(w *world) { w.api("octo", "PUT", w.path("/pulls/2/merge"), object{}) },
+		"it is closed": func(w *world) {
+			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		},
+		"somebody pushed to it": func(w *world) {
+			w.write("alice", "mergexo/revert-1", "more.txt", "more\n")
+			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := undoneUntil(t, opening)
+			require.Len(t, w.opened(), 1)
+			since(w)
+			w.recover(ev)
+			assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
+			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)
+		})
+	}
+}
+
+// Who may push can write what a revert of ours says over another change. It is not opened in our name.
+func TestRevertTakesNoBranchThatOnlySaysThatItIsTheSame(t *testing.T) {
+	t.Parallel()
+	w, ev := undoneUntil(t, pushing)
+	tip := w.at("mergexo/revert-1")
+	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+	tree := w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
+	evil := w.bareTold(w.bare("log", "-1", "--format=%B", tip), "commit-tree", tree, "-p", tip+"~1", "-F", "-")
+	w.moveRef("refs/heads/mergexo/revert-1", evil)
+	w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+	w.recover(ev)
+	open := w.opened()
+	require.Len(t, open, 1)
+	assert.Equal(t, "mergexo/revert-1-2", open[0].at("head", "ref"))
+	assert.NotContains(t, w.bare("ls-tree", "--name-only", "mergexo/revert-1-2"), "evil.txt")
+}
+
+// Another command is another revert: what it makes stands on the base as it is now.
+func TestRevertThatIsAskedForAgainStandsOnTheBaseOfNow(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+	w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+	w.command("carol", "/mergexo revert")
+	open := w.opened()
+	require.Len(t, open, 1)
+	assert.Equal(t, "mergexo/revert-1-2", open[0].at("head", "ref"))
+	assert.Contains(t, w.bare("ls-tree", "--name-only", "mergexo/revert-1-2"), "meanwhile.txt")
+}
