@@ -26,6 +26,11 @@ func MayNotCommand(name, who string) Failure {
 	}}
 }
 
+// QueueAlone is the failure that a pull request of a group would have to go through GitHub's merge queue.
+func QueueAlone() Failure {
+	return Failure{Code: model.CodeStrategy, Detail: "GitHub's merge queue cannot land several pull requests together: name another strategy"}
+}
+
 // Untestable is the failure that no test command is configured on the base branch, and none is found.
 func Untestable(base string) Failure {
 	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and none is detected there; MergeXO looks for %s", base, lookedFor)}

@@ -150,7 +150,9 @@ type MergeMember struct {
 	BaseSHA string `json:"base_sha,omitempty"`
 	Tip     string `json:"tip,omitempty"`
 	Tree    string `json:"tree,omitempty"`
-	Landed  string `json:"landed,omitempty"`
+	// Strategy is the one that Tip was made by, and that it lands by.
+	Strategy string `json:"strategy,omitempty"`
+	Landed   string `json:"landed,omitempty"`
 }
 
 // Tips are all commits that this request may have moved the head to.

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,10 +53,27 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		}
 		g.members = append(g.members, m)
 	}
+	for _, m := range g.members { // once it is known what has landed
+		if err := queued(g, m); err != nil {
+			return err
+		}
+	}
 	if len(g.members) == 0 {
 		g.members = []*member{own}
 	}
 	return nil
+}
+
+// queued refuses a member that GitHub's merge queue would have to merge: it takes one at a time, and nothing goes past it.
+func queued(g *merger, m *member) error {
+	if m.is.Landed != "" || m.way.Strategy != model.StrategyQueue {
+		return nil
+	}
+	s := &Failure{Failure: merge.QueueAlone()}
+	if !g.isSelf(m) {
+		s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
+	}
+	return s
 }
 
 // self is the pull request of the request itself.
@@ -183,9 +201,16 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	return m, nil
 }
 
-// landedSince notes that a member has landed in a run that died before it could say so.
+// landedSince notes that a member has landed in a run that died before it could say so. It landed by the strategy that was recorded,
+// whatever the settings say by now.
 func (m *member) landedSince(ctx context.Context) error {
-	if m.is.Landed != "" || m.is.Tip == "" {
+	by := m.way
+	by.Strategy = cmp.Or(m.is.Strategy, by.Strategy)
+	if m.is.Landed != "" {
+		m.way = by
+		return nil
+	}
+	if m.is.Tip == "" {
 		return nil
 	}
 	if err := thread.ReadMergeFacts(ctx, m.Thread); err != nil || m.MergeFacts.BaseSHA == "" {
@@ -193,13 +218,13 @@ func (m *member) landedSince(ctx context.Context) error {
 	}
 	facts := m.MergeFacts
 	// GitHub made a commit of its own of what was tested, and the record names the tested one.
-	if model.ByGitHub(m.way.Strategy) && m.Snap.Pull.State == model.PullMerged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
-		m.is.Tip, m.is.Landed = facts.MergeCommit, facts.MergeCommit
+	if model.ByGitHub(by.Strategy) && m.Snap.Pull.State == model.PullMerged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
+		m.way, m.is.Tip, m.is.Landed = by, facts.MergeCommit, facts.MergeCommit
 		return m.compare(ctx)
 	}
 	relation, err := m.Relation(ctx, m.is.Tip, facts.BaseSHA)
 	if err == nil && lineage.Decide(relation) == lineage.Pass {
-		m.is.Landed, m.made.Tip = m.is.Tip, m.is.Tip
+		m.way, m.is.Landed, m.made.Tip = by, m.is.Tip, m.is.Tip
 	}
 	return err
 }

@@ -50,7 +50,7 @@ func exitID(now *model.QueueView) string {
 func throughQueue(ctx context.Context, g *merger, v merge.Verdict) (*thread.Stop, error) {
 	alone, err := inNoGroup(ctx, g)
 	if err == nil && !alone {
-		err = &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "GitHub's merge queue cannot land several pull requests together: name another strategy"}}
+		err = &Failure{Failure: merge.QueueAlone()}
 	}
 	if err != nil {
 		return g.ended(ctx, err)

@@ -100,7 +100,7 @@ func (g *merger) record(ctx context.Context) error {
 	}
 	for _, m := range g.members {
 		if m.is.Landed == "" { // what has landed stays as it is recorded
-			m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
+			m.is.Tip, m.is.Tree, m.is.Strategy = m.made.Tip, m.made.Tree, m.way.Strategy
 		}
 	}
 	own := g.own()

@@ -1,0 +1,146 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// mergedBy sets the strategy of the other repository.
+func (g *grouped) mergedBy(strategy string) {
+	g.t.Helper()
+	g.put("main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\nstrategy = %q\n", strategy))
+}
+
+// diesAt lets the process die at the first write that is the one, before or after it.
+func (g *grouped) diesAt(f fate, is func(*http.Request) bool) model.Event {
+	g.t.Helper()
+	g.gate.at = func(_ int, r *http.Request) fate {
+		if is(r) {
+			return f
+		}
+		return passes
+	}
+	ev, _ := g.request()
+	require.True(g.t, g.gate.died())
+	g.gate.revive()
+	return ev
+}
+
+// What GitHub has merged of a group in a run that died is recognised by the strategy that was recorded, whatever the settings say
+// by now, and so is what we have landed ourselves.
+func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
+	t.Parallel()
+	landedThere := func(r *http.Request) bool {
+		there := strings.Contains(r.URL.Path, "octo/client")
+		return there && (strings.HasSuffix(r.URL.Path, "/merge") || strings.HasSuffix(r.URL.Path, "git-receive-pack"))
+	}
+	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}} {
+		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			g.mergedBy(c.was)
+			seen := false
+			ev := g.diesAt(diesAfter, func(r *http.Request) bool {
+				if landedThere(r) && (c.was == "api" || seen) { // the lock is a push before the landing
+					return true
+				}
+				seen = seen || landedThere(r)
+				return false
+			})
+			landed := g.main()
+			g.mergedBy(c.now)
+			g.recover(ev)
+			g.together()
+			assert.Contains(t, g.said()[0]["body"], "into `main` by "+c.was, "as it landed")
+			assert.Contains(t, g.said()[0]["body"], landed[:7])
+		})
+	}
+	t.Run("where it was requested", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t, `strategy = "api"`)
+		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
+		g.write("octo", "main", ".github/mergexo.toml", strings.Replace(g.settings("main"), `strategy = "api"`, `strategy = "rebase"`, 1))
+		g.recover(ev)
+		g.together()
+		assert.Contains(t, g.words(), "into `main` by api")
+	})
+}
+
+// words are what the comment of the request says.
+func (g *grouped) words() string { return g.world.request() }
+
+// What is recorded as landed keeps the strategy that it landed by, in the last words on either pull request.
+func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.mergedBy("no-ff")
+	writes := 0
+	landed := func() bool { return g.main() != "" && g.badges()[1] == "merged" }
+	ev := g.diesAt(diesFirst, func(r *http.Request) bool { // the last words there come once all has been recorded
+		if strings.Contains(r.URL.Path, "octo/client/issues/comments") && r.Method == http.MethodPatch && landed() {
+			writes++
+		}
+		return writes == 1
+	})
+	require.Contains(t, g.words(), fmt.Sprintf("octo/client#%d", g.theirs))
+	g.mergedBy("rebase")
+	g.recover(ev)
+	g.together()
+	assert.Contains(t, g.said()[0]["body"], "into `main` by no-ff")
+	assert.Contains(t, g.words(), "into `main` by rebase")
+}
+
+// GitHub's merge queue lands one pull request at a time, and what it protects is not landed past it.
+func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
+	t.Parallel()
+	for _, queue := range []bool{true, false} {
+		t.Run(fmt.Sprintf("queue %t", queue), func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			g.mergedBy("github-queue")
+			if queue {
+				g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "queue": "SQUASH"})
+			}
+			here, there := g.at("main"), g.main()
+			_, rep := g.request()
+			assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()}, "nothing lands")
+			assert.Equal(t, []string{"open", "open"}, g.badges())
+			assert.Contains(t, g.words(), "merge queue")
+			assert.Contains(t, g.words(), "octo/client#1")
+		})
+	}
+}
+
+// Where a part has landed and the rest would have to go through the queue by now, the request says so and stays open for other
+// settings.
+func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	before := g.at("main")
+	ev := g.diesAt(diesFirst, func(r *http.Request) bool {
+		return strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != before
+	})
+	protect := func(rules object) {
+		rules["repository"], rules["branch"], rules["ruleset"] = "octo/client", "main", 42
+		g.world.put("/_sandbox/protection", rules)
+	}
+	g.mergedBy("github-queue")
+	protect(object{"queue": "SQUASH"})
+	there := g.main()
+	g.take(ev)
+	assert.Equal(t, there, g.main(), "nothing lands past the queue")
+	assert.Equal(t, []string{"merging STRATEGY_UNUSABLE"}, g.merges())
+	assert.Contains(t, g.words(), "merge queue")
+	protect(object{})
+	g.mergedBy("rebase")
+	g.take(ev)
+	g.together()
+}
