@@ -99,10 +99,13 @@ type MergeMarker struct {
 	// Asked is the strategy that the command names, and Strategy the one that is used.
 	Asked    string `json:"asked,omitempty"`
 	Strategy string `json:"strategy,omitempty"`
-	Head     string `json:"head"`               // that was approved, and that the request is about
-	Base     string `json:"base"`               // branch
-	BaseSHA  string `json:"base_sha,omitempty"` // the tip of the base that Tip was made on
-	Car      bool   `json:"car,omitempty"`      // BaseSHA is a commit of the merge train, which the base need not have had
+	// Title is that of the pull request as the merge train took the request up, by which its commits there are named: people may
+	// edit it while they are tested. "": the train has not.
+	Title   string `json:"title,omitempty"`
+	Head    string `json:"head"`               // that was approved, and that the request is about
+	Base    string `json:"base"`               // branch
+	BaseSHA string `json:"base_sha,omitempty"` // the tip of the base that Tip was made on
+	Car     bool   `json:"car,omitempty"`      // BaseSHA is a commit of the merge train, which the base need not have had
 	// Tip is the commit that was tested and lands, recorded before anything moves. From then on it may be the head.
 	Tip  string `json:"tip,omitempty"`
 	Tree string `json:"tree,omitempty"` // of Tip

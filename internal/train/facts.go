@@ -134,6 +134,12 @@ type Lost struct {
 	Tip string
 }
 
+// Outdated is a car that was built in another way than its members land by now. It is built again.
+type Outdated struct {
+	Car int
+	Tip string
+}
+
 // Foreign is a car whose commits are not what its members' approved heads make, whatever the record says. Somebody else has
 // written it.
 type Foreign struct {

@@ -91,6 +91,21 @@ func TestALandingThatMustNotBe(t *testing.T) {
 	}
 }
 
+// A car that was built in another way than its members land by now is built again, with what stands on it, and nobody hears of a
+// loss.
+func TestALandingThatIsOutdatedIsBuiltAgain(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch = 1
+	y.ask(requests(1, 2)...)
+	y.run()
+	y.report("m0+1", green)
+	y.outdated = true
+	y.passed()
+	y.run()
+	assert.Equal(t, "land m0+1; push 3 m0+1; push 4 m0+1+2; delete 1; delete 2; land m0+1; done #1 landed m0+1; delete 3", y.passed())
+	assert.Empty(t, y.record.Losses)
+}
+
 // Another run may be landing it at this moment.
 func TestACancelComesTooLateForALandingUnderWay(t *testing.T) {
 	y := newYard(t)

@@ -131,6 +131,12 @@ func (r Lost) learn(f *fold) {
 	}
 }
 
+func (r Outdated) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip {
+		f.dropNumber(r.Car)
+	}
+}
+
 func (r Foreign) learn(f *fold) {
 	c := f.car(r.Car)
 	if c == nil || c.Tip != r.Tip {

@@ -24,6 +24,7 @@ type yard struct {
 	clashes  map[string]bool // "onto #n" that do not merge
 	refuse   string          // what GitHub says to landings
 	unready  *train.Unready  // what the last look before the next landing finds
+	outdated bool            // the next landing finds that its car was built in another way
 	log      []string        // effects that were carried out
 
 	checkRuns int // that have failed
@@ -107,6 +108,10 @@ func (y *yard) carryOut(e train.Effect) {
 		y.note("land %s", e.To)
 		if y.unready != nil {
 			result, y.unready = *y.unready, nil
+			break
+		}
+		if y.outdated {
+			result, y.outdated = train.Outdated{Car: e.Car, Tip: e.To}, false
 			break
 		}
 		if y.refuse != "" {

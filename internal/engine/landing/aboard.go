@@ -96,6 +96,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	if err := m.buildOn(ctx, onto); err != nil {
 		return "", err
 	}
+	a.g.marker.Strategy = m.way.Strategy // which the comment takes up as it tells of the car
 	return m.made.Tip, nil
 }
 
@@ -115,7 +116,7 @@ type Landing struct {
 
 // Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
 // commit that GitHub made. Nothing moves unless all conditions of all still hold: Unready is of the first that does not. A
-// *Failure says why it did not happen, and Foreign that it must not.
+// *Failure says why it did not happen, Outdated that the car has to be built again, and Foreign that it must not land.
 func (l Landing) Land(ctx context.Context) (sha string, err error) {
 	on := l.From
 	for i, a := range l.All {
@@ -197,30 +198,6 @@ func (l Landing) showMerged(ctx context.Context) error {
 	return err
 }
 
-// Unready is a member of a car that must not land as things are.
-type Unready struct {
-	Number  int
-	Verdict merge.Verdict
-}
-
-func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Verdict.Reason) }
-
-// Apart is a car of several of which GitHub itself merges some, which it does one at a time.
-type Apart struct{}
-
-func (*Apart) Error() string { return "GitHub merges one pull request at a time" }
-
-// Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever
-// may push can write that record.
-type Foreign struct {
-	Number int
-	Tip    string
-}
-
-func (f *Foreign) Error() string {
-	return fmt.Sprintf("the record of the merge train names commit %s for #%d, which is not the change that was approved", f.Tip, f.Number)
-}
-
 // take looks once more at all conditions of a request, and takes over what was built and tested for it.
 func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) error {
 	v, err := a.Ready(ctx)
@@ -256,6 +233,9 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 		return err
 	}
 	if m.is.Tree != m.made.Tree || !alike {
+		if was := a.g.marker.Strategy; was != m.way.Strategy {
+			return &Outdated{Number: m.is.Number, Was: was, Now: m.way.Strategy}
+		}
 		return &Foreign{Number: m.is.Number, Tip: tip}
 	}
 	if err := m.adopt(ctx, on, tip); err != nil {

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,6 +139,7 @@ func rewound(base, was, now string) *Failure {
 // what is the order to git.
 func (m *member) what() merging.Request {
 	pull := m.Snap.Pull
+	pull.Title = cmp.Or(m.title, pull.Title)
 	known, _ := model.StrategyNamed(m.way.Strategy)
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
 	switch {

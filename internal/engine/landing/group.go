@@ -78,7 +78,7 @@ func queued(g *merger, m *member) error {
 
 // self is the pull request of the request itself.
 func (g *merger) self(way merge.Way) *member {
-	m := &member{Request: g.Request, way: way, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
+	m := &member{Request: g.Request, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
 	if g.marker.Car {

@@ -49,6 +49,7 @@ type merger struct {
 type member struct {
 	*Request
 	way   merge.Way
+	title string // that its commits are named by; "": that of the pull request
 	is    model.MergeMember
 	head  string // what its branch is at: the approved head, or a tip of ours
 	known []string
@@ -138,6 +139,7 @@ func board(ctx context.Context, g *merger, v merge.Verdict, err error) (*thread.
 		return thread.End(model.ResultNothing, "%s", merge.ShortLine(g.Event.Number, model.CodeTrain, g.marker.Detail)), nil
 	}
 	g.marker.Strategy, g.marker.Approved = v.Way.Strategy, v.Approved
+	g.marker.Title = cmp.Or(g.marker.Title, g.Snap.Pull.Title) // a car from before it waited may be on its way
 	return g.wait(ctx, model.CodeTrain, "it joins the merge train of "+g.marker.Base, merge.TrainText(g.Snap.Pull, g.marker, merge.Place{Try: v.Try}))
 }
 

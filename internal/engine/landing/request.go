@@ -70,7 +70,7 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 	case v.Way.Strategy == model.StrategyQueue:
 		return queueing(p, m)
 	case v.Way.Train:
-		m.Approved = v.Approved
+		m.Approved, m.Title = v.Approved, p.Snap.Pull.Title
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
 	}

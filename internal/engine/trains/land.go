@@ -31,11 +31,18 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 	}
 	all.Checks = l.facts.Checks[e.To].Required
 	sha, err := all.Land(ctx)
-	notReady, apart, failure, foreign := (*landing.Unready)(nil), (*landing.Apart)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
+	if err != nil {
+		return notLanded(ctx, l, e, *all, err)
+	}
+	l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
+	return nil
+}
+
+// notLanded learns why a car did not land. Any other error is returned.
+func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, err error) error {
+	notReady, apart, failure := (*landing.Unready)(nil), (*landing.Apart)(nil), (*landing.Failure)(nil)
+	outdated, foreign := (*landing.Outdated)(nil), (*landing.Foreign)(nil)
 	switch {
-	case err == nil:
-		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
-		return nil
 	case errors.As(err, &notReady):
 		return unready(ctx, l, e, *notReady)
 	case errors.As(err, &apart):
@@ -43,6 +50,10 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 			l.learn(train.Merges{Number: e.Members[i].Number, ByGitHub: a.ByGitHub()})
 		}
 		l.learn(train.Untested{Car: e.Car, Tip: e.To})
+		return nil
+	case errors.As(err, &outdated):
+		l.home.Log.Info("train_outdated", "base", l.Base, "car", e.Car, "pr_number", outdated.Number, "was", outdated.Was, "now", outdated.Now)
+		l.learn(train.Outdated{Car: e.Car, Tip: e.To})
 		return nil
 	case errors.As(err, &foreign):
 		l.home.Log.Error("train_record_forged", "base", l.Base, "car", e.Car, "error", err)

@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What people may edit while a car is tested forges no record: what was tested lands, by the title that the train took the request
+// up with.
+func TestATitleThatIsEditedInTheTrainLandsWhatWasTested(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"squash", "no-ff"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			w, numbers := boarded(t, []string{"strategy = \"" + strategy + "\""}, "one\n")
+			w.number = numbers[0]
+			_, tip := w.only()
+			w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title", "body": "Quite another text"})
+			w.handle(w.delivery("pull_request"))
+			w.tested = map[string]bool{}
+			assert.Equal(t, 1, w.wholeTrain(), "one test is enough")
+			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+			assert.Equal(t, tip, w.at("main"), "what landed is what was tested")
+			assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
+			assert.Empty(t, w.losses(numbers[0]))
+			assert.NotContains(t, w.logged.String(), "train_record_forged")
+		})
+	}
+}
+
+// A request that leaves the train and joins it again is still named as it was when the train took it up: a car of before may be on
+// its way.
+func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, []string{`strategy = "squash"`}, "one\n")
+	w.number = numbers[0]
+	w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
+	w.write("octo", "main", "moved.txt", "moved\n") // so that it is built again
+	w.handle(w.delivery("pull_request"))
+	w.tested = map[string]bool{}
+	w.wholeTrain()
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
+	assert.Empty(t, w.losses(numbers[0]))
+}
+
+// A car that lands may change how what stands on it lands. That is built again, and nobody is told of a forgery.
+func TestACarBehindOneThatChangesTheStrategyIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.head = "agent/car0"
+	w.number = numbers[0]
+	w.write("octo", w.head, ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \"squash\"\n", 1))
+	w.approve("alice")
+	w.passed("ci")
+	w.aboard(numbers, "")
+	trains := w.trains()
+	require.Len(t, trains, 2, w.logged.String())
+	w.handle(w.tests("mergexo/train/main/1", trains["mergexo/train/main/1"])) // before the other one, with which it would land
+	w.wholeTrain()
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	assert.Contains(t, w.logged.String(), "train_outdated")
+	assert.NotContains(t, w.logged.String(), "train_record_forged")
+	for _, n := range numbers {
+		assert.Empty(t, w.losses(n))
+	}
+	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another (#3)", "by the strategy of now: %s", w.logged.String())
+	assert.Empty(t, w.trains())
+}
