@@ -75,7 +75,8 @@ type Checkout struct {
 
 	MostRefs int // that the server takes in one push, once it has refused more; 0: not known
 
-	calls int
+	quarantine string // takes new objects in place of Objects, which are only read then; "": none
+	calls      *int   // network operations, shared with every view of the checkout
 }
 
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelt, and else starts a clone of
@@ -95,7 +96,7 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
 	opt.Credential, opt.Token = credential.Or(opt.Credential, opt.Token), ""
-	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}}
+	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, calls: new(int)}
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func locate(ctx context.Context, c *Checkout) error {
 func (c *Checkout) Dir() string { return c.Top }
 
 // NetworkCalls counts the fetches, pushes and ls-remotes so far, whether they succeeded or not.
-func (c *Checkout) NetworkCalls() int { return c.calls }
+func (c *Checkout) NetworkCalls() int { return *c.calls }
 
 // Close restores the configuration that the agent may have changed, for the steps after us, and removes our own git
 // directory and clone. It may be called twice.

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (c *Checkout) Env(more ...string) []string {
 
 // OwnEnv is Env for our own git directory with the checkout's objects.
 func (c *Checkout) OwnEnv(more ...string) []string {
-	return c.Env(append([]string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects}, more...)...)
+	return c.Env(append([]string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + cmp.Or(c.quarantine, c.Objects)}, more...)...)
 }
 
 // Safely prepends settings that keep git from running other programs, and off the network.
@@ -161,8 +162,8 @@ func (c *Checkout) InsideTold(ctx context.Context, stdin []byte, args ...string)
 // which has the credential and allows only the given operation. So git does not get Options.Network either: a proxy is for
 // the real server, and its URL may have a password.
 func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, args ...string) ([]byte, error) {
-	c.calls++
-	c.Opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
+	*c.calls++
+	c.Opt.Log.Debug("git_network", "operation", bare(args)[0], "count", *c.calls)
 	if c.person != nil {
 		return c.asPerson(ctx, stdin, args...)
 	}

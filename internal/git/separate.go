@@ -1,9 +1,12 @@
 package git
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // InSeparateDir runs do in a temporary git directory without objects. If joined, it knows the server's refs and sees the
@@ -21,7 +24,7 @@ func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	if err == nil {
 		err = do(a)
 	}
-	c.calls, c.MostRefs = a.calls, a.MostRefs
+	c.MostRefs = a.MostRefs
 	if gone := os.RemoveAll(a.OwnDir); gone != nil && err == nil {
 		err = fmt.Errorf("remove git directory: %w", gone)
 	}
@@ -41,4 +44,29 @@ func joinObjects(dir, other string, joined bool) error {
 		return fmt.Errorf("make git directory: %w", err)
 	}
 	return nil
+}
+
+// Quarantine is a view of a checkout in which somebody else is at work. New objects go to dir, which may have those of an
+// earlier view, and the checkout's are only read: so the view needs no right to write in the checkout, and what it has written
+// is out of reach there. leave ends the view; the caller removes dir.
+func Quarantine(c *Checkout, dir string) (view *Checkout, leave func() error, err error) {
+	if strings.Contains(c.Objects, "\n") {
+		return nil, nil, fmt.Errorf("%q cannot be named as an alternate", c.Objects)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "info")); errors.Is(err, fs.ErrNotExist) {
+		if err := joinObjects(dir, c.Objects, true); err != nil {
+			return nil, nil, err
+		}
+	}
+	own := *c
+	view, own.OwnDir, own.quarantine = &own, "", dir
+	if err := view.NewOwnDir(); err != nil {
+		return nil, nil, err
+	}
+	return view, func() error {
+		if err := os.RemoveAll(view.OwnDir); err != nil {
+			return fmt.Errorf("remove git directory: %w", err)
+		}
+		return nil
+	}, nil
 }

@@ -28,15 +28,18 @@ func (p Push) send(ctx context.Context, t Thread) (Result, error) {
 }
 
 // SaveWork pushes work in progress while its agent goes on.
-type SaveWork struct{ transport.Update }
+type SaveWork struct {
+	transport.Update
+	From *git.Checkout // the view of the checkout that has the work
+}
 
 // Entry is empty: the comment that claims the work names the branch.
 func (SaveWork) Entry() model.Effect { return model.Effect{} }
 
 func (SaveWork) repeats() repeat { return never }
 
-func (s SaveWork) send(ctx context.Context, t Thread) (Result, error) {
-	return Result{}, transport.PublishIsolated(ctx, t.Checkout(), s.Update)
+func (s SaveWork) send(ctx context.Context, _ Thread) (Result, error) {
+	return Result{}, transport.PublishIsolated(ctx, s.From, s.Update)
 }
 
 // Rewrite moves a branch of a pull request to the commits that land in place of its own.

@@ -119,7 +119,7 @@ func (w *Work) Push(ctx context.Context, branch, start, head string, drop ...git
 		_, err = w.Apply(ctx, move)
 	}
 	if err == nil && len(drop) > 0 {
-		w.wip = wip{}
+		w.Saved()
 	}
 	return err
 }
@@ -223,7 +223,7 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	found, listed, err := w.Inspect(ctx, w.Base(), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
 		var secret finding
-		if secret, err = findSecrets(ctx, w, listed); err == nil && secret.Reason == "" {
+		if secret, err = findSecrets(ctx, w, w.Checkout, listed); err == nil && secret.Reason == "" {
 			work.Hidden = true
 			return work, nil
 		}

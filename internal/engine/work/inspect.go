@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -33,25 +34,30 @@ func (w *Work) Inspect(ctx context.Context, base, head string) (finding, *histor
 	return w.InspectBeyond(ctx, base, head, fetch.Tips(w.Checkout))
 }
 
-// InspectBeyond is inspect for what is not part of some known commits.
+// InspectBeyond is Inspect for what is not part of some known commits.
 func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, *history.Published, error) {
+	return inspect(ctx, w, w.Checkout, base, head, known)
+}
+
+// inspect is InspectBeyond in a view of the checkout.
+func inspect(ctx context.Context, w *Work, c *git.Checkout, base, head string, known []string) (finding, *history.Published, error) {
 	if head == base {
 		return finding{}, nil, nil
 	}
-	listed, err := history.Publishes(ctx, w.Checkout, base, head, known)
+	listed, err := history.Publishes(ctx, c, base, head, known)
 	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
 		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil, nil
 	}
 	if err != nil {
 		return finding{}, nil, err
 	}
-	found, err := evaluate(ctx, w, listed)
+	found, err := evaluate(ctx, w, c, listed)
 	return found, listed, err
 }
 
 // evaluate holds what would be published against the rules.
-func evaluate(ctx context.Context, w *Work, listed *history.Published) (finding, error) {
-	steps, err := listed.EveryChange(ctx, w.Checkout)
+func evaluate(ctx context.Context, w *Work, c *git.Checkout, listed *history.Published) (finding, error) {
+	steps, err := listed.EveryChange(ctx, c)
 	if err != nil {
 		return finding{}, err
 	}
@@ -62,11 +68,11 @@ func evaluate(ctx context.Context, w *Work, listed *history.Published) (finding,
 	if file, rule := turn.Forbidden(changes, w.Settings.Feedback.ForbidPaths, int64(w.Settings.Feedback.MaxFileMB)<<20); file != "" {
 		return finding{Reason: model.ReasonForbidden, Detail: file + ": " + rule}, nil
 	}
-	return findSecrets(ctx, w, listed)
+	return findSecrets(ctx, w, c, listed)
 }
 
 // findSecrets looks for secrets in the text that would be published. Nothing of what it finds is in what it says.
-func findSecrets(ctx context.Context, w *Work, listed *history.Published) (finding, error) {
+func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.Published) (finding, error) {
 	looking, done := clock.WithTimeout(ctx, w.Clock, leak.Limit)
 	defer done()
 	scanner, err := redact.Scanner(w.Thread)
@@ -75,7 +81,7 @@ func findSecrets(ctx context.Context, w *Work, listed *history.Published) (findi
 	}
 	var found []string
 	own := redact.Own(w.Thread)
-	unseen, err := listed.Patches(looking, w.Checkout, history.Scope{}, func(a history.Addition) error {
+	unseen, err := listed.Patches(looking, c, history.Scope{}, func(a history.Addition) error {
 		if slices.ContainsFunc(own, func(secret []byte) bool { return bytes.Contains(a.Text, secret) }) {
 			found = append(found, leak.Finding{Commit: a.Commit, Path: a.Path, Line: a.Line, Rule: "mergexo", Excerpt: "a secret of MergeXO's own"}.String())
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/guard"
@@ -16,16 +17,16 @@ import (
 // Own makes the commits between base and head ours, whoever their agent said made them: those that the server does not have
 // on a branch that was fetched. What was taken out of their messages is said.
 func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted, error) {
-	done, taken, err := w.recommit(ctx, base, head)
+	done, taken, err := recommit(ctx, w, w.Checkout, base, head)
 	if err == nil {
 		tellTaken(w, taken)
 	}
 	return done, err
 }
 
-// recommit is own that tells people nothing.
-func (w *Work) recommit(ctx context.Context, base, head string) (done commits.Recommitted, taken []string, err error) {
-	done, err = commits.Recommit(ctx, w.Checkout, base, head, fetch.Tips(w.Checkout), func(message string) string {
+// recommit is Own in a view of the checkout; it tells people nothing.
+func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) (done commits.Recommitted, taken []string, err error) {
+	done, err = commits.Recommit(ctx, c, base, head, fetch.Tips(c), func(message string) string {
 		text, out := flow.Message(message, closedBy(w))
 		taken = append(taken, out...)
 		return text

@@ -2,7 +2,9 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -21,6 +24,8 @@ type wip struct {
 	raw    string // the snapshot that tip was made of
 	pushed bool   // there may be such a branch
 	sure   bool   // it is at tip
+
+	objects string // directory of their objects; "": none yet
 }
 
 // WipBranch is where the work of a claim is saved while its agent is at it. The claim's name is random, so that no other
@@ -70,16 +75,31 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
 	ctx, done := clock.WithTimeout(ctx, w.Clock, saveTime)
 	defer done()
-	raw, err := checkpoint.Snapshot(ctx, w.Checkout, w.wip.raw, "Work in progress on "+w.About())
+	var err error
+	if w.wip.objects == "" {
+		if w.wip.objects, err = w.Checkout.Temporary("objects"); err != nil {
+			return err
+		}
+	}
+	c, leave, err := git.Quarantine(w.Checkout, w.wip.objects)
+	if err != nil {
+		return err
+	}
+	return errors.Join(saveFrom(ctx, w, c, branch), leave())
+}
+
+// saveFrom is saveOnce in a quarantine, which the agent cannot reach.
+func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) error {
+	raw, err := checkpoint.Snapshot(ctx, c, w.wip.raw, "Work in progress on "+w.About())
 	if err != nil || raw == "" || raw == w.wip.raw {
 		return err
 	}
-	ours, _, err := w.recommit(ctx, w.Base(), raw) // the agent goes on from its own commits
+	ours, _, err := recommit(ctx, w, c, w.Base(), raw) // the agent goes on from its own commits
 	if err != nil {
 		return err
 	}
 	head := ours.Head
-	found, _, err := w.Inspect(ctx, w.Base(), head)
+	found, _, err := inspect(ctx, w, c, w.Base(), head, fetch.Tips(c))
 	if err != nil {
 		return err
 	}
@@ -88,7 +108,7 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 	}
 	before := w.wip.tip
 	w.wip.pushed, w.wip.sure = true, false
-	if _, err := w.Apply(ctx, effect.SaveWork{Update: transport.Update{Branch: branch, Start: before, SHA: head}}); err != nil {
+	if _, err := w.Apply(ctx, effect.SaveWork{Update: transport.Update{Branch: branch, Start: before, SHA: head}, From: c}); err != nil {
 		return err
 	}
 	w.wip.tip, w.wip.raw, w.wip.sure = head, raw, true
@@ -129,7 +149,8 @@ func (w *Work) Unsave(ctx context.Context) {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 		}
 	}
-	w.wip, w.Inherited = wip{}, nil
+	w.Saved()
+	w.Inherited = nil
 }
 
 // Spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
@@ -137,7 +158,7 @@ func (w *Work) Spare() {
 	if w.wip.tip != "" {
 		w.Note("an earlier version of it is on branch " + WipBranch(w.Event.Number, w.Marker.Claim))
 	}
-	w.wip = wip{}
+	w.Saved()
 }
 
 // Orphans are the branches with saved work of claims whose runs died.
@@ -170,4 +191,9 @@ func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMark
 }
 
 // Saved notes that the work is somewhere else now, so that what was saved meanwhile is gone.
-func (w *Work) Saved() { w.wip = wip{} }
+func (w *Work) Saved() {
+	if err := os.RemoveAll(w.wip.objects); err != nil { // which does nothing for ""
+		w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "dir", w.wip.objects, "error", err)
+	}
+	w.wip = wip{}
+}

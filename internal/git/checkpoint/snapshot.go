@@ -11,8 +11,8 @@ import (
 )
 
 // Snapshot commits the working tree, tracked and untracked files that are not ignored, while an agent may be running in it:
-// it locks, moves and repairs nothing in the checkout, and only adds objects. An unreadable file is taken from the index;
-// repositories in untracked directories are left out. The first parent is the checkout's HEAD if it descends from the
+// it locks, moves and repairs nothing in the checkout, and only adds objects; none, in a quarantine (git.Quarantine). A file that
+// cannot be read, or has over 100 MiB, is taken from the index; repositories of their own in the tree are left out. The first parent is the checkout's HEAD if it descends from the
 // commit of the last Restore or Begin, else that commit. The second is before, the previous snapshot, unless it is "": so a
 // branch of snapshots only grows. Without changes since before, Snapshot returns before; without any changes, "".
 //

@@ -2,8 +2,10 @@ package checkpoint_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
 func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
@@ -76,7 +79,7 @@ func TestASnapshotDoesNotLookForObjectsElsewhere(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, c, _ := gittest.Begun(t)
+			h, c, _ := begun(t)
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 			require.NoError(t, plant(t, filepath.Join(c.Dir(), ".git"), filepath.Join(h.Bare, "objects")))
 			was := gittest.Files(t, c)
@@ -94,7 +97,7 @@ func TestASnapshotDoesNotLookForObjectsElsewhere(t *testing.T) {
 }
 
 func TestASnapshotEndsWhenItIsToldTo(t *testing.T) {
-	_, c, _ := gittest.Begun(t)
+	_, c, _ := begun(t)
 	ended, cancel := context.WithCancel(gittest.Ctx)
 	cancel()
 	_, err := checkpoint.Snapshot(ended, c, "", "Snapshot")
@@ -116,4 +119,60 @@ func TestASnapshotEndsWhenItIsToldTo(t *testing.T) {
 	defer opened.Close()
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
+}
+
+// A user of their own owns the checkout while an agent is at work in it, objects and all.
+func TestASnapshotWritesNothingInTheCheckout(t *testing.T) {
+	h, c, start := begun(t)
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "new/d.txt": "d\n"})
+	objects := func() (paths []string) {
+		require.NoError(t, filepath.WalkDir(filepath.Join(c.Dir(), ".git", "objects"), func(path string, _ os.DirEntry, err error) error {
+			paths = append(paths, path)
+			return err
+		}))
+		return paths
+	}
+	was := objects()
+	one := gittest.Snap(t, h, c, "")
+	flat, err := checkpoint.Flatten(gittest.Ctx, c, one, "Flat")
+	require.NoError(t, err)
+	require.NotEqual(t, start, flat)
+	require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: flat}))
+	assert.Equal(t, was, objects())
+	assert.Equal(t, flat, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+}
+
+// While git reads the files of a directory, that directory becomes a link to one that only we may read.
+func TestASnapshotIsNotLedOutOfTheTree(t *testing.T) {
+	_, c, _ := begun(t)
+	outside, dir := t.TempDir(), filepath.Join(c.Dir(), "sub")
+	gittest.Write(t, outside, map[string]string{"b.txt": "keep me secret\n"})
+	gittest.Write(t, dir, map[string]string{"c.txt": "changed\n", "b.txt": "new\n"})
+	pipe := filepath.Join(dir, ".gitattributes") // which git opens for the first file of the directory
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	over, led := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			opened, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0) // fails as long as nobody reads
+			if err == nil {
+				led <- errors.Join(os.Remove(pipe), os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), opened.Close())
+				return
+			}
+			select {
+			case <-over:
+				led <- nil
+				return
+			default:
+				runtime.Gosched()
+			}
+		}
+	}()
+	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
+	close(over)
+	require.NoError(t, <-led)
+	if err == nil {
+		for path, text := range listing(t, c, sha) {
+			assert.NotContains(t, text, "secret", path)
+		}
+	}
 }

@@ -21,25 +21,40 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
+// begun is gittest.Begun in a quarantine.
+func begun(t *testing.T, more ...string) (h *gittest.Hub, c *git.Checkout, start string) {
+	t.Helper()
+	h, c, start = gittest.Begun(t, more...)
+	return h, gittest.Quarantine(t, c), start
+}
+
+// ask asks git about what is in the quarantine, too.
+func ask(t *testing.T, c *git.Checkout, args ...string) string {
+	t.Helper()
+	out, err := c.Ask(gittest.Ctx, args...)
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
 // listing is what a commit holds: paths and contents.
-func listing(h *gittest.Hub, c *git.Checkout, sha string) map[string]string {
-	h.T.Helper()
+func listing(t *testing.T, c *git.Checkout, sha string) map[string]string {
+	t.Helper()
 	seen := map[string]string{}
-	for _, name := range strings.Split(h.Git(c.Dir(), "ls-tree", "-r", "--name-only", sha), "\n") {
-		seen[name] = h.Git(c.Dir(), "show", sha+":"+name)
+	for _, name := range strings.Split(ask(t, c, "ls-tree", "-r", "--name-only", sha), "\n") {
+		seen[name] = ask(t, c, "show", sha+":"+name)
 	}
 	return seen
 }
 
-func parents(h *gittest.Hub, c *git.Checkout, sha string) string {
-	h.T.Helper()
-	return h.Git(c.Dir(), "log", "-1", "--format=%P", sha)
+func parents(t *testing.T, c *git.Checkout, sha string) string {
+	t.Helper()
+	return ask(t, c, "log", "-1", "--format=%P", sha)
 }
 
 func TestASnapshotHasWhatIsInTheTree(t *testing.T) {
 	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
 		t.Run(name, func(t *testing.T) {
-			h, c, start := gittest.Begun(t, more...)
+			h, c, start := begun(t, more...)
 			calls := c.NetworkCalls()
 			assert.Empty(t, gittest.Snap(t, h, c, ""), "nothing has been done yet")
 			gittest.Write(t, c.Dir(), map[string]string{"build.log": "ignored\n"})
@@ -49,20 +64,20 @@ func TestASnapshotHasWhatIsInTheTree(t *testing.T) {
 			h.Agent(c, "add", "-f", "staged.txt", "forced.log")
 			one := gittest.Snap(t, h, c, "")
 			want := map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new/d.txt": "d", "staged.txt": "s", "forced.log": "f"}
-			assert.Equal(t, want, listing(h, c, one))
-			assert.Equal(t, start, parents(h, c, one))
-			assert.Equal(t, "Snapshot", h.Git(c.Dir(), "log", "-1", "--format=%B", one))
+			assert.Equal(t, want, listing(t, c, one))
+			assert.Equal(t, start, parents(t, c, one))
+			assert.Equal(t, "Snapshot", ask(t, c, "log", "-1", "--format=%B", one))
 			assert.Equal(t, one, gittest.Snap(t, h, c, one), "nothing is new")
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
 			two := gittest.Snap(t, h, c, one)
-			assert.Equal(t, start+" "+one, parents(h, c, two))
-			assert.Equal(t, "three", listing(h, c, two)["a.txt"])
+			assert.Equal(t, start+" "+one, parents(t, c, two))
+			assert.Equal(t, "three", listing(t, c, two)["a.txt"])
 
 			h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
 			head := h.Agent(c, "rev-parse", "HEAD")
 			three := gittest.Snap(t, h, c, two)
-			assert.Equal(t, head+" "+two, parents(h, c, three), "HEAD moved, though the files did not")
+			assert.Equal(t, head+" "+two, parents(t, c, three), "HEAD moved, though the files did not")
 			assert.Equal(t, three, gittest.Snap(t, h, c, three))
 			assert.Equal(t, calls, c.NetworkCalls())
 
@@ -101,7 +116,7 @@ func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, c, start := gittest.Begun(t)
+			h, c, start := begun(t)
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 			leave(h, c, start)
 			was := gittest.Files(t, c)
@@ -123,15 +138,15 @@ func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
 }
 
 func TestHeadIsFoundWhereverTheRefIs(t *testing.T) {
-	h, c, _ := gittest.Begun(t)
+	h, c, _ := begun(t)
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's")
 	head := h.Agent(c, "rev-parse", "HEAD")
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-	assert.Equal(t, head, parents(h, c, gittest.Snap(t, h, c, "")))
+	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")))
 	h.Agent(c, "pack-refs", "--all")
-	assert.Equal(t, head, parents(h, c, gittest.Snap(t, h, c, "")), "packed")
+	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")), "packed")
 	h.Agent(c, "checkout", "-q", "--detach")
-	assert.Equal(t, head, parents(h, c, gittest.Snap(t, h, c, "")), "detached")
+	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")), "detached")
 }
 
 func TestASnapshotInALinkedWorktree(t *testing.T) {
@@ -148,13 +163,13 @@ func TestASnapshotInALinkedWorktree(t *testing.T) {
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
 	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
 	require.NoError(t, err)
-	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), parents(h, c, sha))
-	assert.NotEqual(t, start, parents(h, c, sha))
-	assert.Equal(t, "two", listing(h, c, sha)["a.txt"])
+	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), parents(t, c, sha))
+	assert.NotEqual(t, start, parents(t, c, sha))
+	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
 }
 
 func TestASnapshotSeesWhatChangedAsTheIndexWasWritten(t *testing.T) {
-	h, c, _ := gittest.Begun(t)
+	h, c, _ := begun(t)
 	file, index := filepath.Join(c.Dir(), "a.txt"), filepath.Join(c.Dir(), ".git", "index")
 	// As quick as an agent can be: another text of the same length, at the very moment of the index.
 	then := time.Now().Add(-time.Hour).Truncate(time.Second)
@@ -168,7 +183,7 @@ func TestASnapshotSeesWhatChangedAsTheIndexWasWritten(t *testing.T) {
 	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
 	require.NoError(t, err)
 	require.NotEmpty(t, sha)
-	assert.Equal(t, "two", listing(h, c, sha)["a.txt"])
+	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
 	assert.Equal(t, was, gittest.Read(t, index))
 }
 
@@ -187,9 +202,10 @@ func TestASnapshotInTheMiddleOfAMerge(t *testing.T) {
 	require.NoError(t, err)
 	_, err = h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")
 	require.Error(t, err)
+	c = gittest.Quarantine(t, c)
 	sha := gittest.Snap(t, h, c, "")
-	assert.Contains(t, listing(h, c, sha)["a.txt"], "<<<<<<<")
-	assert.Equal(t, ours, parents(h, c, sha))
+	assert.Contains(t, listing(t, c, sha)["a.txt"], "<<<<<<<")
+	assert.Equal(t, ours, parents(t, c, sha))
 	assert.NotEqual(t, start, ours)
 }
 
@@ -208,18 +224,18 @@ func TestASnapshotOfAnIndexThatIsNone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, c, start := gittest.Begun(t)
+			h, c, start := begun(t)
 			spoil(t, h, c)
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new.txt": "new\n"})
 			sha := gittest.Snap(t, h, c, "")
-			assert.Equal(t, start, parents(h, c, sha))
-			assert.Equal(t, map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new.txt": "new"}, listing(h, c, sha))
+			assert.Equal(t, start, parents(t, c, sha))
+			assert.Equal(t, map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new.txt": "new"}, listing(t, c, sha))
 		})
 	}
 }
 
 func TestASnapshotLeavesOutWhatCannotBeRead(t *testing.T) {
-	h, c, _ := gittest.Begun(t)
+	h, c, _ := begun(t)
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 	h.Git(c.Dir(), "init", "-q", "nested") // a repository without a commit
 	require.NoError(t, syscall.Mkfifo(filepath.Join(c.Dir(), "pipe"), 0o600))
@@ -227,14 +243,14 @@ func TestASnapshotLeavesOutWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(c.Dir(), "b.txt"), 0o600))
 	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
 	require.NoError(t, err)
-	got := listing(h, c, sha)
+	got := listing(t, c, sha)
 	assert.Equal(t, "two", got["a.txt"])
 	assert.NotContains(t, got, "pipe")
 	assert.NotContains(t, got, "nested")
 }
 
 func TestASnapshotWhileFilesComeAndGo(t *testing.T) {
-	h, c, _ := gittest.Begun(t)
+	_, c, _ := begun(t)
 	gittest.Write(t, c.Dir(), map[string]string{"steady.txt": "here\n"})
 	stop, done := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() {
@@ -260,21 +276,21 @@ func TestASnapshotWhileFilesComeAndGo(t *testing.T) {
 		require.NoError(t, err)
 		before = sha
 	}
-	assert.Equal(t, "here", listing(h, c, before)["steady.txt"])
-	h.Git(c.Dir(), "fsck", "--full", before)
+	assert.Equal(t, "here", listing(t, c, before)["steady.txt"])
+	ask(t, c, "fsck", "--full", before)
 }
 
 func TestFlatLeavesTheSnapshotsOut(t *testing.T) {
-	h, c, start := gittest.Begun(t)
+	h, c, start := begun(t)
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 	one := gittest.Snap(t, h, c, "")
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
 	two := gittest.Snap(t, h, c, one)
 	flat, err := checkpoint.Flatten(gittest.Ctx, c, two, "All of it\n\nwith a body\n")
 	require.NoError(t, err)
-	assert.Equal(t, start, parents(h, c, flat))
-	assert.Equal(t, listing(h, c, two), listing(h, c, flat))
-	assert.Equal(t, "All of it\n\nwith a body", h.Git(c.Dir(), "log", "-1", "--format=%B", flat))
+	assert.Equal(t, start, parents(t, c, flat))
+	assert.Equal(t, listing(t, c, two), listing(t, c, flat))
+	assert.Equal(t, "All of it\n\nwith a body", ask(t, c, "log", "-1", "--format=%B", flat))
 
 	h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
 	three := gittest.Snap(t, h, c, two)
@@ -297,7 +313,7 @@ func TestFlatLeavesTheSnapshotsOut(t *testing.T) {
 }
 
 func TestASnapshotTakesOneThingForAnother(t *testing.T) {
-	h, c, start := gittest.Begun(t)
+	h, c, start := begun(t)
 	dir := c.Dir()
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "sub")))
 	require.NoError(t, os.Symlink("a.txt", filepath.Join(dir, "sub")), "a link for a directory")

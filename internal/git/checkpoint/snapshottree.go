@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -44,7 +43,13 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 	if anew && c.Sparse() {
 		gone = nil // only the checkout's index knows sparse files
 	}
-	if err := updateIndex(ctx, c, index, gone, there); err != nil {
+	files := index + "-files"
+	defer os.RemoveAll(files)
+	vanished, copied, err := copyFiles(c, files, there)
+	if err != nil {
+		return "", fmt.Errorf("copy changed files: %w", err)
+	}
+	if err := updateIndex(ctx, c, index, append(gone, vanished...), copied, files); err != nil {
 		return "", err
 	}
 	out, err := c.TreeWith(ctx, index, nil, "write-tree")
@@ -80,9 +85,8 @@ func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, the
 	return gone, there, nil
 }
 
-// updateIndex updates the index. git add would fail if a new file vanished meanwhile. An unreadable file keeps its index
-// entry.
-func updateIndex(ctx context.Context, c *git.Checkout, index string, gone, there []string) error {
+// updateIndex takes files out of the index, and others in from their copies.
+func updateIndex(ctx context.Context, c *git.Checkout, index string, gone, there []string, copies string) error {
 	if len(gone) > 0 {
 		var rows bytes.Buffer
 		for _, path := range gone {
@@ -92,20 +96,15 @@ func updateIndex(ctx context.Context, c *git.Checkout, index string, gone, there
 			return fmt.Errorf("take files out: %w", err)
 		}
 	}
-	for unread := 0; len(there) > 0; unread++ {
-		paths := []byte(strings.Join(there, "\x00") + "\x00")
-		_, err := c.TreeWith(ctx, index, paths, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-		if err == nil {
-			return nil
-		}
-		_, named, _ := strings.Cut(git.StderrOf(err), "Unable to process path ")
-		named = strings.TrimSpace(named)
-		left := slices.DeleteFunc(slices.Clone(there), func(path string) bool { return strings.TrimSpace(syntax.Clean(c.Redact(path))) == named })
-		if named == "" || unread == worktree.MaxUnread || len(left) == len(there) {
-			return fmt.Errorf("take files in: %w", err)
-		}
-		c.Opt.Log.Debug("file_unread", "path", named, "error", err)
-		there = left
+	if len(there) == 0 {
+		return nil
+	}
+	_, err := c.Run(ctx, git.Spec{
+		Dir: copies, Env: c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+copies), Stdin: []byte(strings.Join(there, "\x00") + "\x00"),
+		Args: git.Safely([]string{"update-index", "-z", "--add", "--replace", "--stdin"}),
+	})
+	if err != nil {
+		return fmt.Errorf("take files in: %w", err)
 	}
 	return nil
 }

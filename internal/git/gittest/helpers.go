@@ -73,6 +73,15 @@ func state(t *testing.T, h *Hub, c *git.Checkout) map[string]string {
 	return seen
 }
 
+// Quarantine is a view of a checkout as Snapshot is meant for, for as long as the test lasts.
+func Quarantine(t *testing.T, c *git.Checkout) *git.Checkout {
+	t.Helper()
+	view, leave, err := git.Quarantine(c, t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, leave()) })
+	return view
+}
+
 // Snap takes a snapshot and sees to it that nothing of the checkout has changed.
 func Snap(t *testing.T, h *Hub, c *git.Checkout, before string) string {
 	t.Helper()

@@ -118,6 +118,11 @@ func OpenBelow(dir, name string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
+	return OpenIn(root, name)
+}
+
+// OpenIn is OpenBelow for a directory that is open.
+func OpenIn(root *os.Root, name string) (*os.File, error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 
 const (
 	SnapshotTries = 3       // tries to read files while somebody writes them
-	MaxUnread     = 20      // unreadable files per try
 	indexLimit    = 1 << 30 // bytes of an index to copy
 )
 
