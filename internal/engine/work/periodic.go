@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -99,7 +100,11 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 		return err
 	}
 	head := ours.Head
-	found, _, err := inspect(ctx, w, c, w.Base(), head, fetch.Tips(c))
+	var found finding
+	err = history.Verified(ctx, c, w.Base(), head, fetch.Tips(c), func(own *git.Checkout, known []string) (err error) {
+		found, _, err = inspect(ctx, w, own, w.Base(), head, known)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,172 @@
+package history_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+// forge gives an object of the checkout another content.
+func forge(t *testing.T, c *git.Checkout, id, kind, content string) {
+	t.Helper()
+	var text bytes.Buffer
+	w := zlib.NewWriter(&text)
+	_, err := fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	file := filepath.Join(c.Dir(), ".git", "objects", id[:2], id[2:])
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.RemoveAll(file))
+	require.NoError(t, os.WriteFile(file, text.Bytes(), 0o444))
+}
+
+// paths are those that a push of head would change.
+func paths(t *testing.T, c *git.Checkout, base, head string, known []string) (changed []string, added string, err error) {
+	t.Helper()
+	listed, err := history.Publishes(gittest.Ctx, c, base, head, known)
+	if err != nil {
+		return nil, "", err
+	}
+	steps, err := listed.EveryChange(gittest.Ctx, c)
+	for _, s := range steps {
+		changed = append(changed, s.Status+" "+s.Path)
+	}
+	if err == nil {
+		_, err = listed.Patches(gittest.Ctx, c, history.Scope{}, func(a history.Addition) error {
+			if a.Line > 0 && a.Path != "" {
+				for i, line := range strings.Split(strings.TrimSuffix(string(a.Text), "\n"), "\n") {
+					if a.Fresh == nil || a.Fresh[i] {
+						added += line + "\n"
+					}
+				}
+			}
+			return nil
+		})
+	}
+	return changed, added, err
+}
+
+// An agent's work, on a base that the server has moved on from and that the agent has merged a part of.
+func agentsWork(t *testing.T, more ...string) (c *git.Checkout, base, head string) {
+	t.Helper()
+	h := gittest.NewHub(t)
+	h.Grow("main", 5)
+	h.Commit("main", "files", map[string]string{"a.txt": "one\ntwo\n", "keep/b.txt": "b\n", "keep/deep/c.txt": "c\n"})
+	h.Git(h.Dev, "branch", "agent/x", "main")
+	base = h.Commit("agent/x", "ours", map[string]string{"ours.txt": "x\n"})
+	merged := h.Commit("main", "theirs", map[string]string{"theirs.txt": "t\n"})
+	h.Commit("main", "later", map[string]string{"later.txt": "l\n"})
+	c = h.Open(h.Workspace("agent/x", more...))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", base))
+	if !slices.Contains(more, "--filter=blob:none") { // where an agent can merge nothing
+		require.NoError(t, history.Deepen(gittest.Ctx, c, merged, base))
+		h.Agent(c, "merge", "-q", "-m", "take theirs", merged)
+	}
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "one\nmore\ntwo\n", ".github/workflows/ci.yml": "on: push\n"})
+	h.Agent(c, "add", "-A")
+	h.Agent(c, "commit", "-q", "-m", "work")
+	return c, base, h.Agent(c, "rev-parse", "HEAD")
+}
+
+func TestVerifiedSeesWhatAPushWouldPublish(t *testing.T) {
+	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
+		t.Run(name, func(t *testing.T) {
+			c, base, head := agentsWork(t, more...)
+			want, text, err := paths(t, c, base, head, fetch.Tips(c))
+			require.NoError(t, err)
+			assert.Contains(t, want, "A .github/workflows/ci.yml")
+			assert.Equal(t, "on: push\nmore\n", text)
+			calls := c.NetworkCalls()
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
+				got, added, err := paths(t, own, base, head, known)
+				require.NoError(t, err)
+				assert.Equal(t, want, got)
+				assert.Equal(t, text, added)
+				return nil
+			}))
+			assert.Equal(t, calls, c.NetworkCalls())
+		})
+	}
+}
+
+// An agent shows one thing while its work is looked at, and another while it is pushed.
+func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
+	for name, test := range map[string]struct {
+		of, kind string
+		content  func(git func(args ...string) string) string
+	}{
+		"no workflow":          {"HEAD:.github", "tree", func(func(...string) string) string { return "" }},
+		"a workflow all along": {"HEAD~1^{tree} BASE^{tree}", "tree", func(git func(...string) string) string { return git("cat-file", "tree", "HEAD^{tree}") }},
+		"nothing added":        {"HEAD:a.txt", "blob", func(func(...string) string) string { return "one\ntwo\n" }},
+		"a line all along":     {"HEAD~1:a.txt", "blob", func(git func(...string) string) string { return git("cat-file", "blob", "HEAD:a.txt") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, base, head := agentsWork(t)
+			ask := func(args ...string) string {
+				for i := range args {
+					args[i] = strings.NewReplacer("HEAD", head, "BASE", base).Replace(args[i])
+				}
+				out, err := c.Ask(gittest.Ctx, args...)
+				require.NoError(t, err)
+				return string(out)
+			}
+			want, text, err := paths(t, c, base, head, fetch.Tips(c))
+			require.NoError(t, err)
+			objects, content := strings.Fields(ask(append([]string{"rev-parse"}, strings.Fields(test.of)...)...)), test.content(ask)
+
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
+				unpack(t, c)
+				for _, id := range objects {
+					forge(t, c, id, test.kind, content)
+				}
+				got, added, err := paths(t, own, base, head, known)
+				require.NoError(t, err)
+				assert.Equal(t, want, got, "what is forged now comes too late")
+				assert.Equal(t, text, added)
+				return nil
+			}))
+
+			got, added, err := paths(t, c, base, head, fetch.Tips(c))
+			require.NoError(t, err)
+			assert.False(t, assert.ObjectsAreEqual(want, got) && text == added, "or there is no trap")
+			err = history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
+				got, added, err = paths(t, own, base, head, known)
+				return err
+			})
+			if err == nil { // without what was there before, all of a file is new
+				assert.Equal(t, want, got)
+				assert.Subset(t, strings.Split(added, "\n"), strings.Split(text, "\n"))
+			}
+		})
+	}
+}
+
+// unpack makes a file of each object, since git looks into packs first.
+func unpack(t *testing.T, c *git.Checkout) {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(c.Dir(), ".git", "objects", "pack", "*.pack"))
+	require.NoError(t, err)
+	for _, pack := range packs {
+		text, err := os.ReadFile(pack)
+		require.NoError(t, err)
+		for _, ext := range []string{".pack", ".idx", ".rev"} {
+			require.NoError(t, os.RemoveAll(strings.TrimSuffix(pack, ".pack")+ext))
+		}
+		_, err = c.Tell(gittest.Ctx, text, "unpack-objects", "-q")
+		require.NoError(t, err)
+	}
+}
