@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,10 +53,16 @@ type Error struct {
 func (e *Error) Error() string {
 	what := "git " + strings.Join(e.Args, " ")
 	if said := strings.TrimSpace(e.Stderr); said != "" {
+		if name := filterFailed.FindStringSubmatch(said); name != nil {
+			said += fmt.Sprintf("\nof a job's filters, MergeXO runs only Git LFS's: take filter.%s out of the job's git configuration", name[1])
+		}
 		return fmt.Sprintf("%s: %v: %s", what, e.Err, strings.ReplaceAll(said, "\n", "; "))
 	}
 	return fmt.Sprintf("%s: %v", what, e.Err)
 }
+
+// filterFailed is git's message where a required filter did not run.
+var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '(.+)' failed`)
 
 func (e *Error) Unwrap() error { return e.Err }
 

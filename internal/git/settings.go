@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +35,8 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 }
 
 // ReadSettings records the settings that affect files in the working tree, so that our own commands write and read them as
-// the workflow does. They are read before the agent runs; its later changes are ignored.
+// the workflow does. They are read before the agent runs; its later changes are ignored. Of filters, only those of Git LFS are
+// run.
 func (c *Checkout) ReadSettings(ctx context.Context) error {
 	list, err := c.ListSettings(ctx, c.Config)
 	if err != nil {
@@ -56,6 +58,8 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 	c.settingsBefore = nil
 	for _, s := range list {
 		switch {
+		case strings.HasPrefix(s.Key, "filter.") && !safeFilter(s):
+			c.Opt.Log.Warn("filter_not_run", "setting", syntax.Clean(s.Key), "why", "it would run with MergeXO's rights, and an agent's files can decide what it does")
 		case strings.HasPrefix(s.Key, "filter."), slices.Contains([]string{
 			"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
 			"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse",
@@ -66,6 +70,21 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 		}
 	}
 	return nil
+}
+
+// lfsCommand is a command line that `git lfs install` writes
+// (https://github.com/git-lfs/git-lfs/blob/main/lfs/attribute.go).
+var lfsCommand = regexp.MustCompile(`^git[- ]lfs (clean|smudge|filter-process)( --skip)?( --)?( %f)?$`)
+
+// safeFilter reports whether git may have a filter's setting. git runs a filter in the working tree with our own rights, on
+// files that an agent has written: a script of the tree, or `python -m` with a module's name, would be the agent's program. A
+// filter without a command that is required still makes git fail on its files.
+func safeFilter(s Setting) bool {
+	switch s.Key[strings.LastIndex(s.Key, ".")+1:] {
+	case "clean", "smudge", "process":
+		return s.Value == "" || lfsCommand.MatchString(s.Value)
+	}
+	return true
 }
 
 // Sparse reports whether the working tree was sparse before anybody else worked there.

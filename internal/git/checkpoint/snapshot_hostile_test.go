@@ -47,7 +47,7 @@ func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, was, gittest.Files(t, c), "locks and what was configured stay as they are")
 	assert.Empty(t, traces())
-	for path, want := range map[string]string{"x.up": "LOUD\n", "a.txt": "two\n"} {
+	for path, want := range map[string]string{"x.up": "loud\n", "a.txt": "two\n"} {
 		text, err := history.Blob(gittest.Ctx, c, sha, path)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))

@@ -1,6 +1,7 @@
 package commits_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -74,20 +75,33 @@ func TestCommitConcludesAMergeAndRefusesConflicts(t *testing.T) {
 	assert.Equal(t, "c\n", gittest.Read(t, c.Dir(), "c.txt"))
 }
 
-func TestCommitUsesTheFiltersTheWorkflowSetUp(t *testing.T) {
+func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 	h := gittest.NewHub(t)
-	start := h.Commit("agent/x", "attributes", map[string]string{".gitattributes": "*.up filter=up\n"})
-	dir := h.Workspace("agent/x")
-	h.Git(dir, "config", "filter.up.clean", "tr a-z A-Z")
-	h.Git(dir, "config", "filter.up.smudge", "tr A-Z a-z")
-	c := h.Open(dir)
+	start := h.Commit("agent/x", "attributes", map[string]string{".gitattributes": "*.up filter=lfs\n*.txt filter=tool\n*.key filter=needed\n"})
+	dir, programs := h.Workspace("agent/x"), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "git-lfs"), []byte("#!/bin/sh\ncase $1 in clean) tr a-z A-Z;; *) tr A-Z a-z;; esac\n"), 0o755))
+	run, traces := gittest.Canary(t)
+	for key, value := range map[string]string{
+		"filter.lfs.clean": "git-lfs clean -- %f", "filter.lfs.smudge": "git-lfs smudge -- %f", "filter.lfs.required": "true",
+		"filter.tool.clean": "sh tool.sh", "filter.tool.smudge": run, "filter.tool.process": run + "; git-lfs filter-process",
+		"filter.needed.clean": run, "filter.needed.required": "true",
+	} {
+		h.Git(dir, "config", key, value)
+	}
+	c := h.Open(dir, func(o *git.Options) { o.Path = programs + ":" + os.Getenv("PATH") })
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", start))
-	gittest.Write(t, dir, map[string]string{"x.up": "loud\n"})
+	gittest.Write(t, dir, map[string]string{"x.up": "loud\n", "a.txt": "one\n", "tool.sh": run})
 	sha, _, err := gittest.Commit(c, "filtered")
 	require.NoError(t, err)
-	blob, err := history.Blob(gittest.Ctx, c, sha, "x.up")
-	require.NoError(t, err)
-	assert.Equal(t, "LOUD\n", string(blob))
+	for path, want := range map[string]string{"x.up": "LOUD\n", "a.txt": "one\n"} {
+		blob, err := history.Blob(gittest.Ctx, c, sha, path)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(blob))
+	}
+	gittest.Write(t, dir, map[string]string{"a.key": "plain\n"})
+	_, _, err = gittest.Commit(c, "a file that must not be there as it is")
+	require.ErrorContains(t, err, "clean filter 'needed' failed; of a job's filters, MergeXO runs only Git LFS's: take filter.needed out")
+	assert.Empty(t, traces())
 }
 
 func TestASplitIndexIsRead(t *testing.T) {
