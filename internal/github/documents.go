@@ -25,6 +25,7 @@ var (
 	trainDocument     = document("train")
 	carChecksDocument = document("carchecks")
 	saidDocument      = document("said")
+	editedDocument    = document("edited")
 
 	roadmapDocument     = document("roadmap")
 	openedSinceDocument = document("openedsince")
@@ -118,7 +119,7 @@ func Documents() map[string]string {
 	return map[string]string{
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
-		"ourissues": ourIssuesDocument, "said": saidDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
+		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
 		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }

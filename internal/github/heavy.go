@@ -31,6 +31,7 @@ const (
 
 	pagesOfCarChecks = "checks of a car"
 	pagesOfSaid      = "comments"
+	pagesOfEdited    = "changed review comments"
 )
 
 // pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.

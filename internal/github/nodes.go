@@ -178,8 +178,16 @@ func (n reviewNode) submitted() time.Time {
 	return n.CreatedAt.UTC()
 }
 
+// updated is when its text got what it says now. A review's own updatedAt also moves when nobody edited it.
+func (n reviewNode) updated() time.Time {
+	if n.LastEditedAt != nil {
+		return n.LastEditedAt.UTC()
+	}
+	return n.submitted()
+}
+
 // comments are the review's own text, if it has one, and its comments on lines. A review that is still being written
-// is seen by its author alone and says nothing yet. A review's own updatedAt also moves when nobody edited it.
+// is seen by its author alone and says nothing yet.
 func (n reviewNode) comments() []model.Comment {
 	if n.ReviewState == "PENDING" {
 		return nil
@@ -187,10 +195,7 @@ func (n reviewNode) comments() []model.Comment {
 	var out []model.Comment
 	if strings.TrimSpace(n.Body) != "" {
 		c := n.saidNode.comment(model.KindReviewSummary)
-		c.ReviewState, c.Submitted, c.UpdatedAt = n.ReviewState, n.submitted(), n.submitted()
-		if n.LastEditedAt != nil {
-			c.UpdatedAt = n.LastEditedAt.UTC()
-		}
+		c.ReviewState, c.Submitted, c.UpdatedAt = n.ReviewState, n.submitted(), n.updated()
 		out = append(out, c)
 	}
 	for _, said := range n.Comments.Nodes {

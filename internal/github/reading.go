@@ -17,6 +17,7 @@ type reading struct {
 	q            Query
 	of           model.Snapshot // without what was said
 	said         map[said]model.Comment
+	mark         model.Mark // what was settled at the end
 	// threads holds side and resolution by the id of a thread's first comment.
 	threads map[int64]threadNode
 
@@ -162,10 +163,7 @@ type foreignNode struct {
 	ConversationOf    *numberNode // of a comment in the conversation: null on an issue
 	PullRequest       *numberNode // of the other kinds
 	Repository        struct{ NameWithOwner string }
-	PullRequestReview *struct {
-		idNode
-		SubmittedAt *time.Time
-	}
+	PullRequestReview *reviewNode // without its comments, and with its text where that was asked for
 }
 
 type numberNode struct{ Number int }
@@ -195,15 +193,12 @@ func (r *reading) takeNode(n *foreignNode) {
 		r.add(review.comments()...)
 		r.lengthen(review)
 	case "PullRequestReviewComment":
-		var review idNode
-		var submitted time.Time
+		var review reviewNode
 		if n.PullRequestReview != nil {
-			review = n.PullRequestReview.idNode
-			if at := n.PullRequestReview.SubmittedAt; at != nil {
-				submitted = *at
-			}
+			review = *n.PullRequestReview
+			r.add(review.comments()...)
 		}
-		if c, ok := n.reviewCommentNode.comment(review, submitted); ok {
+		if c, ok := n.reviewCommentNode.comment(review.idNode, review.submitted()); ok {
 			r.add(c)
 		}
 	}
@@ -224,6 +219,7 @@ func (r *reading) next() (pageRequest, bool) {
 			mark = m
 		}
 	}
+	r.mark = mark
 	p := pageRequest{
 		comments: r.conversation.more && !mark.Settles(r.lowest),
 		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
@@ -239,7 +235,7 @@ func (r *reading) next() (pageRequest, bool) {
 	return p, p.comments || p.reviews || p.threads || p.review.node != ""
 }
 
-// readOn reads page after page until the rest is settled.
+// readOn reads page after page until the rest is settled, and then what changed beyond that.
 func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 	for {
 		if err := c.readThreads(ctx, op, r); err != nil {
@@ -247,7 +243,7 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 		}
 		p, ok := r.next()
 		if !ok {
-			return nil
+			return readEdited(ctx, c, op, r)
 		}
 		if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) error {
 			some := p

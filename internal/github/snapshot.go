@@ -30,6 +30,10 @@ type Query struct {
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 	// Reviews asks for all reviews and their comments, whatever is settled.
 	Reviews bool
+	// Edited asks for review comments, too, that changed after what is settled and are of reviews beyond that, which costs a call
+	// where there are any such reviews, and a second one where such comments changed.
+	Edited bool
+	lately *lately // in a survey
 }
 
 // pageSize is how many nodes of one kind a request asks for; reviews come with their comments and so are fewer.

@@ -45,13 +45,14 @@ var fullSurvey = surveySizes[0]
 // The snapshots are Snapshot's, with the checks of the head, and otherwise with less in them: no files, no resolution of threads,
 // no permissions, and no Posted for comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
 // a comment of ours or of a bot, which may have been ours, the whole snapshot is read, since only then WasMarked is known: people's
-// comments have no markers of ours.
+// comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
+// hundred of the repository that changed last, which costs a call for all pull requests together.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
 	op := fmt.Sprintf("read the open pull requests of %s", q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	after := cursor{at: q.After}
+	after, changed := cursor{at: q.After}, new(lately)
 	for {
 		var data *surveyData
 		err := c.inPages(ctx, pagesOfPulls, func(ctx context.Context, step int) (err error) {
@@ -72,7 +73,7 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			}
 			q.Began = nil
 		}
-		if err := c.yieldPulls(ctx, q, data, yield); err != nil {
+		if err := c.yieldPulls(ctx, q, changed, data, yield); err != nil {
 			return err
 		}
 		page := data.Repository.PullRequests.PageInfo
@@ -106,13 +107,13 @@ func began(op string, q SurveyQuery, data *surveyData) error {
 	return err
 }
 
-func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, data *surveyData, yield func(model.Snapshot) error) error {
+func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, changed *lately, data *surveyData, yield func(model.Snapshot) error) error {
 	for _, n := range data.Repository.PullRequests.Nodes {
 		if n == nil {
 			continue
 		}
 		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled}, page, n)
+		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled, Edited: true, lately: changed}, page, n)
 		if err != nil {
 			return err
 		}
@@ -169,6 +170,7 @@ func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pull
 	if err != nil {
 		return model.Snapshot{}, err
 	}
+	snap.ReadAt = page.at
 	r := newReading(q, snap)
 	r.take(n, nil)
 	for _, one := range r.said {
@@ -176,7 +178,6 @@ func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pull
 			return c.Snapshot(ctx, q)
 		}
 	}
-	snap.ReadAt = page.at
 	if err := c.readOn(ctx, op, r); err != nil {
 		return model.Snapshot{}, named(err, q)
 	}

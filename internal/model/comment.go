@@ -25,8 +25,11 @@ func (c Comment) SaidAt() time.Time {
 // replicaLag is how long a replica of GitHub may hide what was said. The readings that set marks come from replicas.
 const replicaLag = 2 * time.Minute
 
+// Reach is how far back of the mark something may have changed that its reading did not see.
+func (m Mark) Reach() time.Time { return m.At.Add(-replicaLag) }
+
 // PassedOver reports whether the mark's reading has seen the comment for certain, and not only could have: then a comment without
 // an answer was read and left.
 func (m Mark) PassedOver(c Comment) bool {
-	return Mark{At: m.At.Add(-replicaLag), ID: m.ID}.Settles(c)
+	return Mark{At: m.Reach(), ID: m.ID}.Settles(c)
 }

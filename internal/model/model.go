@@ -375,6 +375,8 @@ type Snapshot struct {
 	ReviewFloor int64
 	// LongReviews are the IDs of reviews of which only the first comments were read: the others are settled.
 	LongReviews []int64
+	// Edited is up to when edits beyond the reviews that were read are known, where that is not ReadAt.
+	Edited time.Time
 	// Permissions known already, by lower-case login. An absent login was not looked up.
 	Permissions map[string]Permission
 	// ReadAt is the server's time of the reading (the Date header); the run's only clock for data on GitHub.

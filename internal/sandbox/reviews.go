@@ -123,11 +123,16 @@ func (pr pulls) addReview(i *Issue, author, body, commit string) *Review {
 	return v
 }
 
-// submit shows a pending review and its comments to everybody.
+// submit shows a pending review and its comments to everybody. The comments are updated by that: GitHub's own example of a single
+// comment has it created in one second, and updated in the next, that of its review's submission.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_comment
 func (pr pulls) submit(v *Review, state string, u *User) {
 	now := pr.world.now()
 	v.State, v.SubmittedAt, v.UpdatedAt, v.issue.UpdatedAt = state, &now, now, now
 	p := v.issue.Pull
+	for _, c := range p.reviewCommentsOf(v.ID) {
+		c.UpdatedAt = now
+	}
 	p.RequestedReviewers = slices.DeleteFunc(p.RequestedReviewers, func(l string) bool { return strings.EqualFold(l, u.Login) })
 	pr.world.changed()
 	pr.hooks.review(v, "submitted", u, nil)

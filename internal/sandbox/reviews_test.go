@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -146,8 +147,13 @@ func TestReviews(t *testing.T) {
 	require.Len(t, w.as("octo", "GET", pull+"/reviews", nil).list(), 1)
 	require.Len(t, w.as("octo", "GET", pull+"/comments", nil).list(), 2)
 	w.as("rita", "POST", pull+"/reviews", obj{"body": "second"}).want(422)
+	now := time.Now().Add(time.Hour)
+	w.s.SetClock(now)
+	later := pull + "/comments?sort=updated&direction=desc&since=" + stamp(now)
+	require.Empty(t, w.as("octo", "GET", later, nil).list())
 	require.Equal(t, "COMMENTED", w.as("rita", "POST", at+"/events", obj{"event": "COMMENT"}).want(200).obj()["state"])
 	require.Len(t, w.as("octo", "GET", pull+"/comments", nil).list(), 3)
+	require.Len(t, w.as("octo", "GET", later, nil).list(), 1, "it is updated when it is first to be seen")
 	require.Equal(t, "APPROVED", w.as("rita", "POST", pull+"/reviews", obj{"event": "APPROVE"}).want(200).obj()["state"])
 }
 

@@ -261,9 +261,13 @@ func Keys(number int, feedback []model.Comment) []string {
 
 // Since is the mark that a turn over this snapshot sets, given what it leaves for later. Something said a moment earlier
 // that the reading missed, since GitHub answers from replicas, is not lost by it: the next reading reaches below the mark
-// by the rest of a page, and decides by the receipts themselves all that it reaches.
+// by the rest of a page, and decides by the receipts themselves all that it reaches. Nor does it settle edits that were not
+// looked for.
 func Since(s model.Snapshot, later []model.Comment) model.Mark {
 	mark := model.Mark{At: s.ReadAt, ID: Newest(s.Comments)}
+	if !s.Edited.IsZero() && s.Edited.Before(mark.At) {
+		mark.At = s.Edited
+	}
 	for _, c := range later {
 		if c.Kind == model.KindActions { // no mark settles it
 			continue

@@ -133,6 +133,10 @@ func TestWhatDoesNotFitIsTheNextTurns(t *testing.T) {
 	assert.Len(t, now, 200, "a receipt has to fit into a comment")
 	s := snapshot()
 	assert.Equal(t, model.Mark{At: noon.Add(3 * time.Second)}, turn.Since(s, later), "it is not settled by this turn")
+	s.Edited = noon
+	assert.Equal(t, model.Mark{At: noon}, turn.Since(s, nil), "nobody has looked for edits after that")
+	s.Edited = s.ReadAt.Add(time.Second)
+	assert.Equal(t, s.ReadAt, turn.Since(s, nil).At)
 	talk := said(77, "eve", "NONE", "x")
 	talk.Kind = model.KindIssue
 	s.Comments = append(s.Comments, talk, said(99, "eve", "NONE", "a review comment's id is of another kind"))

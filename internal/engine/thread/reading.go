@@ -107,6 +107,7 @@ func (t *Thread) Read(ctx context.Context) error {
 	askAlong(t, &q)
 	q.Source = sourceOf(t)
 	known, since := t.Memory.Comments, t.Memory.ReadAt
+	q.Edited = since.IsZero() // what changes on old reviews during the run is the next one's
 	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		if !since.IsZero() { // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
@@ -116,6 +117,11 @@ func (t *Thread) Read(ctx context.Context) error {
 	snap, err := t.GitHub.Threads.Snapshot(ctx, q)
 	if err != nil {
 		return err
+	}
+	if q.Edited {
+		t.Memory.Edited = snap.ReadAt
+	} else if snap.ReviewFloor != 0 || len(snap.LongReviews) > 0 {
+		snap.Edited = t.Memory.Edited
 	}
 	t.Snap = Recall(snap, known, t.Memory.Floor)
 	RecallFailures(t)
@@ -171,6 +177,7 @@ func ReadSource(ctx context.Context, t *Thread) error {
 type Memory struct {
 	Comments []model.Comment
 	ReadAt   time.Time // of the newest reading, on GitHub's clock
+	Edited   time.Time // of the reading that looked for edits of old review comments
 	Floor    time.Time
 	Rights   map[string]model.Permission // by lower-case login
 	// relations of two heads, by both together: what GitHub has answered once is so for good.

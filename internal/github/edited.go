@@ -1,0 +1,99 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// changedLine is a review comment as REST lists it.
+type changedLine struct {
+	ID        int64     `json:"id"`
+	NodeID    string    `json:"node_id"`
+	UpdatedAt time.Time `json:"updated_at"`
+	PullURL   string    `json:"pull_request_url"` // ends in the number
+}
+
+func (l changedLine) number() int {
+	n, _ := strconv.Atoi(l.PullURL[strings.LastIndexByte(l.PullURL, '/')+1:])
+	return n
+}
+
+// mostEditedPages bounds how many pages of changed comments are read of one pull request, 100 comments a page.
+const mostEditedPages = 10
+
+// lately are the review comments of a whole repository that changed last: a page of them, read once for all pull requests of a
+// survey. What is not among them waits for the next reading of its pull request alone.
+type lately struct {
+	read  bool
+	lines []changedLine
+}
+
+// readEdited reads the review comments that changed after the mark and are of reviews beyond those that were read: reviews come in
+// the order in which they were begun, so that an edit of an old comment, or a draft that was submitted late, moves nothing up.
+// A draft's comments count as updated when they are submitted.
+func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
+	if !r.q.Edited || !r.reviews.more && len(r.long) == 0 || r.mark.At.IsZero() || r.mark.At.After(r.of.ReadAt) {
+		return nil
+	}
+	since := r.mark.Reach()
+	if r.q.lately != nil { // else the comments of the last turn would be read again by every survey until the next one
+		since = r.mark.At
+	}
+	listed, err := r.changed(ctx, c, since)
+	if err != nil {
+		return named(c.fail(op, err), r.q)
+	}
+	var ids []string
+	for _, l := range listed {
+		old, read := r.said[said{model.KindReview, l.ID}]
+		if l.NodeID != "" && l.number() == r.q.Number && !l.UpdatedAt.Before(since) && (!read || old.UpdatedAt.Before(l.UpdatedAt)) {
+			ids = append(ids, l.NodeID)
+		}
+	}
+	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		var data struct{ Nodes []*foreignNode }
+		if _, err := c.query(ctx, op, editedDocument, map[string]any{"ids": some}, &data, "?nodes"); err != nil {
+			return err
+		}
+		for _, n := range data.Nodes { // null: deleted since it was listed
+			if n != nil && n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
+				n.PullRequestReview.Body = ""
+			}
+			r.takeNode(n)
+		}
+		return nil
+	})
+}
+
+// changed lists review comments, those that changed last first: of the pull request, or of the whole repository in a survey.
+// https://docs.github.com/rest/pulls/comments#list-review-comments-on-a-pull-request
+func (r *reading) changed(ctx context.Context, c Threads, since time.Time) ([]changedLine, error) {
+	query := url.Values{"sort": {"updated"}, "direction": {"desc"}}
+	path, most := fmt.Sprintf("repos/%s/pulls/%d/comments", r.q.Repo, r.q.Number), mostEditedPages
+	if r.q.lately != nil {
+		if r.q.lately.read {
+			return r.q.lately.lines, nil
+		}
+		path, most = fmt.Sprintf("repos/%s/pulls/comments", r.q.Repo), 1
+	} else {
+		query.Set("since", since.UTC().Format(time.RFC3339))
+	}
+	pages, err := pagesOf[[]changedLine](ctx, c.conn, path, query, most)
+	if err != nil {
+		return nil, err
+	}
+	var all []changedLine
+	for _, page := range pages {
+		all = append(all, page...)
+	}
+	if r.q.lately != nil {
+		*r.q.lately = lately{true, all}
+	}
+	return all, nil
+}
