@@ -35,7 +35,9 @@ func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
 	bad := strings.Replace(strings.Replace(good, "needs: []", "needs: [two]\n    depends: [x]", 1), "flow: small_job", "flow: smalljob", 1)
 	ev = w.propose("plan", planFile, bad)
 	w.number = ev.Number
+	w.beforeWriting(func() { w.handle(ev) }) // two runs at once say it once
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.gate.revive()
 	w.handle(ev)
 	golden.Text(t, "roadmap/checked.md", w.talkOn(ev.Number))
 	w.later(time.Minute)

@@ -69,6 +69,38 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"], "and the roadmap is done")
 }
 
+func TestTwoRunsAtOnceAskAboutAnItemOnce(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	w.later(time.Minute)
+	number := w.openPulls()[0]
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"state": "closed"})
+	closed := w.closedEvent(number)
+	w.beforeWriting(func() { w.handle(closed) })
+	w.handle(closed)
+	w.gate.revive()
+	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
+	w.handle(closed)
+	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
+}
+
+// The issue of a dropped item is closed, and no sweep looks there any more.
+func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	docs := w.item("docs")
+	change := w.changePlan(func(text string) string {
+		at := strings.Index(text, "  - key: docs")
+		return text[:at] + text[at+strings.Index(text[at:], "\n---\n\n#")+1:]
+	})
+	w.beforeWriting(func() { w.handle(change) })
+	w.handle(change)
+	w.gate.revive()
+	assert.Equal(t, 1, strings.Count(w.talkOn(docs), "is no longer part of roadmap #"))
+}
+
 func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 	t.Parallel()
 	w, ev := agreed(t, "plan")

@@ -56,11 +56,16 @@ func (f *fold) pardons(d model.Distrust) bool {
 }
 
 // again records the tokens of a comment, and reports whether it duplicates a reply or an effect's marker: two runs can
-// race, and only the first counts.
+// race, and only the first counts. What has no marker duplicates what said all of its tokens before.
 func (f *fold) again(cm model.Comment, said believed) bool {
+	known := func(t string) bool { return f.st.Tokens[t] != 0 }
+	if said.kind == nil && cm.Kind == model.KindIssue && len(said.tokens) > 0 && !slices.ContainsFunc(said.tokens, func(t string) bool { return !known(t) }) {
+		f.surplus(cm.ID)
+		return true
+	}
 	if said.kind != nil {
 		key, verdict, once := said.kind.reply(said.marker)
-		if once && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
+		if once && slices.ContainsFunc(said.tokens, known) {
 			f.surplus(cm.ID)
 			return true
 		}

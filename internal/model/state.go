@@ -240,7 +240,7 @@ type Foreign struct {
 // State is the fold of all trusted markers of one pull request.
 type State struct {
 	Tracked *Posted[PRMarker]
-	// Surplus are our comments that duplicate Tracked or Block: two runs raced.
+	// Surplus are our comments that say again what an earlier one has said: two runs raced.
 	Surplus []int64
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark

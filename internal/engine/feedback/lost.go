@@ -3,7 +3,6 @@ package feedback
 import (
 	"context"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/sweep"
@@ -22,9 +21,5 @@ func (d *due) tellLost(ctx context.Context) error {
 		tokens = append(tokens, thread.DriftToken(l.Token))
 	}
 	body := journal.Body{Text: sweep.DriftText(lost, p.State.Distrusted), Tokens: tokens[1:]}
-	_, err := p.Comment(ctx, tokens[0], body, effect.Mark{})
-	if err == nil {
-		err = p.Read(ctx)
-	}
-	return err
+	return thread.SayOnce(ctx, p.Thread, tokens[0], body)
 }

@@ -48,7 +48,7 @@ func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 // tellClosed tells people who comment on an issue whose pull request is over how it could go on. It consumes nothing.
 func tellClosed(ctx context.Context, p *Issue, pull model.PullRef, tokens []string) error {
 	body := journal.Body{Text: flow.ClosedText(pull), Tokens: tokens[1:]}
-	if _, err := p.Comment(ctx, tokens[0], body, effect.Mark{}); err != nil {
+	if err := thread.SayOnce(ctx, p.Thread, tokens[0], body); err != nil {
 		return err
 	}
 	p.Report.Result = model.ResultDone

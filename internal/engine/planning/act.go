@@ -93,8 +93,7 @@ func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
 		r.Fact.Labelled = true
 		p.summons = append(p.summons, r.Fact.Issue)
 	case roadmap.Ask:
-		_, err := p.Comment(ctx, p.asks(r.Fact), journal.Body{Text: roadmap.Question(v.step, *r)}, effect.Mark{})
-		return err
+		return thread.SayOnce(ctx, p.Thread, p.asks(r.Fact), journal.Body{Text: roadmap.Question(v.step, *r)})
 	}
 	return nil
 }
@@ -154,7 +153,7 @@ func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
 	}
 	token := p.token("drop", r.Key)
 	if other.State.Tokens[token] == 0 {
-		if _, err := other.Comment(ctx, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}, effect.Mark{}); err != nil {
+		if err := thread.SayOnce(ctx, other, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -40,7 +39,7 @@ func Check(ctx context.Context, t *thread.Thread) error {
 		return nil
 	}
 	text := roadmap.CheckedText(t.Snap.Pull.URL, t.Snap.Pull.HeadSHA, checked)
-	_, err := t.Comment(ctx, same, journal.Body{Text: text, Tokens: []string{head}}, effect.Mark{})
+	err := thread.SayOnce(ctx, t, same, journal.Body{Text: text, Tokens: []string{head}})
 	if github.KindOf(err) == github.Forbidden { // the run of a fork's pull request may only read
 		t.Log.Warn("roadmap_not_checked", "pr_number", t.Event.Number, "error", err)
 		return nil

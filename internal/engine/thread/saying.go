@@ -50,6 +50,17 @@ func Clip(text string) string {
 	return strings.ToValidUTF8(text[:MaxReason], "") + " […]"
 }
 
+// SayOnce posts a comment that has no record but its tokens, and looks for the same one of another run: the first stays.
+func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) error {
+	if _, err := t.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		return err
+	}
+	if err := t.Read(ctx); err != nil {
+		return err
+	}
+	return t.Tidy(ctx)
+}
+
 // Remove deletes a comment of ours; one that is gone already is fine.
 func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
 	if _, err := t.Apply(ctx, effect.Delete{ID: id, Token: token}); err != nil {

@@ -1,0 +1,44 @@
+package journal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// What has no record of its own is told apart by its tokens: of two runs that race, the first comment counts.
+func TestOfTwoPlainCommentsWithTheSameTokensTheFirstCounts(t *testing.T) {
+	a, b := journal.Token("a"), journal.Token("b")
+	said := func(id int64, kind model.Kind, tokens ...string) model.Comment {
+		body, err := journal.Codec{}.Encode(journal.Body{Text: "Which one?", Tokens: tokens})
+		require.NoError(t, err)
+		return model.Comment{Kind: kind, ID: id, Body: body, Posted: body, Ours: true, Author: model.Actor{Login: "mergexo[bot]", Bot: true},
+			CreatedAt: time.Unix(id, 0), UpdatedAt: time.Unix(id, 0)}
+	}
+	scope := journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "mergexo[bot]"}
+	for name, c := range map[string]struct {
+		said    []model.Comment
+		surplus []int64
+	}{
+		"twice":                           {[]model.Comment{said(2, model.KindIssue, a, b), said(1, model.KindIssue, a, b)}, []int64{2}},
+		"three times":                     {[]model.Comment{said(1, model.KindIssue, a), said(2, model.KindIssue, a), said(3, model.KindIssue, a)}, []int64{2, 3}},
+		"nothing that is new":             {[]model.Comment{said(1, model.KindIssue, a, b), said(2, model.KindIssue, b)}, []int64{2}},
+		"something new beside":            {[]model.Comment{said(1, model.KindIssue, a), said(2, model.KindIssue, a, b)}, nil},
+		"on a line, which no run deletes": {[]model.Comment{said(1, model.KindReview, a), said(2, model.KindReview, a)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sealed := journal.Codec{Key: []byte("secret")}
+			assert.Empty(t, sealed.Fold(c.said, scope).Surplus, "tokens that are not ours by the key say nothing")
+			st := journal.Codec{}.Fold(c.said, scope)
+			assert.Equal(t, c.surplus, st.Surplus)
+			if c.surplus != nil {
+				assert.EqualValues(t, 1, st.Tokens[a], "the first is the one")
+			}
+		})
+	}
+}
