@@ -25,7 +25,7 @@ type IssueSurveyQuery struct {
 	// Zero: no more than Closed.
 	ClosedSince time.Time
 	// Also are the numbers of further issues and pull requests that are read, too, 50 with each request from the first one on:
-	// issues that are open whatever their labels, and pull requests that are not. The others of them are not yielded.
+	// issues whatever their labels, and pull requests that are not open. The others of them are not yielded.
 	Also []int
 	// Roadmap is the label of roadmaps, and RoadmapDir the directory of their files; without Roadmaps nothing is asked about them.
 	Roadmap, RoadmapDir string
@@ -135,7 +135,7 @@ func (n *issuesNode) UnmarshalJSON(b []byte) error {
 // further are those of the numbers that were asked for that are to be yielded.
 func (n *issuesNode) further() []*pullNode {
 	return slices.DeleteFunc(slices.Clone(n.also), func(one *pullNode) bool {
-		return one == nil || one.State == string(model.PullOpen) || one.Closed // a pull request has the one and an issue the other
+		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)
 	})
 }
 

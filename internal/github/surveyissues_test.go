@@ -177,12 +177,13 @@ func TestFurtherNumbersComeAlong(t *testing.T) {
 	c := w.client("actions")
 	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Also: also})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
-	require.Len(t, all, 3)
-	assert.Equal(t, []any{labelled, plain, 102}, []any{all[0].Issue().Number, all[1].Issue().Number, all[2].Pull.Number}, "each once")
+	require.Len(t, all, 4)
+	assert.Equal(t, []any{labelled, plain, done, 102}, []any{all[0].Issue().Number, all[1].Issue().Number, all[2].Issue().Number, all[3].Pull.Number}, "each once")
+	assert.True(t, all[2].Issue().Closed)
 	assert.Equal(t, w.snapshot(c, Query{Number: plain}), all[1])
 	want := w.snapshot(c, Query{Number: 102})
 	want.Pull.Files, want.Pull.FilesComplete, want.Pull.Commits = nil, false, nil
-	assert.Equal(t, want, all[2])
+	assert.Equal(t, want, all[3])
 
 	for i := range 100 {
 		also = append([]int{5000 + i}, also...)
@@ -190,13 +191,13 @@ func TestFurtherNumbersComeAlong(t *testing.T) {
 	c = w.client("actions")
 	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also, Closed: 20})
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "fifty a request")
-	assert.Len(t, all, 3)
+	assert.Len(t, all, 4)
 
 	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
 	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
 	require.NoError(t, err)
 	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also})
-	assert.Len(t, all, 3, "of a server that gives up on the full page, ten a request")
+	assert.Len(t, all, 4, "of a server that gives up on the full page, ten a request")
 }
 
 func TestClosedPullRequestsAreReadBackToATime(t *testing.T) {

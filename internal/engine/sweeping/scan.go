@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +44,7 @@ type scan struct {
 	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
 	done      map[string]bool // keys of turns with a receipt
 	people    []string        // who may write and speaks as MergeXO under another account
+	unread    []int           // pull requests that are not ours by what was read, and have older comments
 }
 
 // seen is what the conflict matrix and the guard of histories have to know of an open pull request.
@@ -70,6 +70,8 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
 		f.cut = err // what was read is worked at anyway
 	} else if err != nil {
+		return f, nil, err
+	} else if err := s.readFurther(ctx, f); err != nil {
 		return f, nil, err
 	}
 	if f.invalid != nil {
@@ -102,10 +104,13 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
-		if snap.IsPull() {
+		switch {
+		case snap.IsPull():
 			_ = p.Configure()
+		case snap.Issue().Closed:
+			return s.ahead(), true
 		}
 		return thread.Settled(p.Thread, snap, read)
 	}}
@@ -114,6 +119,9 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		f.noteDone(p.State)
 		if snap.IsPull() {
 			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
+		}
+		if snap.Issue().Closed { // only what is left of it goes
+			return nil
 		}
 		f.open[snap.Number] = true
 		f.noteItem(p)
@@ -151,26 +159,6 @@ const (
 // reservedPoints of the hour's GraphQL points are left by the reading for the work.
 const reservedPoints = 200
 
-// also are numbers that are looked at without a label: the issue for commands, and whatever has recorded work of ours.
-func (f *scan) also() []int {
-	var out []int
-	if n := f.base.Repo.OperationsIssue; n != 0 {
-		out = append(out, n)
-	}
-	for _, ref := range f.refs {
-		rest, is := strings.CutPrefix(ref.Name, hiddenRefs+"turn/")
-		number, _, _ := strings.Cut(rest, "/")
-		n, err := strconv.Atoi(number)
-		if is && err == nil && n > 0 && !f.open[n] && !slices.Contains(out, n) && len(out) < maxAlso {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// maxAlso is how many such numbers one request takes.
-const maxAlso = 50
-
 // reading is the thread of a number that a survey has read.
 func (s *sweeper) reading(snap model.Snapshot) *reading {
 	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, nil)}
@@ -197,12 +185,13 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 
 // readPulls reads all open pull requests, from where the last sweep had to stop, and around.
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
+	staged := f.staged()
 	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
 		mark, settled := thread.Settled(p.Thread, snap, read)
-		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, ours) {
-			return model.Mark{At: s.Now().Add(recently)}, true // what people say among each other is not read to its end
+		if !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, isOurs) && !slices.Contains(staged, snap.Pull.Number) {
+			return s.ahead(), true // what people say among each other is not read to its end
 		}
 		return mark, settled
 	}}
@@ -266,6 +255,9 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 		f.board.Pulls = append(f.board.Pulls, row)
 	} else {
 		f.board.Untracked++
+		if !snap.Floor.IsZero() && !slices.ContainsFunc(snap.Comments, isOurs) {
+			f.unread = append(f.unread, pull.Number)
+		}
 	}
 	f.heads = append(f.heads, head)
 	if c := p.State.Conflicts; c != nil { // what was said last; the conflict matrix may know better

@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// staged makes a hidden ref for a turn on a number.
+func (w *world) staged(number int, key string) {
+	w.t.Helper()
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key), "sha": w.mainTip()})
+}
+
+// The stages of what was closed or deleted stay, since they may be the only copy of somebody's work.
+func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.unlabel("alice", smallJob)
+	for i := range 60 {
+		w.staged(1000+i, "of-what-was-deleted")
+	}
+	for range 20 {
+		if w.later(time.Hour); len(w.pulls()) == 0 {
+			w.sweep()
+		}
+	}
+	assert.Len(t, w.pulls(), 1)
+}
+
+func TestTheStageOfAnIssueThatIsClosedGoesOnceItsTurnHasAReceipt(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	done := w.marked("issue", "done")
+	require.NotEmpty(t, done)
+	key := regexp.MustCompile(`"key":"(\w+)"`).FindStringSubmatch(done[0]["body"].(string))[1]
+	w.staged(w.number, key)
+	w.staged(w.number, "of-another-turn")
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.number)), object{"state": "closed"})
+	w.sweep()
+	stages := strings.Join(w.stages(), " ")
+	assert.NotContains(t, stages, key)
+	assert.Contains(t, stages, "of-another-turn", "nobody has said that it may go")
+}
+
+// People talk on, so that what MergeXO said is on no page that a sweep reads of all pull requests.
+func TestAnAdoptedPullRequestIsFoundBehindALongTalk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.number, w.head = w.second("human/b", "b.txt"), "human/b"
+	w.orders("carol", "/mergexo adopt")
+	for i := range 40 {
+		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+	}
+	w.talk("alice", "Do this.") // whose event gets lost
+	swept := w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Len(t, swept.Board.Pulls, 2)
+	assert.Zero(t, swept.Board.Untracked)
+	w.sweep()
+	w.quiet()
+}
