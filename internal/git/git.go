@@ -303,7 +303,14 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
 	var unsafeDir *guard.ErrUnsafeGitDir
-	return !c.OwnClone && c.person == nil && ctx.Err() == nil && (errors.As(err, &unsafeDir) || errors.As(err, &failed) && failed.Failure == "")
+	switch {
+	case c.OwnClone || c.person != nil || ctx.Err() != nil:
+		return false
+	case errors.As(err, &unsafeDir):
+		return true
+	}
+	// A clone would not know of the filter.
+	return errors.As(err, &failed) && failed.Failure == "" && !filterFailed.MatchString(failed.Stderr)
 }
 
 // replaceByClone replaces the workspace with a clone of our own.

@@ -53,7 +53,7 @@ type Error struct {
 func (e *Error) Error() string {
 	what := "git " + strings.Join(e.Args, " ")
 	if said := strings.TrimSpace(e.Stderr); said != "" {
-		if name := filterFailed.FindStringSubmatch(said); name != nil {
+		if name := filterFailed.FindStringSubmatch(said); name != nil && name[1] != "lfs" {
 			said += fmt.Sprintf("\nof a job's filters, MergeXO runs only Git LFS's: take filter.%s out of the job's git configuration", name[1])
 		}
 		return fmt.Sprintf("%s: %v: %s", what, e.Err, strings.ReplaceAll(said, "\n", "; "))
@@ -62,7 +62,7 @@ func (e *Error) Error() string {
 }
 
 // filterFailed is git's message where a required filter did not run.
-var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '(.+)' failed`)
+var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '?([^'\n]+?)'? failed`)
 
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -3,7 +3,6 @@ package git
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +35,7 @@ func joinObjects(dir, other string, joined bool) error {
 	if !joined {
 		return nil
 	}
-	err := os.Mkdir(filepath.Join(dir, "info"), 0o700)
+	err := os.MkdirAll(filepath.Join(dir, "info"), 0o700)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(other+"\n"), 0o600)
 	}
@@ -48,15 +47,16 @@ func joinObjects(dir, other string, joined bool) error {
 
 // Quarantine is a view of a checkout in which somebody else is at work. New objects go to dir, which may have those of an
 // earlier view, and the checkout's are only read: so the view needs no right to write in the checkout, and what it has written
-// is out of reach there. leave ends the view; the caller removes dir.
+// is out of reach there, if whoever works there is isolated. leave ends the view; the caller removes dir.
 func Quarantine(c *Checkout, dir string) (view *Checkout, leave func() error, err error) {
-	if strings.Contains(c.Objects, "\n") {
+	switch {
+	case strings.Contains(c.Objects, "\n"):
 		return nil, nil, fmt.Errorf("%q cannot be named as an alternate", c.Objects)
+	case c.person != nil: // whose git is not told of it
+		return nil, nil, errors.New("quarantine: this is a person's checkout")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "info")); errors.Is(err, fs.ErrNotExist) {
-		if err := joinObjects(dir, c.Objects, true); err != nil {
-			return nil, nil, err
-		}
+	if err := joinObjects(dir, c.Objects, true); err != nil {
+		return nil, nil, err
 	}
 	own := *c
 	view, own.OwnDir, own.quarantine = &own, "", dir

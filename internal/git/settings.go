@@ -36,7 +36,7 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 
 // ReadSettings records the settings that affect files in the working tree, so that our own commands write and read them as
 // the workflow does. They are read before the agent runs; its later changes are ignored. Of filters, only those of Git LFS are
-// run.
+// run, and git fails on the files of others.
 func (c *Checkout) ReadSettings(ctx context.Context) error {
 	list, err := c.ListSettings(ctx, c.Config)
 	if err != nil {
@@ -56,10 +56,13 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 		list = append(list, worktree...)
 	}
 	c.settingsBefore = nil
+	var failing []Setting // which come last, and so count
 	for _, s := range list {
 		switch {
 		case strings.HasPrefix(s.Key, "filter.") && !safeFilter(s):
-			c.Opt.Log.Warn("filter_not_run", "setting", syntax.Clean(s.Key), "why", "it would run with MergeXO's rights, and an agent's files can decide what it does")
+			driver := s.Key[:strings.LastIndex(s.Key, ".")]
+			failing = append(failing, Setting{driver + ".clean", "exit 1"}, Setting{driver + ".smudge", "exit 1"}, Setting{driver + ".required", "true"})
+			c.Opt.Log.Debug("filter_not_run", "setting", syntax.Clean(s.Key))
 		case strings.HasPrefix(s.Key, "filter."), slices.Contains([]string{
 			"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
 			"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse",
@@ -69,6 +72,7 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 			c.Partial = true
 		}
 	}
+	c.settingsBefore = append(c.settingsBefore, failing...)
 	return nil
 }
 
@@ -77,8 +81,8 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 var lfsCommand = regexp.MustCompile(`^git[- ]lfs (clean|smudge|filter-process)( --skip)?( --)?( %f)?$`)
 
 // safeFilter reports whether git may have a filter's setting. git runs a filter in the working tree with our own rights, on
-// files that an agent has written: a script of the tree, or `python -m` with a module's name, would be the agent's program. A
-// filter without a command that is required still makes git fail on its files.
+// files that an agent has written: a script of the tree, or `python -m` with a module's name, would be the agent's program. In
+// place of the others git fails: what a filter takes out of a file, or encrypts, must not be published as it is.
 func safeFilter(s Setting) bool {
 	switch s.Key[strings.LastIndex(s.Key, ".")+1:] {
 	case "clean", "smudge", "process":

@@ -36,26 +36,21 @@ func (w *Work) Inspect(ctx context.Context, base, head string) (finding, *histor
 
 // InspectBeyond is Inspect for what is not part of some known commits.
 func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, *history.Published, error) {
-	return inspect(ctx, w, w.Checkout, base, head, known)
-}
-
-// inspect is InspectBeyond in a view of the checkout.
-func inspect(ctx context.Context, w *Work, c *git.Checkout, base, head string, known []string) (finding, *history.Published, error) {
 	if head == base {
 		return finding{}, nil, nil
 	}
-	listed, err := history.Publishes(ctx, c, base, head, known)
+	listed, err := history.Publishes(ctx, w.Checkout, base, head, known)
 	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
 		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil, nil
 	}
 	if err != nil {
 		return finding{}, nil, err
 	}
-	found, err := evaluate(ctx, w, c, listed)
+	found, err := evaluate(ctx, w, w.Checkout, listed)
 	return found, listed, err
 }
 
-// evaluate holds what would be published against the rules.
+// evaluate holds what would be published against the rules, as a repository that has it shows it.
 func evaluate(ctx context.Context, w *Work, c *git.Checkout, listed *history.Published) (finding, error) {
 	steps, err := listed.EveryChange(ctx, c)
 	if err != nil {

@@ -89,7 +89,7 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 	return errors.Join(saveFrom(ctx, w, c, branch), leave())
 }
 
-// saveFrom is saveOnce in a quarantine, which the agent cannot reach.
+// saveFrom is saveOnce in a quarantine, which an isolated agent cannot reach.
 func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) error {
 	raw, err := checkpoint.Snapshot(ctx, c, w.wip.raw, "Work in progress on "+w.About())
 	if err != nil || raw == "" || raw == w.wip.raw {
@@ -100,9 +100,13 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 		return err
 	}
 	head := ours.Head
+	known := fetch.Tips(c)
+	if w.wip.tip != "" { // which was looked at before
+		known = append(known, w.wip.tip)
+	}
 	var found finding
-	err = history.Verified(ctx, c, w.Base(), head, fetch.Tips(c), func(own *git.Checkout, known []string) (err error) {
-		found, _, err = inspect(ctx, w, own, w.Base(), head, known)
+	err = history.Verified(ctx, c, w.Base(), head, known, func(own *git.Checkout, listed *history.Published) (err error) {
+		found, err = evaluate(ctx, w, own, listed)
 		return err
 	})
 	if err != nil {

@@ -1,7 +1,9 @@
 package checkpoint_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // the index of git has its sum
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,7 +25,6 @@ func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("main", "attributes", map[string]string{".gitattributes": "*.up filter=up\n", "a.txt": "one\n"})
 	dir := h.Workspace("main")
-	h.Git(dir, "config", "filter.up.clean", "tr a-z A-Z")
 	c := h.Open(dir)
 	start, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
 	require.NoError(t, err)
@@ -175,4 +176,28 @@ func TestASnapshotIsNotLedOutOfTheTree(t *testing.T) {
 			assert.NotContains(t, text, "secret", path)
 		}
 	}
+}
+
+// An index can name any path, and git lists one with conflicts without a look at it.
+func TestASnapshotWritesNothingOutsideItsCopies(t *testing.T) {
+	_, c, _ := begun(t)
+	dir := c.Dir()
+	gittest.Write(t, dir, map[string]string{"commondir": "/somewhere/evil\n", "a.txt": "two\n", "d/e/f.txt": "f\n"})
+	require.NoError(t, os.Symlink("d/e", filepath.Join(dir, "l")), "so that the path is inside the tree, and cleaned up is not")
+	var index bytes.Buffer
+	index.WriteString("DIRC\x00\x00\x00\x02\x00\x00\x00\x01")
+	const path = "l/../../commondir"
+	entry := append(make([]byte, 24), 0, 0, 0x81, 0xa4)                                   // no times, a regular file
+	entry = append(append(entry, make([]byte, 12)...), bytes.Repeat([]byte{0xab}, 20)...) // no owner, no size; any blob
+	entry = append(append(entry, 0x10, byte(len(path))), path...)                         // of the base of a conflict
+	index.Write(append(entry, make([]byte, 8-len(entry)%8)...))
+	sum := sha1.Sum(index.Bytes()) //nolint:gosec // as git has it
+	index.Write(sum[:])
+	file := filepath.Join(dir, ".git", "index")
+	require.NoError(t, os.WriteFile(file, index.Bytes(), 0o644))
+	require.Contains(t, ask(t, c, "--git-dir="+filepath.Join(dir, ".git"), "--work-tree="+dir, "diff-files", "--name-status"), path, "or there is no trap")
+	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
+	require.NoError(t, err)
+	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
+	assert.NoFileExists(t, filepath.Join(c.OwnDir, "commondir"))
 }

@@ -45,7 +45,7 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 	}
 	files := index + "-files"
 	defer os.RemoveAll(files)
-	vanished, copied, err := copyFiles(c, files, there)
+	vanished, copied, err := copyFiles(ctx, c, files, there)
 	if err != nil {
 		return "", fmt.Errorf("copy changed files: %w", err)
 	}
@@ -61,28 +61,38 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 
 // changedFiles lists the files that differ from the index: deleted ones, and changed or new ones.
 func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, there []string, err error) {
-	// Do not look into submodules: git status would run there, with their own untrusted configuration.
-	out, err := c.TreeWith(ctx, index, nil, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
+	// Do not look into submodules: git status would run there, with their own untrusted configuration. Where the files have got
+	// another owner since they were listed, they have not changed.
+	out, err := c.TreeWith(ctx, index, nil, "-c", "core.trustctime=false", "-c", "core.checkStat=minimal",
+		"diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for changed files: %w", err)
 	}
 	part := syntax.Fields(out)
 	for i := 0; i+1 < len(part); i += 2 {
-		if part[i] == "D" {
-			gone = append(gone, part[i+1])
-		} else {
-			there = append(there, part[i+1])
+		switch path := part[i+1]; {
+		case !inside(path):
+		case part[i] == "D":
+			gone = append(gone, path)
+		default:
+			there = append(there, path)
 		}
 	}
 	if out, err = c.TreeWith(ctx, index, nil, "ls-files", "-z", "--others", "--exclude-standard"); err != nil {
 		return nil, nil, fmt.Errorf("look for new files: %w", err)
 	}
 	for _, path := range syntax.Fields(out) {
-		if !strings.HasSuffix(path, "/") { // a repository of its own
+		if inside(path) && !strings.HasSuffix(path, "/") { // else a repository of its own
 			there = append(there, path)
 		}
 	}
 	return gone, there, nil
+}
+
+// inside reports whether a path can be one of the working tree: an index that others have written can hold anything, and git lists
+// some of it without a look.
+func inside(path string) bool {
+	return filepath.IsLocal(path) && filepath.Clean(path) == path && !strings.EqualFold(strings.SplitN(path, "/", 2)[0], ".git")
 }
 
 // updateIndex takes files out of the index, and others in from their copies.

@@ -77,18 +77,20 @@ func TestCommitConcludesAMergeAndRefusesConflicts(t *testing.T) {
 
 func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 	h := gittest.NewHub(t)
-	start := h.Commit("agent/x", "attributes", map[string]string{".gitattributes": "*.up filter=lfs\n*.txt filter=tool\n*.key filter=needed\n"})
+	start := h.Commit("agent/x", "attributes", map[string]string{".gitattributes": "*.up filter=lfs\n*.ipynb filter=tool\n"})
 	dir, programs := h.Workspace("agent/x"), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "git-lfs"), []byte("#!/bin/sh\ncase $1 in clean) tr a-z A-Z;; *) tr A-Z a-z;; esac\n"), 0o755))
 	run, traces := gittest.Canary(t)
 	for key, value := range map[string]string{
 		"filter.lfs.clean": "git-lfs clean -- %f", "filter.lfs.smudge": "git-lfs smudge -- %f", "filter.lfs.required": "true",
-		"filter.tool.clean": "sh tool.sh", "filter.tool.smudge": run, "filter.tool.process": run + "; git-lfs filter-process",
-		"filter.needed.clean": run, "filter.needed.required": "true",
+		"filter.tool.clean": "sh tool.sh", "filter.tool.smudge": run, "filter.tool.process": run + "; git-lfs filter-process", "filter.tool.required": "false",
 	} {
 		h.Git(dir, "config", key, value)
 	}
-	c := h.Open(dir, func(o *git.Options) { o.Path = programs + ":" + os.Getenv("PATH") })
+	open := func() *git.Checkout {
+		return h.Open(dir, func(o *git.Options) { o.Path = programs + ":" + os.Getenv("PATH") })
+	}
+	c := open()
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", start))
 	gittest.Write(t, dir, map[string]string{"x.up": "loud\n", "a.txt": "one\n", "tool.sh": run})
 	sha, _, err := gittest.Commit(c, "filtered")
@@ -98,10 +100,23 @@ func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(blob))
 	}
-	gittest.Write(t, dir, map[string]string{"a.key": "plain\n"})
-	_, _, err = gittest.Commit(c, "a file that must not be there as it is")
-	require.ErrorContains(t, err, "clean filter 'needed' failed; of a job's filters, MergeXO runs only Git LFS's: take filter.needed out")
+
+	const fix = "; of a job's filters, MergeXO runs only Git LFS's: take filter.tool out of the job's git configuration"
+	gittest.Write(t, dir, map[string]string{"a.ipynb": "with a secret that the filter takes out\n"})
+	_, _, err = gittest.Commit(c, "a notebook")
+	require.ErrorContains(t, err, "clean filter 'tool' failed"+fix)
+	notebook := h.Commit("agent/x", "a notebook", map[string]string{"b.ipynb": "clean\n"})
+	c = open()
+	require.ErrorContains(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", notebook), "smudge filter tool failed"+fix)
+	assert.False(t, c.OwnClone, "a clone would do without the filter")
 	assert.Empty(t, traces())
+
+	require.NoError(t, os.Remove(filepath.Join(programs, "git-lfs")))
+	gittest.Write(t, dir, map[string]string{"y.up": "loud\n"})
+	require.NoError(t, os.Remove(filepath.Join(dir, "a.ipynb")))
+	_, _, err = gittest.Commit(c, "without Git LFS")
+	require.ErrorContains(t, err, "clean filter 'lfs' failed")
+	assert.NotContains(t, err.Error(), "take filter")
 }
 
 func TestASplitIndexIsRead(t *testing.T) {

@@ -24,7 +24,12 @@ type Published struct {
 // Publishes lists what a push of to would newly publish if the server has from and the known commits. *ErrTreeLimits says
 // that one of its trees is too large to be compared. Four processes, whatever the number of commits and files.
 func Publishes(ctx context.Context, c *git.Checkout, from, to string, known []string) (*Published, error) {
-	commits, trees, err := span(ctx, c, from, to, known)
+	return publishes(ctx, c, from, to, known, nil)
+}
+
+// publishes is Publishes where the server has further commits, with which nothing is compared.
+func publishes(ctx context.Context, c *git.Checkout, from, to string, known, further []string) (*Published, error) {
+	commits, trees, err := span(ctx, c, from, to, slices.Concat(known, further))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,82 +12,144 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxVerified limits the pack that Verified makes, in bytes.
-const maxVerified = 1 << 30
+// Limits for what Verified copies.
+const (
+	maxVerified = 1 << 30 // bytes of the pack
+	maxLinks    = 20_000  // commits between a known one and an older one that was merged
+)
 
-// Verified runs do with a repository of our own that has what Publishes, EveryChange and Patches read for the same commits,
+// Verified runs do with what Publishes gives, and with a repository of our own that has what EveryChange and Patches read of that,
 // while somebody else can write to the objects of the checkout. There an object can have another content than its name says,
-// now one and then another; git does not look when it reads. The repository has what it has by its content. What is not there
-// under its true name is missing, which is an error of do.
+// now one and then another; git does not look when it reads. In the repository git has named each by its content. What is not there
+// under its true name is an error, or makes more new.
 //
-// known are the given known commits, and those that the published ones stand on. Five processes; the time grows with the number
-// of directories of the trees.
-func Verified(ctx context.Context, c *git.Checkout, from, to string, known []string, do func(own *git.Checkout, known []string) error) error {
-	ids, roots, err := needed(ctx, c, from, to, known)
+// About eight processes; the time grows with the number of directories of the trees.
+func Verified(ctx context.Context, c *git.Checkout, from, to string, known []string, do func(own *git.Checkout, listed *Published) error) error {
+	n, err := needed(ctx, c, from, to, known)
 	if err != nil {
 		return err
 	}
 	return git.InSeparateDir(c, false, func(own *git.Checkout) error {
-		err := c.Stream(ctx, git.Spec{
-			Dir: c.OwnDir, Env: c.OwnEnv(), Stdin: []byte(strings.Join(ids, "\n") + "\n"), Args: git.Safely([]string{"pack-objects", "--quiet", "--stdout"}),
-		}, func(pack *bufio.Reader) error {
-			_, err := own.Run(ctx, git.Spec{
-				Dir: own.OwnDir, Env: own.OwnEnv(), Input: pack,
-				Args: git.Safely([]string{"index-pack", "--stdin", "--max-input-size=" + strconv.Itoa(maxVerified)}),
-			})
-			return err
-		})
-		if err != nil {
+		if err := copyObjects(ctx, c, own, n.ids); err != nil {
 			return fmt.Errorf("copy what %s..%s needs: %w", from, to, err)
 		}
-		own.Boundary = []byte(strings.Join(roots, "\n") + "\n") // their parents are not here
+		if err := n.check(ctx, own); err != nil {
+			return err
+		}
+		own.Boundary = []byte(strings.Join(append(n.tops, n.merged...), "\n") + "\n") // their parents are not here
 		if err := os.WriteFile(filepath.Join(own.OwnDir, "shallow"), own.Boundary, 0o600); err != nil {
 			return fmt.Errorf("write shallow file: %w", err)
 		}
-		return do(own, roots)
+		listed, err := publishes(ctx, own, from, to, known, n.merged)
+		if err != nil {
+			return err
+		}
+		return do(own, listed)
 	})
 }
 
-// needed lists the objects for Verified: all that is new; and what it stands on without files, but for those that are replaced.
-func needed(ctx context.Context, c *git.Checkout, from, to string, known []string) (ids, roots []string, err error) {
+// copyObjects copies objects without a look for differences between them, which would take long for large files.
+func copyObjects(ctx context.Context, c, own *git.Checkout, ids []string) error {
+	pack := []string{"-c", "pack.compression=0", "pack-objects", "--quiet", "--stdout", "--window=0", "--threads=1"}
+	return c.Stream(ctx, git.Spec{
+		Dir: c.OwnDir, Env: c.OwnEnv(), Stdin: []byte(strings.Join(ids, "\n") + "\n"), Args: git.Safely(pack),
+	}, func(pack *bufio.Reader) error {
+		_, err := own.Run(ctx, git.Spec{
+			Dir: own.OwnDir, Env: own.OwnEnv(), Input: pack,
+			Args: git.Safely([]string{"index-pack", "--stdin", "--max-input-size=" + strconv.Itoa(maxVerified)}),
+		})
+		return err
+	})
+}
+
+// need is what Verified copies, as far as the objects of the checkout can be believed.
+type need struct {
+	tops   []string // the commits that the server has for certain
+	merged []string // their ancestors that the published commits stand on, too
+	links  []string // the commits between those
+	ids    []string
+}
+
+// needed lists what is new; and what that stands on without files, but for those that are replaced or are there under another name.
+func needed(ctx context.Context, c *git.Checkout, from, to string, known []string) (n need, err error) {
+	n.tops = slices.Compact(slices.Sorted(slices.Values(append([]string{from}, known...))))
 	listed, err := Publishes(ctx, c, from, to, known)
 	if err != nil {
-		return nil, nil, err
+		return n, err
 	}
-	lines := func(args ...string) []string {
+	list := func(args ...string) []string {
 		out, failed := c.Ask(ctx, append([]string{"rev-list"}, args...)...)
 		if failed != nil && err == nil {
 			err = fmt.Errorf("list objects of %s..%s: %w", from, to, failed)
 		}
 		return strings.Fields(string(out))
 	}
-	const bare = "--no-object-names"
-	roots = append([]string{from}, known...)
-	limits := []string{to}
-	for _, sha := range roots {
+	limits := []string{"--objects", "--boundary", "--no-object-names", to}
+	for _, sha := range n.tops {
 		limits = append(limits, "^"+sha)
 	}
-	for _, row := range lines(append([]string{"--objects", "--boundary", bare}, limits...)...) {
-		if root, ok := strings.CutPrefix(row, "-"); ok {
-			if !slices.Contains(roots, root) {
-				roots = append(roots, root)
-			}
-			continue
+	for _, row := range list(limits...) {
+		if end, is := strings.CutPrefix(row, "-"); !is {
+			n.ids = append(n.ids, row)
+		} else if !slices.Contains(n.tops, end) {
+			n.merged = append(n.merged, end)
 		}
-		ids = append(ids, row)
 	}
-	ids = append(ids, lines(append([]string{"--objects", "--no-walk", "--filter=blob:none", bare}, roots...)...)...)
+	for _, end := range n.merged {
+		n.links = append(n.links, list(slices.Concat([]string{"--ancestry-path"}, n.tops, []string{"^" + end})...)...)
+	}
+	if len(n.links) > maxLinks {
+		return n, fmt.Errorf("verify %s..%s: %d commits lie between what it merges and what the server's branches have, over %d", from, to, len(n.links), maxLinks)
+	}
+	roots := slices.Concat(n.tops, n.merged)
+	n.ids = slices.Concat(n.ids, n.links, list(slices.Concat([]string{"--objects", "--no-walk", "--filter=blob:none", "--no-object-names"}, roots)...))
 	for _, s := range listed.steps {
-		for _, id := range s.before {
-			if syntax.IsSHA(id) && listed.sizes[id] >= 0 {
-				ids = append(ids, id)
+		for _, id := range append(slices.Clone(s.before), s.Id) {
+			if size, asked := listed.sizes[id]; asked && size >= 0 {
+				n.ids = append(n.ids, id)
 			}
 		}
 	}
-	slices.Sort(ids)
-	slices.Sort(roots)
-	return slices.Compact(ids), slices.Compact(roots), err
+	slices.Sort(n.ids)
+	n.ids = slices.Compact(n.ids)
+	return n, err
 }
+
+// check makes sure, by commits that are what their names say, that what was merged are ancestors of what the server has. Else
+// everything behind a commit that only looks like one would not be looked at.
+func (n need) check(ctx context.Context, own *git.Checkout) error {
+	if len(n.merged) == 0 {
+		return nil
+	}
+	parents := map[string][]string{}
+	err := own.Contents(ctx, slices.Concat(n.tops, n.links), func(id string, content io.Reader) error {
+		in := bufio.NewScanner(io.LimitReader(content, maxOwnHeader))
+		for in.Scan() && in.Text() != "" {
+			if parent, is := strings.CutPrefix(in.Text(), "parent "); is {
+				parents[id] = append(parents[id], parent)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read history: %w", err)
+	}
+	seen := map[string]bool{}
+	for next := slices.Clone(n.tops); len(next) > 0; {
+		id := next[0]
+		if next = next[1:]; !seen[id] {
+			seen[id], next = true, append(next, parents[id]...)
+		}
+	}
+	for _, id := range n.merged {
+		if !seen[id] {
+			return fmt.Errorf("read history: %s is no ancestor of what the server has", id)
+		}
+	}
+	return nil
+}
+
+// maxOwnHeader is how many bytes of a commit are read for its parents.
+const maxOwnHeader = 64 << 10

@@ -35,12 +35,18 @@ func forge(t *testing.T, c *git.Checkout, id, kind, content string) {
 }
 
 // paths are those that a push of head would change.
-func paths(t *testing.T, c *git.Checkout, base, head string, known []string) (changed []string, added string, err error) {
+func paths(t *testing.T, c *git.Checkout, base, head string) (changed []string, added string, err error) {
 	t.Helper()
-	listed, err := history.Publishes(gittest.Ctx, c, base, head, known)
+	listed, err := history.Publishes(gittest.Ctx, c, base, head, fetch.Tips(c))
 	if err != nil {
 		return nil, "", err
 	}
+	return seen(t, c, listed)
+}
+
+// seen are the paths of what was listed, and its new lines.
+func seen(t *testing.T, c *git.Checkout, listed *history.Published) (changed []string, added string, err error) {
+	t.Helper()
 	steps, err := listed.EveryChange(gittest.Ctx, c)
 	for _, s := range steps {
 		changed = append(changed, s.Status+" "+s.Path)
@@ -65,7 +71,7 @@ func agentsWork(t *testing.T, more ...string) (c *git.Checkout, base, head strin
 	t.Helper()
 	h := gittest.NewHub(t)
 	h.Grow("main", 5)
-	h.Commit("main", "files", map[string]string{"a.txt": "one\ntwo\n", "keep/b.txt": "b\n", "keep/deep/c.txt": "c\n"})
+	h.Commit("main", "files", map[string]string{"a.txt": "one\ntwo\n", "keep/b.txt": "b\n", "keep/deep/c.txt": "c\n", "license.txt": "free\n"})
 	h.Git(h.Dev, "branch", "agent/x", "main")
 	base = h.Commit("agent/x", "ours", map[string]string{"ours.txt": "x\n"})
 	merged := h.Commit("main", "theirs", map[string]string{"theirs.txt": "t\n"})
@@ -76,7 +82,7 @@ func agentsWork(t *testing.T, more ...string) (c *git.Checkout, base, head strin
 		require.NoError(t, history.Deepen(gittest.Ctx, c, merged, base))
 		h.Agent(c, "merge", "-q", "-m", "take theirs", merged)
 	}
-	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "one\nmore\ntwo\n", ".github/workflows/ci.yml": "on: push\n"})
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "one\nmore\ntwo\n", ".github/workflows/ci.yml": "on: push\n", "copied/b.txt": "b\n", "license-too.txt": "free\n"})
 	h.Agent(c, "add", "-A")
 	h.Agent(c, "commit", "-q", "-m", "work")
 	return c, base, h.Agent(c, "rev-parse", "HEAD")
@@ -86,13 +92,13 @@ func TestVerifiedSeesWhatAPushWouldPublish(t *testing.T) {
 	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
 		t.Run(name, func(t *testing.T) {
 			c, base, head := agentsWork(t, more...)
-			want, text, err := paths(t, c, base, head, fetch.Tips(c))
+			want, text, err := paths(t, c, base, head)
 			require.NoError(t, err)
 			assert.Contains(t, want, "A .github/workflows/ci.yml")
-			assert.Equal(t, "on: push\nmore\n", text)
+			assert.Equal(t, "on: push\nmore\nb\nfree\n", text)
 			calls := c.NetworkCalls()
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
-				got, added, err := paths(t, own, base, head, known)
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+				got, added, err := seen(t, own, listed)
 				require.NoError(t, err)
 				assert.Equal(t, want, got)
 				assert.Equal(t, text, added)
@@ -124,27 +130,27 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 				require.NoError(t, err)
 				return string(out)
 			}
-			want, text, err := paths(t, c, base, head, fetch.Tips(c))
+			want, text, err := paths(t, c, base, head)
 			require.NoError(t, err)
 			objects, content := strings.Fields(ask(append([]string{"rev-parse"}, strings.Fields(test.of)...)...)), test.content(ask)
 
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
 				unpack(t, c)
 				for _, id := range objects {
 					forge(t, c, id, test.kind, content)
 				}
-				got, added, err := paths(t, own, base, head, known)
+				got, added, err := seen(t, own, listed)
 				require.NoError(t, err)
 				assert.Equal(t, want, got, "what is forged now comes too late")
 				assert.Equal(t, text, added)
 				return nil
 			}))
 
-			got, added, err := paths(t, c, base, head, fetch.Tips(c))
+			got, added, err := paths(t, c, base, head)
 			require.NoError(t, err)
 			assert.False(t, assert.ObjectsAreEqual(want, got) && text == added, "or there is no trap")
-			err = history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, known []string) error {
-				got, added, err = paths(t, own, base, head, known)
+			err = history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+				got, added, err = seen(t, own, listed)
 				return err
 			})
 			if err == nil { // without what was there before, all of a file is new
@@ -169,4 +175,46 @@ func unpack(t *testing.T, c *git.Checkout) {
 		_, err = c.Tell(gittest.Ctx, text, "unpack-objects", "-q")
 		require.NoError(t, err)
 	}
+}
+
+// A merge of something old brings an old version back, which is new on the branch.
+func TestVerifiedSeesAnOldVersionThatAMergeBringsBack(t *testing.T) {
+	h := gittest.NewHub(t)
+	workflow := func(text string) map[string]string { return map[string]string{".github/workflows/ci.yml": text} }
+	old := h.Commit("main", "old", workflow("on: push\n"))
+	base := h.Commit("agent/x", "new", workflow("on: never\n"))
+	c := h.Open(h.Workspace("agent/x"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", base))
+	h.Agent(c, "checkout", "-q", "-b", "side", old)
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "beside it")
+	h.Agent(c, "checkout", "-q", "agent/x")
+	h.Agent(c, "merge", "-q", "--no-commit", "-s", "ours", "side")
+	h.Agent(c, "checkout", "-q", "side", "--", ".github")
+	h.Agent(c, "commit", "-q", "-m", "merge")
+	head := h.Agent(c, "rev-parse", "HEAD")
+	want, _, err := paths(t, c, base, head)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"M .github/workflows/ci.yml"}, want)
+	require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+		got, _, err := seen(t, own, listed)
+		assert.Equal(t, want, got)
+		return err
+	}))
+}
+
+func TestOnlyAnAncestorOfWhatTheServerHasIsBelievedToBeThere(t *testing.T) {
+	c, base, head := agentsWork(t)
+	between := strings.Fields(ask(t, c, "rev-list", base))
+	oldest := between[len(between)-1]
+	require.NoError(t, history.CheckMerged(gittest.Ctx, c, []string{base}, []string{oldest}, between))
+	require.NoError(t, history.CheckMerged(gittest.Ctx, c, []string{base}, []string{between[1]}, nil))
+	assert.ErrorContains(t, history.CheckMerged(gittest.Ctx, c, []string{base}, []string{oldest}, nil), oldest+" is no ancestor of what the server has")
+	assert.ErrorContains(t, history.CheckMerged(gittest.Ctx, c, []string{base}, []string{head}, between), head+" is no ancestor of what the server has")
+}
+
+func ask(t *testing.T, c *git.Checkout, args ...string) string {
+	t.Helper()
+	out, err := c.Ask(gittest.Ctx, args...)
+	require.NoError(t, err)
+	return string(out)
 }
