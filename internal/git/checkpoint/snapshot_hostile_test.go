@@ -1,9 +1,7 @@
 package checkpoint_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // the index of git has its sum
 	"errors"
 	"os"
 	"path/filepath"
@@ -184,17 +182,8 @@ func TestASnapshotWritesNothingOutsideItsCopies(t *testing.T) {
 	dir := c.Dir()
 	gittest.Write(t, dir, map[string]string{"commondir": "/somewhere/evil\n", "a.txt": "two\n", "d/e/f.txt": "f\n"})
 	require.NoError(t, os.Symlink("d/e", filepath.Join(dir, "l")), "so that the path is inside the tree, and cleaned up is not")
-	var index bytes.Buffer
-	index.WriteString("DIRC\x00\x00\x00\x02\x00\x00\x00\x01")
 	const path = "l/../../commondir"
-	entry := append(make([]byte, 24), 0, 0, 0x81, 0xa4)                                   // no times, a regular file
-	entry = append(append(entry, make([]byte, 12)...), bytes.Repeat([]byte{0xab}, 20)...) // no owner, no size; any blob
-	entry = append(append(entry, 0x10, byte(len(path))), path...)                         // of the base of a conflict
-	index.Write(append(entry, make([]byte, 8-len(entry)%8)...))
-	sum := sha1.Sum(index.Bytes()) //nolint:gosec // as git has it
-	index.Write(sum[:])
-	file := filepath.Join(dir, ".git", "index")
-	require.NoError(t, os.WriteFile(file, index.Bytes(), 0o644))
+	gittest.ForgeIndex(t, dir, path, 1)
 	require.Contains(t, ask(t, c, "--git-dir="+filepath.Join(dir, ".git"), "--work-tree="+dir, "diff-files", "--name-status"), path, "or there is no trap")
 	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
 	require.NoError(t, err)

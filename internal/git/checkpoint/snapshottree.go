@@ -71,7 +71,7 @@ func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, the
 	part := syntax.Fields(out)
 	for i := 0; i+1 < len(part); i += 2 {
 		switch path := part[i+1]; {
-		case !inside(path):
+		case !worktree.Inside(path):
 		case part[i] == "D":
 			gone = append(gone, path)
 		default:
@@ -82,17 +82,11 @@ func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, the
 		return nil, nil, fmt.Errorf("look for new files: %w", err)
 	}
 	for _, path := range syntax.Fields(out) {
-		if inside(path) && !strings.HasSuffix(path, "/") { // else a repository of its own
+		if worktree.Inside(path) && !strings.HasSuffix(path, "/") { // else a repository of its own
 			there = append(there, path)
 		}
 	}
 	return gone, there, nil
-}
-
-// inside reports whether a path can be one of the working tree: an index that others have written can hold anything, and git lists
-// some of it without a look.
-func inside(path string) bool {
-	return filepath.IsLocal(path) && filepath.Clean(path) == path && !strings.EqualFold(strings.SplitN(path, "/", 2)[0], ".git")
 }
 
 // updateIndex takes files out of the index, and others in from their copies.

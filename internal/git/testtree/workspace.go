@@ -147,6 +147,11 @@ func compareFiles(ctx context.Context, c *git.Checkout, index string) (f worktre
 	if f.untracked, err = otherFiles(ctx, c, index); err == nil {
 		f.ignored, err = otherFiles(ctx, c, index, "--ignored")
 	}
+	for _, path := range slices.Concat(f.gone, f.changed, f.untracked, f.ignored) {
+		if !worktree.Inside(strings.TrimSuffix(path, "/")) { // files are moved by these paths
+			return f, &ErrNoWorkspace{fmt.Sprintf("its index names %q, which is no path of the tree", path)}
+		}
+	}
 	return f, err
 }
 

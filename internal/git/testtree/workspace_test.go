@@ -120,12 +120,18 @@ func TestThereIsNoWorkspaceToTestIn(t *testing.T) {
 	h.Git(merging, "commit", "-qam", "theirs")
 	_, err := h.Try(merging, "merge", "main")
 	require.Error(t, err)
-	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
+	forged := h.Workspace("main")
+	gittest.Write(t, filepath.Dir(forged), map[string]string{"keep.txt": "beside it\n"})
+	gittest.Write(t, forged, map[string]string{"d/e/f.txt": "f\n", "keep.txt": "in it\n"})
+	require.NoError(t, os.Symlink("d/e", filepath.Join(forged, "l")))
+	gittest.ForgeIndex(t, forged, "l/../../keep.txt", 0)
+	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", forged: `its index names "l/../../keep.txt"`, t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
 		_, err := testtree.InWorkspace(gittest.Ctx, c, workspace, sha)
 		var none *testtree.ErrNoWorkspace
 		require.ErrorAs(t, err, &none, workspace)
 		assert.True(t, strings.Contains(err.Error(), says), err.Error())
 	}
+	assert.Equal(t, "beside it\n", gittest.Read(t, filepath.Dir(forged), "keep.txt"))
 }
 
 func TestTestsInAShallowWorkspace(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/guard"
@@ -42,4 +43,10 @@ func CopyIndex(c *git.Checkout, to string) error {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// Inside reports whether a path can be one of the working tree: an index that others have written can hold anything, and git lists
+// some of it without a look.
+func Inside(path string) bool {
+	return filepath.IsLocal(path) && filepath.Clean(path) == path && !strings.EqualFold(strings.SplitN(path, "/", 2)[0], ".git")
 }
