@@ -20,6 +20,12 @@ func opening(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pull
 func undoneUntil(t *testing.T, write func(*http.Request) bool, more ...string) (*world, model.Event) {
 	t.Helper()
 	w := merged(t, more...)
+	return w, w.undoUntil(write)
+}
+
+// undoUntil asks for a revert whose run dies after a write.
+func (w *world) undoUntil(write func(*http.Request) bool) model.Event {
+	w.t.Helper()
 	w.gate.revive()
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if write(r) {
@@ -30,9 +36,9 @@ func undoneUntil(t *testing.T, write func(*http.Request) bool, more ...string) (
 	w.talk("carol", "/mergexo revert")
 	ev := w.delivery("issue_comment")
 	w.handle(ev)
-	require.True(t, w.gate.died())
+	require.True(w.t, w.gate.died())
 	w.gate.revive()
-	return w, ev
+	return ev
 }
 
 // lastSaid is the newest comment on the pull request.
@@ -84,6 +90,53 @@ func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
 			w, ev := undoneUntil(t, opening)
 			require.Len(t, w.opened(), 1)
 			since(w)
+			w.recover(ev)
+			assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
+			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)
+		})
+	}
+}
+
+// The name of a branch is used again once it is free. A pull request that another command opened from it is no answer.
+func TestRevertIsNotAnsweredWithAPullRequestOfAnotherCommand(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(*http.Request) bool{"pushed": pushing, "opened": opening} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := merged(t)
+			require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+			w.branchGone("mergexo/revert-1")
+			ev := w.undoUntil(write)
+			require.NotEmpty(t, w.at("mergexo/revert-1"))
+			w.recover(ev)
+			open := w.opened()
+			require.Len(t, open, 1)
+			assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
+			assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
+			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 3)
+		})
+	}
+}
+
+// branchGone deletes a branch, as people and GitHub do once its pull request is over.
+func (w *world) branchGone(name string) {
+	w.t.Helper()
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+name), nil)
+}
+
+// What a dead run has opened is the answer also once its branch is gone.
+func TestRevertIsAnsweredWithAPullRequestWhoseBranchIsGone(t *testing.T) {
+	t.Parallel()
+	for name, since := range map[string]func(w *world){
+		"it is merged": func(w *world) { w.api("octo", "PUT", w.path("/pulls/2/merge"), object{"merge_method": "squash"}) },
+		"it is closed": func(w *world) { w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := undoneUntil(t, opening)
+			since(w)
+			w.branchGone("mergexo/revert-1")
 			w.recover(ev)
 			assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
 			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)

@@ -94,7 +94,9 @@ type asked struct{ query, variable, kind, field string }
 var (
 	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }"}
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }"}
-	runsOnCommits  = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
+	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
+	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }"}
+	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }"}
 	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }"}
@@ -119,7 +121,7 @@ func Documents() map[string]string {
 	return map[string]string{
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
-		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
+		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
 		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }

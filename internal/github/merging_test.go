@@ -175,6 +175,19 @@ func TestPullsOfCommits(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, from, 1)
 	assert.Equal(t, model.PullMerged, from[0].State)
+
+	c = w.client("octo")
+	w.as("octo", "DELETE", "git/refs/heads/dropped", nil)
+	each, err := c.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7", "next", "none", "dropped"})
+	require.NoError(t, err)
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	require.Len(t, each, 3)
+	require.Len(t, each["agent/7"], 1)
+	assert.Equal(t, from[0].Number, each["agent/7"][0].Number)
+	assert.Equal(t, n+1, each["next"][0].Number)
+	assert.Equal(t, model.PullClosed, each["dropped"][0].State, "although its branch is gone")
+	_, err = c.Pulls.FromBranches(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{"agent/7", "next"})
+	failure(t, err, NotFound)
 }
 
 func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {

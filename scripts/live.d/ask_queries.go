@@ -73,7 +73,7 @@ func (w *world) variables(s scene) facts {
 		"author": s.login, "askAuthor": true, "sender": s.login, "askSender": true, "branch": s.pull.head, "branchRef": "refs/heads/" + s.pull.head, "askBranch": true,
 		"node": s.node, "askNode": true, "ids": []string{s.node}, "askThreads": true, "source": issue, "askSource": true, "moreComments": true, "moreReviews": true, "moreThreads": true, "moreOfReview": false, "review": s.node,
 		"labels": []string{prefix}, "askIssues": true, "askClosed": true, "askMirrors": true, "askOurs": true, "moreOpinions": true, "moreChecks": true,
-		"l0": s.login, "l1": "ghost", "c0": s.pull.headSHA, "c1": s.pull.tip, "commit": s.pull.headSHA, "manifest": s.pull.headSHA, "askManifest": true, "base": "refs/heads/main", "cars": "refs/heads/", "most": 5, "n0": number, "n1": issue,
+		"l0": s.login, "l1": "ghost", "b0": s.pull.head, "b1": s.pull.head, "c0": s.pull.headSHA, "c1": s.pull.tip, "commit": s.pull.headSHA, "manifest": s.pull.headSHA, "askManifest": true, "base": "refs/heads/main", "cars": "refs/heads/", "most": 5, "n0": number, "n1": issue,
 	}
 }
 

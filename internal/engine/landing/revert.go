@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -16,10 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
-	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -164,80 +160,6 @@ func (r *reversal) names() []string {
 	return names
 }
 
-// resume finds what an earlier run has pushed for this command, and the pull request that it has opened for that. It may have
-// been merged or closed since, and somebody may have pushed more.
-func (r *reversal) resume(ctx context.Context) error {
-	names := r.names()
-	refs, err := r.GitHub.Refs.List(ctx, r.Event.Repo, "refs/heads/"+names[0])
-	if err != nil {
-		return err
-	}
-	for _, ref := range refs {
-		branch := strings.TrimPrefix(ref.Name, "refs/heads/")
-		if !slices.Contains(names, branch) {
-			continue
-		}
-		made, onto, err := r.pushed(ctx, ref.SHA)
-		if err != nil {
-			return err
-		}
-		if made.Tip == "" {
-			continue
-		}
-		pulls, err := r.GitHub.Pulls.FromBranch(ctx, r.Event.Repo, branch, model.PullOpen, model.PullMerged, model.PullClosed)
-		if err != nil {
-			return err
-		}
-		if at := slices.IndexFunc(pulls, func(p model.PullRef) bool { return p.State == model.PullOpen || thread.Opened(r.Thread, p) }); at >= 0 {
-			r.undo.Pull, r.undo.Earlier = pulls[at], true
-			r.Applied("pull", branch, pullOfRevert(r.Event.Repo, branch), effect.Present)
-			return nil
-		}
-		if ref.SHA == made.Tip {
-			r.branch, r.made, r.onto = branch, made, onto
-			r.Applied("push", branch, pushOfRevert(branch, made), effect.Present)
-			return nil
-		}
-	}
-	return nil
-}
-
-// pushed is the commit of this command on a branch with this tip, and what it stands on, which the base has. The tree is made once
-// more: whoever may push can write the mark over anything. Without a Tip there is none.
-func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged, onto string, err error) {
-	none := merging.Merged{}
-	if err := fetch.Commits(ctx, r.Checkout, tip); err != nil {
-		if git.IsNoRef(err) {
-			err = nil
-		}
-		return none, "", err
-	}
-	sha, onto, err := merging.Reverted(ctx, r.Checkout, tip, r.mark)
-	if err != nil || sha == "" {
-		return none, "", err
-	}
-	relation, err := r.Relation(ctx, onto, r.onto)
-	if err != nil || lineage.Decide(relation) != lineage.Pass {
-		return none, "", err
-	}
-	if err := fetch.Commits(ctx, r.Checkout, onto); err != nil {
-		return none, "", err
-	}
-	made, err = r.build(ctx, onto)
-	if s := (*Failure)(nil); errors.As(failureOf(err, ""), &s) { // it cannot be ours
-		return none, "", nil
-	}
-	if err != nil {
-		return none, "", err
-	}
-	tree, err := history.TreeOf(ctx, r.Checkout, sha)
-	if err != nil || tree != made.Tree {
-		return none, "", err
-	}
-	made.Tip = sha
-	return made, onto, nil
-}
-
 // pullOfRevert and pushOfRevert name what is done on the branch of a revert.
 func pullOfRevert(repo model.Repo, branch string) string {
 	return journal.Token("revert", repo.String(), branch)
@@ -250,7 +172,7 @@ func pushOfRevert(branch string, made merging.Merged) string {
 // push pushes the commit to a branch that nobody has.
 func (r *reversal) push(ctx context.Context) error {
 	for _, branch := range r.names() {
-		ours, err := pushRevert(ctx, r.Request, branch, r.made)
+		ours, err := pushRevert(ctx, r, branch)
 		if err != nil {
 			return err
 		}
@@ -268,31 +190,12 @@ func (r *reversal) openPull(ctx context.Context) (model.PullRef, error) {
 	draft := model.PullDraft{Title: flow.Inert(merge.RevertTitle(r.Snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(r.Snap.Pull, r.undo)), Head: r.branch, Base: r.undo.Base}
 	made, err := r.Apply(ctx, effect.OpenRevert{Draft: draft, Token: token})
 	if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
-		open, lookErr := r.GitHub.Pulls.FromBranch(ctx, r.Event.Repo, r.branch)
-		if lookErr == nil && len(open) > 0 {
+		open, lookErr := openFrom(ctx, r, r.branch)
+		if lookErr == nil && open != nil {
 			r.Applied("pull", r.branch, token, effect.Present)
-			return open[0], nil
+			return *open, nil
 		}
 		return made.Pull, errors.Join(err, lookErr)
 	}
 	return made.Pull, err
-}
-
-// pushRevert pushes the commit to a new branch; false where there is one of that name with something else in it.
-func pushRevert(ctx context.Context, p *Request, branch string, made merging.Merged) (bool, error) {
-	as := model.Effect{Kind: "push", Target: branch, Token: pushOfRevert(branch, made)}
-	_, err := p.Apply(ctx, effect.Push{Update: transport.Update{Branch: branch, SHA: made.Tip}, As: as})
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	switch {
-	case err == nil:
-		return true, nil
-	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
-		return false, failureOf(err, "")
-	}
-	sha, err := fetch.Ref(ctx, p.Checkout, "refs/heads/"+branch)
-	if err != nil {
-		return false, failureOf(err, "")
-	}
-	tree, err := history.TreeOf(ctx, p.Checkout, sha)
-	return tree == made.Tree, err
 }
