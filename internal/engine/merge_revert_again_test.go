@@ -144,6 +144,35 @@ func TestRevertIsAnsweredWithAPullRequestWhoseBranchIsGone(t *testing.T) {
 	}
 }
 
+// The branch of another command whose pull request is closed is left alone, although it has the same content: a run that dies, and
+// a base that moves, make no second branch and no second pull request.
+func TestRevertTakesNoBranchOfAnotherCommandThatIsClosed(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+	ev := w.undoUntil(opening)
+	w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+	w.recover(ev)
+	open := w.opened()
+	require.Len(t, open, 1)
+	assert.Equal(t, "mergexo/revert-1-2", open[0].at("head", "ref"))
+	assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
+	assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 3)
+	assert.Empty(t, w.at("mergexo/revert-1-3"))
+}
+
+// While the pull request of another command is open, it is the answer to the same command.
+func TestRevertThatIsAskedForTwiceIsOnePullRequest(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	w.command("carol", "/mergexo revert")
+	assert.Len(t, w.opened(), 1)
+	assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
+	assert.Empty(t, w.at("mergexo/revert-1-2"))
+}
+
 // Who may push can write what a revert of ours says over another change. It is not opened in our name.
 func TestRevertTakesNoBranchThatOnlySaysThatItIsTheSame(t *testing.T) {
 	t.Parallel()

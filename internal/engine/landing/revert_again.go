@@ -114,7 +114,8 @@ func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged,
 	return made, onto, nil
 }
 
-// pushRevert pushes the commit to a new branch; false where there is one of that name with something else in it.
+// pushRevert pushes the commit to a new branch; false where there is one of that name with something else in it. What another command
+// has pushed is the same only as long as its pull request is open.
 func pushRevert(ctx context.Context, r *reversal, branch string) (bool, error) {
 	as := model.Effect{Kind: "push", Target: branch, Token: pushOfRevert(branch, r.made)}
 	_, err := r.Apply(ctx, effect.Push{Update: transport.Update{Branch: branch, SHA: r.made.Tip}, As: as})
@@ -130,7 +131,15 @@ func pushRevert(ctx context.Context, r *reversal, branch string) (bool, error) {
 		return false, failureOf(err, "")
 	}
 	tree, err := history.TreeOf(ctx, r.Checkout, sha)
-	return tree == r.made.Tree, err
+	if err != nil || tree != r.made.Tree {
+		return false, err
+	}
+	ours, _, err := r.pushed(ctx, sha)
+	if err != nil || ours.Tip == sha {
+		return err == nil, err
+	}
+	open, err := openFrom(ctx, r, branch)
+	return open != nil, err
 }
 
 // openFrom is the open pull request from a branch to the base; nil: there is none.
