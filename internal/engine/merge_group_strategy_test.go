@@ -144,3 +144,59 @@ func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
 	g.take(ev)
 	g.together()
 }
+
+// The part that has landed is not forgotten where another one cannot be read by now: the request stays open, and the rest lands once
+// it can be read again.
+func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const inOrder, turned = `repositories = ["octo/widgets", "octo/client"]`, `repositories = ["octo/client", "octo/widgets"]`
+	push := func(r *http.Request, repo string) bool {
+		return strings.Contains(r.URL.Path, repo) && strings.Contains(r.URL.Path, "git-receive-pack")
+	}
+	for name, c := range map[string]struct {
+		order  string
+		at     func(g *grouped, r *http.Request, here, there string) bool
+		landed string
+	}{
+		"the first has landed": {inOrder, func(g *grouped, r *http.Request, here, _ string) bool {
+			return push(r, "octo/client") && g.at("main") != here
+		}, "merged open"},
+		"the one that cannot be read has landed": {turned, func(g *grouped, r *http.Request, _, there string) bool {
+			return push(r, "octo/widgets") && g.main() != there
+		}, "open merged"},
+		"nobody has said yet that it has landed": {turned, func(g *grouped, r *http.Request, _, there string) bool {
+			return r.Method == http.MethodPatch && g.main() != there
+		}, "open merged"},
+	} {
+		for why, spoil := range map[string]func(g *grouped) (repair func()){
+			"settings": func(g *grouped) func() {
+				g.put("main", ".github/mergexo.toml", "[merge\n")
+				return func() { g.mergedBy("rebase") }
+			},
+			"rights": func(g *grouped) func() {
+				g.world.put("/_sandbox/users/bob", object{"type": "User", "repository": "octo/client", "permission": "none"})
+				return func() { g.may("bob", "admin") }
+			},
+		} {
+			t.Run(name+", "+why, func(t *testing.T) {
+				t.Parallel()
+				g := newGroup(t)
+				g.may("bob", "admin")
+				g.world.put("/_sandbox/users/bob", object{"type": "User", "repository": "octo/widgets", "permission": "admin"})
+				g.write("octo", "main", ".github/mergexo.toml", strings.NewReplacer(inOrder, c.order, "[repo]", "[repo]\nbots = [\"octo\", \"bob\"]").Replace(g.settings("main")))
+				here, there := g.at("main"), g.main()
+				ev := g.diesAt(diesFirst, func(r *http.Request) bool { return c.at(g, r, here, there) })
+				require.Equal(t, c.landed, strings.Join(g.badges(), " "))
+				repair := spoil(g)
+				rep, err := g.engineAs("sandbox-bob").Handle(t.Context(), ev)
+				require.NoError(t, err)
+				g.over(g.runs)
+				assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
+				assert.Contains(t, g.words(), "octo/client")
+				repair()
+				g.take(ev)
+				g.together()
+			})
+		}
+	}
+}

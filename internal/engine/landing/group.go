@@ -35,11 +35,17 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		}
 	}
 	g.members = nil
+	first := error(nil)
 	for _, is := range list {
 		m := own
 		if is.Repo != own.is.Repo || is.Number != own.is.Number {
 			var err error
-			if m, err = join(ctx, g, is); err != nil {
+			m, err = join(ctx, g, is)
+			if s := (*Failure)(nil); is.Tip != "" && errors.As(err, &s) { // what has landed of the others has to be known all the same
+				first = cmp.Or(first, err)
+				continue
+			}
+			if err != nil {
 				return err
 			}
 			if m == nil {
@@ -53,6 +59,9 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		}
 		g.members = append(g.members, m)
 	}
+	if first != nil {
+		return first
+	}
 	for _, m := range g.members { // once it is known what has landed
 		if err := queued(g, m); err != nil {
 			return err
@@ -62,6 +71,36 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		g.members = []*member{own}
 	}
 	return nil
+}
+
+// parts are the pull requests of the group in their order, as they are recorded where this run could not read them.
+func parts(g *merger) []model.MergeMember {
+	all := slices.Clone(g.marker.Members)
+	for _, m := range g.members {
+		at := slices.IndexFunc(all, func(is model.MergeMember) bool { return is.Repo == m.is.Repo && is.Number == m.is.Number })
+		if at < 0 {
+			all = append(all, m.is)
+			continue
+		}
+		all[at] = m.is
+	}
+	return all
+}
+
+// landedInPart says that some member has landed and another one has not. One that was about to land and cannot be read may have
+// landed. They land in their order.
+func landedInPart(g *merger) bool {
+	all, landed := parts(g), 0
+	for _, is := range all {
+		if is.Landed != "" {
+			landed++
+		}
+	}
+	if landed > 0 {
+		return landed < len(all)
+	}
+	read := func(m *member) bool { return m.is.Repo == all[0].Repo && m.is.Number == all[0].Number }
+	return len(all) > 1 && all[0].Tip != "" && !slices.ContainsFunc(g.members, read)
 }
 
 // queued refuses a member that GitHub's merge queue would have to merge: it takes one at a time, and nothing goes past it.

@@ -316,17 +316,6 @@ func (g *merger) of(m *member, err error) error {
 	return err
 }
 
-// landedInPart says that some member has landed and another one has not.
-func landedInPart(g *merger) bool {
-	landed := 0
-	for _, m := range g.members {
-		if m.is.Landed != "" {
-			landed++
-		}
-	}
-	return landed > 0 && landed < len(g.members)
-}
-
 func (g *merger) isSelf(m *member) bool { return m.Request == g.Request }
 
 // own is the member that the request stands on.

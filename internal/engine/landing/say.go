@@ -57,7 +57,9 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
 	m.Looked = looked
-	m.Members = nil // who belongs to it is found out again
+	if !landedInPart(g) { // who belongs to it is found out again
+		m.Members = nil
+	}
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
 	if !same {
 		if err := g.lookAgain(ctx, was); err != nil {
@@ -127,12 +129,8 @@ func (g *merger) record(ctx context.Context) error {
 }
 
 func listMembers(g *merger) {
-	if len(g.members) < 2 {
-		return
-	}
-	g.marker.Members = nil
-	for _, m := range g.members {
-		g.marker.Members = append(g.marker.Members, m.is)
+	if all := parts(g); len(all) > 1 {
+		g.marker.Members = all
 	}
 }
 
@@ -213,10 +211,12 @@ func failureText(ctx context.Context, g *merger, s *Failure) string {
 	}
 	listMembers(g)
 	pull := g.Snap.Pull
-	for _, m := range g.members {
-		if m.is.Landed != "" {
-			s.Landed = m.is.Landed
+	for _, is := range parts(g) {
+		if is.Landed != "" {
+			s.Landed = is.Landed
 		}
+	}
+	for _, m := range g.members {
 		if g.isSelf(m) && m.head != "" {
 			pull.HeadSHA = m.head // it may have moved in this run
 		}
