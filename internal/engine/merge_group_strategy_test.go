@@ -200,3 +200,31 @@ func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// So it is with a request of its own: what landed in a run that died is told as it landed.
+func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}} {
+		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, "strategy = \""+c.was+"\"")
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			before := w.at("main")
+			w.gate.at = func(_ int, _ *http.Request) fate {
+				if w.at("main") != before {
+					return diesFirst
+				}
+				return passes
+			}
+			w.talk("carol", "/mergexo merge")
+			ev := w.delivery("issue_comment")
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
+			w.recover(ev)
+			assert.Equal(t, []string{"done"}, w.merges())
+			assert.Contains(t, w.request(), "into `main` by "+c.was)
+		})
+	}
+}

@@ -42,6 +42,9 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	if err != nil { // it has landed, whatever the settings say by now
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}
+	if tip != "" { // it landed by the strategy that was recorded
+		way.Strategy = cmp.Or(g.marker.Strategy, way.Strategy)
+	}
 	m := g.self(way)
 	g.members = []*member{m}
 	if tip == "" {
