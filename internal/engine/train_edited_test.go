@@ -75,3 +75,32 @@ func TestACarBehindOneThatChangesTheStrategyIsBuiltAgain(t *testing.T) {
 	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another (#3)", "by the strategy of now: %s", w.logged.String())
 	assert.Empty(t, w.trains())
 }
+
+// Who asks again for what is under test, after the title was edited or for another strategy, forges no record either.
+func TestAskingAgainForWhatIsUnderTestForgesNoRecord(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		strategy, again string
+		tests           int
+		subject         string
+	}{
+		"another title":    {"squash", "/mergexo merge priority=high", 1, "Another (#2)"},
+		"another strategy": {"rebase", "/mergexo merge strategy=squash", 2, "Another (#2)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, numbers := boarded(t, []string{"strategy = \"" + c.strategy + "\""}, "one\n")
+			w.number = numbers[0]
+			if c.tests == 1 {
+				w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
+			}
+			w.command("carol", c.again)
+			w.tested = map[string]bool{}
+			assert.Equal(t, c.tests, w.wholeTrain())
+			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+			assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), c.subject)
+			assert.NotContains(t, w.logged.String(), "train_record_forged")
+			assert.Empty(t, w.losses(numbers[0]))
+		})
+	}
+}

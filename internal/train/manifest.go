@@ -170,6 +170,8 @@ type Member struct {
 	Number int    `json:"n"`
 	Head   string `json:"head"`
 	Tip    string `json:"tip,omitempty"` // what the car's parent, the members before and this one make
+	// Strategy is the one that Tip was made by.
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // State is how far a car has come.

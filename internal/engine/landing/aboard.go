@@ -11,7 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -103,6 +102,24 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 // ByGitHub says that GitHub itself merges the request that was built, as the settings have it now.
 func (a *Aboard) ByGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
 
+// titleAboard is the title that the merge train knows the head by from a request that this one takes the place of, whose car may be
+// under test; "": there is none.
+func titleAboard(p *Request, m model.MergeMarker) string {
+	said := p.State.Merge()
+	if said == nil || !said.Marker.Open() || said.Marker.Head != m.Head || said.Marker.Base != m.Base {
+		return ""
+	}
+	return said.Marker.Title
+}
+
+// Strategy is the one that the request was built by; "": it was not.
+func (a *Aboard) Strategy() string {
+	if a.one == nil {
+		return ""
+	}
+	return a.one.way.Strategy
+}
+
 // Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
 type Landing struct {
 	Home *thread.Thread // with an open checkout that has the commits
@@ -110,6 +127,7 @@ type Landing struct {
 	From string         // where the base is, on which the first stands
 	All  []*Aboard
 	Tips []string // of each
+	By   []string // the strategy that each was built by, as the train recorded it; "": it did not
 	// Checks are those that have passed on the last tip.
 	Checks []model.TrainCheck
 }
@@ -120,7 +138,7 @@ type Landing struct {
 func (l Landing) Land(ctx context.Context) (sha string, err error) {
 	on := l.From
 	for i, a := range l.All {
-		if err := a.take(ctx, l.Home, on, l.Tips[i]); err != nil {
+		if err := a.take(ctx, l.Home, on, l.Tips[i], l.By[i]); err != nil {
 			return "", err
 		}
 		on = l.Tips[i]
@@ -199,7 +217,7 @@ func (l Landing) showMerged(ctx context.Context) error {
 }
 
 // take looks once more at all conditions of a request, and takes over what was built and tested for it.
-func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) error {
+func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip, by string) error {
 	v, err := a.Ready(ctx)
 	if err != nil {
 		return err
@@ -228,15 +246,12 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return err
 	}
-	alike, err := merging.Alike(ctx, m.Checkout, on, m.made.Tip, tip)
+	alike, err := m.makes(ctx, on, tip)
 	if err != nil {
 		return err
 	}
-	if m.is.Tree != m.made.Tree || !alike {
-		if was := a.g.marker.Strategy; was != m.way.Strategy {
-			return &Outdated{Number: m.is.Number, Was: was, Now: m.way.Strategy}
-		}
-		return &Foreign{Number: m.is.Number, Tip: tip}
+	if !alike {
+		return a.unlike(ctx, on, tip, by)
 	}
 	if err := m.adopt(ctx, on, tip); err != nil {
 		return err

@@ -4,6 +4,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,9 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 // Opening is how a request begins that was evaluated: its marker, and what its comment says.
 func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
+	if v.Way.Train {
+		m.Title = titleAboard(p, m)
+	}
 	switch {
 	case v.Wait:
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
@@ -70,7 +74,7 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 	case v.Way.Strategy == model.StrategyQueue:
 		return queueing(p, m)
 	case v.Way.Train:
-		m.Approved, m.Title = v.Approved, p.Snap.Pull.Title
+		m.Approved, m.Title = v.Approved, cmp.Or(m.Title, p.Snap.Pull.Title)
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
 	}

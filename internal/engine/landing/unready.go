@@ -1,9 +1,13 @@
 package landing
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Unready is a member of a car that must not land as things are.
@@ -38,4 +42,37 @@ type Foreign struct {
 
 func (f *Foreign) Error() string {
 	return fmt.Sprintf("the record of the merge train names commit %s for #%d, which is not the change that was approved", f.Tip, f.Number)
+}
+
+// makes says that what was built on a commit is just what a tip is, whose tree is read.
+func (m *member) makes(ctx context.Context, on, tip string) (bool, error) {
+	if m.is.Tree != m.made.Tree {
+		return false, nil
+	}
+	return merging.Alike(ctx, m.Checkout, on, m.made.Tip, tip)
+}
+
+// unlike says why a tip is not what was built now: by another strategy, as our comment says, or as the record of the train says and
+// building it once more shows. Whoever may push can write that record.
+func (a *Aboard) unlike(ctx context.Context, on, tip, by string) error {
+	now := a.one.way.Strategy
+	if was := a.g.marker.Strategy; was != now {
+		return &Outdated{Number: a.one.is.Number, Was: was, Now: now}
+	}
+	foreign := &Foreign{Number: a.one.is.Number, Tip: tip}
+	if by == "" || by == now || model.ByGitHub(by) != model.ByGitHub(now) {
+		return foreign
+	}
+	other := *a.one
+	other.way.Strategy = by
+	if err := other.buildOn(ctx, on); err != nil {
+		if is[*Failure](err) {
+			return foreign
+		}
+		return err
+	}
+	if alike, err := other.makes(ctx, on, tip); err != nil || !alike {
+		return cmp.Or[error](err, foreign)
+	}
+	return &Outdated{Number: a.one.is.Number, Was: by, Now: now}
 }

@@ -85,7 +85,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if a.ByGitHub() != r.ByGitHub { // the settings are others by now
 			l.learn(train.Merges{Number: r.Number, ByGitHub: a.ByGitHub()})
 		}
-		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip}), tip
+		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: a.Strategy()}), tip
 	}
 	why, err := unheard(ctx, l, on)
 	if err != nil {

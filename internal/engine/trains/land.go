@@ -84,7 +84,7 @@ func order(ctx context.Context, l *line, e train.Land) (*landing.Landing, error)
 			l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
 			return nil, nil
 		}
-		out.All, out.Tips = append(out.All, a), append(out.Tips, m.Tip)
+		out.All, out.Tips, out.By = append(out.All, a), append(out.Tips, m.Tip), append(out.By, m.Strategy)
 	}
 	return out, nil
 }
