@@ -41,7 +41,7 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		if is.Repo != own.is.Repo || is.Number != own.is.Number {
 			var err error
 			m, err = join(ctx, g, is)
-			if s := (*Failure)(nil); is.Tip != "" && errors.As(err, &s) { // what has landed of the others has to be known all the same
+			if s := (*Failure)(nil); is.Tip != "" && errors.As(err, &s) { // what has landed of the others still has to be known
 				first = cmp.Or(first, err)
 				continue
 			}
