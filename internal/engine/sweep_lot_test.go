@@ -20,10 +20,9 @@ func (w *world) staged(number int, key string) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key), "sha": w.mainTip()})
 }
 
-// The stages of what was closed or deleted stay, since they may be the only copy of somebody's work.
-func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
-	t.Parallel()
-	w := newIssue(t)
+// recordedWithoutLabel has a run die right after it has recorded its work on an issue, whose label then goes.
+func (w *world) recordedWithoutLabel() {
+	w.t.Helper()
 	ev := w.label("alice", smallJob)
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
@@ -32,9 +31,17 @@ func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
 		return passes
 	}
 	w.handle(ev)
-	require.True(t, w.gate.died())
+	require.True(w.t, w.gate.died())
 	w.gate.revive()
+	require.Empty(w.t, w.pulls())
 	w.unlabel("alice", smallJob)
+}
+
+// The stages of what was closed or deleted stay, since they may be the only copy of somebody's work.
+func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.recordedWithoutLabel()
 	for i := range 60 {
 		w.staged(1000+i, "of-what-was-deleted")
 	}

@@ -179,18 +179,7 @@ func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
 func TestAFlowThatIsRecordedIsFinishedThoughItsLabelIsOff(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	ev := w.label("alice", smallJob)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
-			return diesAfter
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
-	require.Empty(t, w.pulls())
-	w.unlabel("alice", smallJob)
+	w.recordedWithoutLabel()
 	w.sweep()
 	assert.Len(t, w.pulls(), 1)
 }
