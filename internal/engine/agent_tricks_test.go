@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,6 +22,7 @@ func init() {
 	maps.Copy(tricks, says)
 	maps.Copy(tricks, leaves)
 	maps.Copy(tricks, damages)
+	maps.Copy(tricks, forgeries)
 	maps.Copy(tricks, asks)
 }
 
@@ -284,6 +286,19 @@ func damage(do func()) trick {
 func loseTrees() {
 	out, err := exec.Command("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").Output()
 	must(err)
+	unpack()
+	for line := range strings.Lines(string(out)) {
+		var sha, kind string
+		_, err := fmt.Sscan(line, &sha, &kind)
+		must(err)
+		if kind == "tree" {
+			must(os.RemoveAll(filepath.Join(".git/objects", sha[:2], sha[2:])))
+		}
+	}
+}
+
+// unpack makes a file of each object, since git looks into packs first.
+func unpack() {
 	packs, err := filepath.Glob(".git/objects/pack/*.pack")
 	must(err)
 	for _, pack := range packs {
@@ -295,12 +310,36 @@ func loseTrees() {
 		cmd.Stdin = bytes.NewReader(raw)
 		must(cmd.Run())
 	}
-	for line := range strings.Lines(string(out)) {
-		var sha, kind string
-		_, err := fmt.Sscan(line, &sha, &kind)
-		must(err)
-		if kind == "tree" {
-			must(os.RemoveAll(filepath.Join(".git/objects", sha[:2], sha[2:])))
-		}
-	}
+}
+
+// forgeries give what the branch has already the content of what the agent has committed, as if that was not new.
+var forgeries = map[string]trick{
+	"an old file is forged": func(model.Request, *model.Outcome) {
+		appendLine("greeting.txt", "AKIA"+"Z7Q2MLOP4RTSVWXY")
+		forge("HEAD~1:greeting.txt", "HEAD:greeting.txt", "blob")
+	},
+	"an old tree is forged": func(model.Request, *model.Outcome) {
+		mkdir(".github/workflows")
+		appendLine(".github/workflows/x.yml", "on: push")
+		forge("HEAD~1^{tree}", "HEAD^{tree}", "tree")
+	},
+}
+
+// forge commits what is there, and then gives the old object the content of the new one.
+func forge(old, new, kind string) {
+	run("git", "add", "-A")
+	run("git", "commit", "-q", "-m", "Work")
+	unpack()
+	name, err := exec.Command("git", "rev-parse", old).Output()
+	must(err)
+	content, err := exec.Command("git", "cat-file", kind, new).Output()
+	must(err)
+	var text bytes.Buffer
+	w := zlib.NewWriter(&text)
+	_, err = fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content)
+	must(err)
+	must(w.Close())
+	file := filepath.Join(".git/objects", string(name[:2]), strings.TrimSpace(string(name[2:])))
+	must(os.RemoveAll(file))
+	must(os.WriteFile(file, text.Bytes(), 0o444))
 }

@@ -145,6 +145,22 @@ func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 	assert.Len(t, w.commits(), 3)
 }
 
+func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
+	t.Parallel()
+	for how := range forgeries {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			w.talk("alice", "Hide it well.")
+			rep := w.handle(w.delivery("issue_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Contains(t, []string{model.ReasonSecret, model.ReasonForbidden}, rep.BlockedReason, rep.Reason)
+			assert.Len(t, w.commits(), 1)
+		})
+	}
+}
+
 func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1")

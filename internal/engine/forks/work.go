@@ -140,7 +140,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, _, err := g.InspectBeyond(ctx, div.MergeBase, div.HeadSHA, []string{div.BaseSHA})
+		found, err := g.InspectBeyond(ctx, div.MergeBase, div.HeadSHA, []string{div.BaseSHA})
 		if err != nil {
 			return err
 		}

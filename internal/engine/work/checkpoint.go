@@ -220,13 +220,10 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 		return Held{}, err
 	}
 	work.Head = done.Head
-	found, listed, err := w.Inspect(ctx, w.Base(), work.Head)
+	found, _, err := w.Inspect(ctx, w.Base(), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
-		var secret finding
-		if secret, err = findSecrets(ctx, w, w.Checkout, listed); err == nil && secret.Reason == "" {
-			work.Hidden = true
-			return work, nil
-		}
+		work.Hidden = true
+		return work, nil
 	}
 	if err == nil && found.Reason != "" {
 		err = errors.New(found.Detail)

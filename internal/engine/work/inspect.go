@@ -29,25 +29,44 @@ type finding struct {
 const maxFindings = 10
 
 // Inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
-// published too, and not at what the server has on its branches already. It gives what it has listed, nil for nothing.
-func (w *Work) Inspect(ctx context.Context, base, head string) (finding, *history.Published, error) {
-	return w.InspectBeyond(ctx, base, head, fetch.Tips(w.Checkout))
-}
-
-// InspectBeyond is Inspect for what is not part of some known commits.
-func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, *history.Published, error) {
+// published too, and not at what the server has on its branches already. It gives what it has listed, nil for nothing. It believes
+// no object that the agent may have written.
+func (w *Work) Inspect(ctx context.Context, base, head string) (found finding, listed *history.Published, err error) {
 	if head == base {
 		return finding{}, nil, nil
 	}
+	err = history.Verified(ctx, w.Checkout, base, head, fetch.Tips(w.Checkout), func(own *git.Checkout, all *history.Published) (err error) {
+		listed = all
+		found, err = evaluate(ctx, w, own, listed)
+		return err
+	})
+	return refused(found, listed, err)
+}
+
+// InspectBeyond is Inspect for what is not part of some known commits, and for a checkout that only we have written to.
+func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, error) {
+	if head == base {
+		return finding{}, nil
+	}
 	listed, err := history.Publishes(ctx, w.Checkout, base, head, known)
-	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
-		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil, nil
+	var found finding
+	if err == nil {
+		found, err = evaluate(ctx, w, w.Checkout, listed)
+	}
+	found, _, err = refused(found, listed, err)
+	return found, err
+}
+
+// refused makes a finding of an error that the commits are at fault for.
+func refused(found finding, listed *history.Published, err error) (finding, *history.Published, error) {
+	sprawl, unverified := (*guard.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil)
+	if errors.As(err, &sprawl) || errors.As(err, &unverified) {
+		return finding{model.ReasonForbidden, err.Error(), true}, nil, nil
 	}
 	if err != nil {
 		return finding{}, nil, err
 	}
-	found, err := evaluate(ctx, w, w.Checkout, listed)
-	return found, listed, err
+	return found, listed, nil
 }
 
 // evaluate holds what would be published against the rules, as a repository that has it shows it.
@@ -61,7 +80,8 @@ func evaluate(ctx context.Context, w *Work, c *git.Checkout, listed *history.Pub
 		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
 	}
 	if file, rule := turn.Forbidden(changes, w.Settings.Feedback.ForbidPaths, int64(w.Settings.Feedback.MaxFileMB)<<20); file != "" {
-		return finding{Reason: model.ReasonForbidden, Detail: file + ": " + rule}, nil
+		secret, err := findSecrets(ctx, w, c, listed)
+		return finding{model.ReasonForbidden, file + ": " + rule, secret.Reason != ""}, err
 	}
 	return findSecrets(ctx, w, c, listed)
 }

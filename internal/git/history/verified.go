@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,14 +17,19 @@ import (
 
 // Limits for what Verified copies.
 const (
-	maxVerified = 1 << 30 // bytes of the pack
+	maxVerified = 1 << 30 // bytes of the contents
 	maxLinks    = 20_000  // commits between a known one and an older one that was merged
 )
 
+// ErrUnverified says that what a push would publish cannot be told for certain.
+type ErrUnverified struct{ Detail string }
+
+func (e *ErrUnverified) Error() string { return "the commits cannot be verified: " + e.Detail }
+
 // Verified runs do with what Publishes gives, and with a repository of our own that has what EveryChange and Patches read of that,
-// while somebody else can write to the objects of the checkout. There an object can have another content than its name says,
-// now one and then another; git does not look when it reads. In the repository git has named each by its content. What is not there
-// under its true name is an error, or makes more new.
+// where somebody else can write to the objects of the checkout, or could. There an object can have another content than its name
+// says, now one and then another; git does not look when it reads. In the repository git has named each by its content. What is not
+// there under its true name is *ErrUnverified, or makes more new.
 //
 // About eight processes; the time grows with the number of directories of the trees.
 func Verified(ctx context.Context, c *git.Checkout, from, to string, known []string, do func(own *git.Checkout, listed *Published) error) error {
@@ -35,19 +41,39 @@ func Verified(ctx context.Context, c *git.Checkout, from, to string, known []str
 		if err := copyObjects(ctx, c, own, n.ids); err != nil {
 			return fmt.Errorf("copy what %s..%s needs: %w", from, to, err)
 		}
-		if err := n.check(ctx, own); err != nil {
-			return err
-		}
-		own.Boundary = []byte(strings.Join(append(n.tops, n.merged...), "\n") + "\n") // their parents are not here
-		if err := os.WriteFile(filepath.Join(own.OwnDir, "shallow"), own.Boundary, 0o600); err != nil {
-			return fmt.Errorf("write shallow file: %w", err)
-		}
-		listed, err := publishes(ctx, own, from, to, known, n.merged)
+		listed, err := n.list(ctx, own, from, to, known)
 		if err != nil {
 			return err
 		}
 		return do(own, listed)
 	})
+}
+
+// list is what Publishes gives in the repository that has what is needed. It was given once, where the objects were copied from, so
+// that what fails here are the objects.
+func (n need) list(ctx context.Context, own *git.Checkout, from, to string, known []string) (*Published, error) {
+	err := n.check(ctx, own)
+	if err != nil {
+		return nil, unverified(ctx, err)
+	}
+	own.Boundary = []byte(strings.Join(append(n.tops, n.merged...), "\n") + "\n") // their parents are not here
+	if err := os.WriteFile(filepath.Join(own.OwnDir, "shallow"), own.Boundary, 0o600); err != nil {
+		return nil, fmt.Errorf("write shallow file: %w", err)
+	}
+	listed, err := publishes(ctx, own, from, to, known, n.merged)
+	return listed, unverified(ctx, err)
+}
+
+// unverified is what an error means that the objects are at fault for, unless git was stopped.
+func unverified(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	says := err.Error()
+	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit > 0 {
+		says = strings.TrimSpace(failed.Stderr)
+	}
+	return &ErrUnverified{"objects of the checkout are missing or have another content than their names say: " + says}
 }
 
 // copyObjects copies objects without a look for differences between them, which would take long for large files.
@@ -101,16 +127,19 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 		n.links = append(n.links, list(slices.Concat([]string{"--ancestry-path"}, n.tops, []string{"^" + end})...)...)
 	}
 	if len(n.links) > maxLinks {
-		return n, fmt.Errorf("verify %s..%s: %d commits lie between what it merges and what the server's branches have, over %d", from, to, len(n.links), maxLinks)
+		return n, &ErrUnverified{fmt.Sprintf("%d commits lie between what %s merges and what the server's branches have, over %d", len(n.links), to, maxLinks)}
 	}
 	roots := slices.Concat(n.tops, n.merged)
 	n.ids = slices.Concat(n.ids, n.links, list(slices.Concat([]string{"--objects", "--no-walk", "--filter=blob:none", "--no-object-names"}, roots)...))
-	for _, s := range listed.steps {
-		for _, id := range append(slices.Clone(s.before), s.Id) {
-			if size, asked := listed.sizes[id]; asked && size >= 0 {
-				n.ids = append(n.ids, id)
-			}
+	total := int64(0)
+	for id, size := range listed.sizes {
+		if size >= 0 {
+			n.ids = append(n.ids, id)
+			total += size
 		}
+	}
+	if total > maxVerified {
+		return n, &ErrUnverified{fmt.Sprintf("%s..%s has %d bytes of changed files, over %d", from, to, total, maxVerified)}
 	}
 	slices.Sort(n.ids)
 	n.ids = slices.Compact(n.ids)
