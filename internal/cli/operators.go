@@ -190,7 +190,7 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 		if r.Exit = exitCodes[r.Result]; r.Mistaken {
 			r.Exit = ExitUsage
 		}
-		if i == 0 || graver(r.Result, all.Result) {
+		if i == 0 || r.Result.Graver(all.Result) {
 			all.Result, all.Reason, cause = r.Result, r.Reason, i
 		}
 		all.Effects = append(all.Effects, r.Effects...)
@@ -223,12 +223,6 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 		return nil
 	}
 	return report.Complaint(p.Err, all.Reason)
-}
-
-// graver reports whether one result needs a person more than another.
-func graver(a, b model.Result) bool {
-	order := map[model.Result]int{model.ResultNothing: 0, model.ResultDone: 1, model.ResultRetry: 2, model.ResultBlocked: 3, model.ResultFailed: 4}
-	return order[a] > order[b]
 }
 
 // operate runs an operator's command on the current repository.

@@ -47,20 +47,38 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
 	err := e.job().look(ctx, ev, rep)
-	for _, number := range ev.Numbers[min(1, len(ev.Numbers)):] { // a commit that was checked can be the head of several
-		if thread.Outlives(err) {
-			return err
-		}
-		other := ev
-		other.Number, other.Numbers = number, nil
-		rep.Number = number
-		err = errors.Join(err, e.job().look(ctx, other, rep))
-	}
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
 		return thread.End(model.ResultNothing, "%s#%d no longer exists: it was deleted, transferred or converted after the event", ev.Repo, ev.Number)
 	}
 	return err
+}
+
+// lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.
+// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over.
+func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) error {
+	if len(ev.Numbers) < 2 {
+		return e.drain(ctx, newTask(ev), rep)
+	}
+	var mistakes error
+	for i, number := range ev.Numbers {
+		ev.Number = number
+		one := model.Report{Result: model.ResultNothing, Number: number, Effects: []model.Effect{}}
+		err := e.drain(ctx, newTask(ev), &one)
+		mistakes = errors.Join(mistakes, e.Conclude(err, &one))
+		if i == 0 {
+			*rep = one
+		} else {
+			rep.Join(one)
+		}
+		if over(ctx, err) || thread.Outlives(err) {
+			return err
+		}
+		if e.Handed {
+			break
+		}
+	}
+	return mistakes
 }
 
 // advance takes a merge train further that the run is about.

@@ -14,7 +14,7 @@ import (
 
 // job is what one phase of a run does with an event.
 type job interface {
-	// look takes turns on one number and on what follows.
+	// look takes turns on the numbers of an event and on what follows.
 	look(ctx context.Context, ev model.Event, rep *model.Report) error
 	// train takes a merge train further that the run is about.
 	train(ctx context.Context, o trains.Order, rep *model.Report) error
@@ -28,7 +28,7 @@ func (e *Engine) job() job {
 type writingJob struct{ e *Engine }
 
 func (j writingJob) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	return j.e.drain(ctx, newTask(ev), rep)
+	return j.e.lookAtAll(ctx, ev, rep)
 }
 
 func (j writingJob) train(ctx context.Context, o trains.Order, rep *model.Report) error {
@@ -44,12 +44,15 @@ func (j agentsJob) look(ctx context.Context, ev model.Event, rep *model.Report) 
 	if err := handoff.Fresh(e.Bundle); err != nil {
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
-	err := e.drain(ctx, newTask(ev), rep)
-	if e.Handed || err == nil || thread.IsLast(err) {
+	err := e.lookAtAll(ctx, ev, rep)
+	if e.Handed || thread.IsLast(err) {
 		return err
 	}
 	e.Handed = true
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: rep.Reason}
+	if err != nil {
+		nothing.Detail = err.Error()
+	}
 	p := newTopics(&e.World, ev, rep, nil)
 	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
 	return errors.Join(err, werr)

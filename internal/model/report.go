@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Effect is one change to the outside world, as data. Its token names it; the engine refuses to apply a token twice.
 type Effect struct {
 	Kind   string `json:"kind"`   // comment, edit, reply, delete, stage, push
@@ -19,6 +21,12 @@ const (
 	ResultRetry   Result = "retry"
 	ResultFailed  Result = "failed"
 )
+
+// Graver reports whether a result needs a person more than another.
+func (r Result) Graver(other Result) bool {
+	order := []Result{ResultNothing, ResultDone, ResultRetry, ResultBlocked, ResultFailed}
+	return slices.Index(order, r) > slices.Index(order, other)
+}
 
 // Calls counts network operations.
 type Calls struct {
@@ -59,6 +67,20 @@ type Report struct {
 	Need *Need `json:"-"`
 	// Posted holds the texts that were or would be posted, for people who watch a replay.
 	Said []Saying `json:"-"`
+}
+
+// Join takes in the report of another number of the same run. The graver one says what the run came to, and where; what was done is
+// what both did.
+func (r *Report) Join(o Report) {
+	first := *r
+	if o.Result.Graver(r.Result) {
+		*r = o
+	}
+	r.Effects = slices.Concat(first.Effects, o.Effects)
+	r.Pictures = slices.Concat(first.Pictures, o.Pictures)
+	r.Trains = slices.Concat(first.Trains, o.Trains)
+	r.Said = slices.Concat(first.Said, o.Said)
+	r.Calls.Git = first.Calls.Git + o.Calls.Git
 }
 
 // Saying is one text that was posted, with where it went.
