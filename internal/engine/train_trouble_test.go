@@ -16,11 +16,18 @@ const trainRecord = "refs/mergexo/train/main"
 func (w *world) rewriteRecord(old, now string) {
 	w.t.Helper()
 	_, file, _ := strings.Cut(w.bare("ls-tree", trainRecord), "\t")
-	was := w.bare("show", trainRecord+":"+file)
+	was := w.recordText()
 	require.Contains(w.t, was, old)
 	blob := w.bareTold(strings.ReplaceAll(was, old, now), "hash-object", "-w", "--stdin")
 	tree := w.bareTold("100644 blob "+blob+"\t"+file+"\n", "mktree")
 	w.moveRef(trainRecord, w.bareTold("forged", "commit-tree", tree, "-F", "-"))
+}
+
+// recordText is the record of the train.
+func (w *world) recordText() string {
+	w.t.Helper()
+	_, file, _ := strings.Cut(w.bare("ls-tree", trainRecord), "\t")
+	return w.bare("show", trainRecord+":"+file)
 }
 
 // moveRef has somebody who may push move a ref.

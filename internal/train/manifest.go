@@ -170,8 +170,10 @@ type Member struct {
 	Number int    `json:"n"`
 	Head   string `json:"head"`
 	Tip    string `json:"tip,omitempty"` // what the car's parent, the members before and this one make
-	// Strategy is the one that Tip was made by.
+	// Strategy is the one that Tip was made by, and Way a key of all that decided over how; "" in records of earlier versions. They
+	// tell a Tip that is outdated from one that is forged, and make none land.
 	Strategy string `json:"strategy,omitempty"`
+	Way      string `json:"way,omitempty"`
 }
 
 // State is how far a car has come.

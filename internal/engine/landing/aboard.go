@@ -112,14 +112,6 @@ func titleAboard(p *Request, m model.MergeMarker) string {
 	return said.Marker.Title
 }
 
-// Strategy is the one that the request was built by; "": it was not.
-func (a *Aboard) Strategy() string {
-	if a.one == nil {
-		return ""
-	}
-	return a.one.way.Strategy
-}
-
 // Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
 type Landing struct {
 	Home *thread.Thread // with an open checkout that has the commits
@@ -127,7 +119,7 @@ type Landing struct {
 	From string         // where the base is, on which the first stands
 	All  []*Aboard
 	Tips []string // of each
-	By   []string // the strategy that each was built by, as the train recorded it; "": it did not
+	By   []Built  // how each was built, as the train recorded it; zero: it did not
 	// Checks are those that have passed on the last tip.
 	Checks []model.TrainCheck
 }
@@ -217,7 +209,7 @@ func (l Landing) showMerged(ctx context.Context) error {
 }
 
 // take looks once more at all conditions of a request, and takes over what was built and tested for it.
-func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip, by string) error {
+func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string, by Built) error {
 	v, err := a.Ready(ctx)
 	if err != nil {
 		return err
@@ -241,6 +233,9 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip, by stri
 		return failureOf(err, "")
 	}
 	if err := m.buildOn(ctx, on); err != nil {
+		if old := a.outdated(by); old != nil && is[*Failure](err) { // which building it again tells
+			return old
+		}
 		return err
 	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {

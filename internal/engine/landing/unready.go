@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -23,14 +25,34 @@ type Apart struct{}
 
 func (*Apart) Error() string { return "GitHub merges one pull request at a time" }
 
-// Outdated is a commit that was built by another strategy than the one that the pull request lands by now.
+// Built is how a commit was built.
+type Built struct {
+	Strategy string
+	// Way is a key of all that decides over the commit beside the head and what it stands on: the strategy, the settings that it
+	// goes by, the message, and who commits. "": nobody has said.
+	Way string
+}
+
+func (b Built) String() string { return strings.TrimSpace(b.Strategy + " " + b.Way) }
+
+// Built is how the request was built; the zero value: it was not.
+func (a *Aboard) Built() Built {
+	if a.one == nil || a.one.Checkout == nil {
+		return Built{}
+	}
+	w := a.one.what()
+	way := journal.Token("way", w.Strategy, fmt.Sprintf("%q", w.BaseWins), fmt.Sprintf("%q", w.UnionFields), w.Title, w.Body, a.one.Checkout.Opt.Identity.String())
+	return Built{Strategy: w.Strategy, Way: way[:16]}
+}
+
+// Outdated is a commit that was built in another way than the one that the pull request lands by now.
 type Outdated struct {
 	Number   int
-	Was, Now string
+	Was, Now Built
 }
 
 func (o *Outdated) Error() string {
-	return fmt.Sprintf("#%d lands by strategy %s by now, and was built by %s", o.Number, o.Now, o.Was)
+	return fmt.Sprintf("#%d lands by %s by now, and was built by %s", o.Number, o.Now, o.Was)
 }
 
 // Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever
@@ -52,19 +74,31 @@ func (m *member) makes(ctx context.Context, on, tip string) (bool, error) {
 	return merging.Alike(ctx, m.Checkout, on, m.made.Tip, tip)
 }
 
-// unlike says why a tip is not what was built now: by another strategy, as our comment says, or as the record of the train says and
-// building it once more shows. Whoever may push can write that record.
-func (a *Aboard) unlike(ctx context.Context, on, tip, by string) error {
-	now := a.one.way.Strategy
-	if was := a.g.marker.Strategy; was != now {
-		return &Outdated{Number: a.one.is.Number, Was: was, Now: now}
+// outdated says that a car was built in another way than its request is built now, by our comment or by the record of the train; nil:
+// neither says so. Whoever may push can write that record, so that this is never a reason to land anything.
+func (a *Aboard) outdated(by Built) *Outdated {
+	now := a.Built()
+	switch was := a.g.marker.Strategy; {
+	case was != now.Strategy:
+		return &Outdated{Number: a.one.is.Number, Was: Built{Strategy: was}, Now: now}
+	case by.Way != "" && by.Way != now.Way:
+		return &Outdated{Number: a.one.is.Number, Was: by, Now: now}
 	}
-	foreign := &Foreign{Number: a.one.is.Number, Tip: tip}
-	if by == "" || by == now || model.ByGitHub(by) != model.ByGitHub(now) {
+	return nil
+}
+
+// unlike says why a tip is not what was built now: it is outdated, or nothing that the approved head makes. Where the record names
+// only a strategy, as those of earlier versions do, building it once more shows whether that is true.
+func (a *Aboard) unlike(ctx context.Context, on, tip string, by Built) error {
+	if old := a.outdated(by); old != nil {
+		return old
+	}
+	now, foreign := a.one.way.Strategy, &Foreign{Number: a.one.is.Number, Tip: tip}
+	if by.Way != "" || by.Strategy == "" || by.Strategy == now || model.ByGitHub(by.Strategy) != model.ByGitHub(now) {
 		return foreign
 	}
 	other := *a.one
-	other.way.Strategy = by
+	other.way.Strategy = by.Strategy
 	if err := other.buildOn(ctx, on); err != nil {
 		if is[*Failure](err) {
 			return foreign
@@ -74,5 +108,5 @@ func (a *Aboard) unlike(ctx context.Context, on, tip, by string) error {
 	if alike, err := other.makes(ctx, on, tip); err != nil || !alike {
 		return cmp.Or[error](err, foreign)
 	}
-	return &Outdated{Number: a.one.is.Number, Was: by, Now: now}
+	return &Outdated{Number: a.one.is.Number, Was: by, Now: a.Built()}
 }

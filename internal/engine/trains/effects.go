@@ -85,7 +85,8 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if a.ByGitHub() != r.ByGitHub { // the settings are others by now
 			l.learn(train.Merges{Number: r.Number, ByGitHub: a.ByGitHub()})
 		}
-		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: a.Strategy()}), tip
+		by := a.Built()
+		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: by.Strategy, Way: by.Way}), tip
 	}
 	why, err := unheard(ctx, l, on)
 	if err != nil {

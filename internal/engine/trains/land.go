@@ -52,7 +52,7 @@ func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, 
 		l.learn(train.Untested{Car: e.Car, Tip: e.To})
 		return nil
 	case errors.As(err, &outdated):
-		l.home.Log.Info("train_outdated", "base", l.Base, "car", e.Car, "pr_number", outdated.Number, "was", outdated.Was, "now", outdated.Now)
+		l.home.Log.Info("train_outdated", "base", l.Base, "car", e.Car, "pr_number", outdated.Number, "was", outdated.Was.String(), "now", outdated.Now.String())
 		l.learn(train.Outdated{Car: e.Car, Tip: e.To})
 		return nil
 	case errors.As(err, &foreign):
@@ -84,7 +84,7 @@ func order(ctx context.Context, l *line, e train.Land) (*landing.Landing, error)
 			l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
 			return nil, nil
 		}
-		out.All, out.Tips, out.By = append(out.All, a), append(out.Tips, m.Tip), append(out.By, m.Strategy)
+		out.All, out.Tips, out.By = append(out.All, a), append(out.Tips, m.Tip), append(out.By, landing.Built{Strategy: m.Strategy, Way: m.Way})
 	}
 	return out, nil
 }

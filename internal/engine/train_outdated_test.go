@@ -1,0 +1,176 @@
+package engine_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// outdatedTrain is a train of two cars. What the first one lands replaces a text in the settings, by which the second one is built.
+func outdatedTrain(t *testing.T, rule []string, was, now string, second func(w *world, branch string)) (w *world, numbers []int) {
+	t.Helper()
+	w = newTrain(t, append([]string{"[[merge.rule]]", `branch = "agent/car*"`}, rule...)...)
+	w.write("octo", "main", "notes.md", "---\ntags: [one]\nowners: [ann]\n---\nNotes.\n")
+	w.write("octo", "main", "shared.txt", "shared\n")
+	numbers = w.ready("car", "one\n", "two\n")
+	second(w, "agent/car1")
+	w.write("octo", "agent/car0", ".github/mergexo.toml", strings.Replace(w.settings("main"), was, now, 1))
+	for i, head := range []string{"agent/car0", "agent/car1"} {
+		w.head, w.number = head, numbers[i]
+		w.approve("alice")
+		w.passed("ci")
+	}
+	w.aboard(numbers, "")
+	require.Len(t, w.trains(), 2, w.logged.String())
+	return w, numbers
+}
+
+// landBoth has CI test the first car before the other one, with which it would land, and then all others.
+func (w *world) landBoth() {
+	w.t.Helper()
+	w.handle(w.tests("mergexo/train/main/1", w.trains()["mergexo/train/main/1"]))
+	w.wholeTrain()
+	w.sweep()
+	w.wholeTrain()
+}
+
+// notForged says that nobody was told of a forged record, and that a car was built again.
+func (w *world) notForged(numbers []int) {
+	w.t.Helper()
+	assert.Contains(w.t, w.logged.String(), "train_outdated")
+	assert.NotContains(w.t, w.logged.String(), "train_record_forged")
+	for _, n := range numbers {
+		assert.Empty(w.t, w.losses(n))
+	}
+}
+
+// A car that lands may change more of how what stands on it is merged than the strategy. That is built again, and nobody is told of
+// a forgery.
+func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rule     []string
+		was, now string
+		second   func(w *world, branch string)
+		check    func(w *world)
+	}{
+		"union_fields": {
+			[]string{`strategy = "frontmatter-union"`, `union_fields = ["tags"]`}, `["tags"]`, `["tags", "owners"]`,
+			func(w *world, branch string) {
+				w.write("octo", branch, "notes.md", "---\ntags: [one, two]\nowners: [ann, ben]\n---\nNotes.\n")
+			},
+			func(w *world) { assert.Contains(w.t, w.fileOf("main", "notes.md"), "ben") },
+		},
+		"base_wins": {
+			[]string{`strategy = "rebase"`}, `strategy = "rebase"`, "strategy = \"rebase\"\nbase_wins = [\"shared.txt\"]",
+			func(w *world, branch string) { // one of the commits conflicts, and the branch as a whole does not
+				w.write("octo", branch, "shared.txt", "of the branch\n")
+				w.write("octo", branch, "shared.txt", "shared\n")
+				w.write("octo", "main", "shared.txt", "of main\n")
+			},
+			func(w *world) { assert.Equal(w.t, "of main\n", w.fileOf("main", "shared.txt")) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, numbers := outdatedTrain(t, c.rule, c.was, c.now, c.second)
+			w.landBoth()
+			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+			w.notForged(numbers)
+			c.check(w)
+			assert.Empty(t, w.trains())
+		})
+	}
+}
+
+// What no longer merges by the settings that the car before it lands fails by its conflict, as it would have without the train.
+func TestACarBehindOneThatTakesBaseWinsAwayConflicts(t *testing.T) {
+	t.Parallel()
+	w, numbers := outdatedTrain(t, []string{`strategy = "no-ff"`, `base_wins = ["shared.txt"]`}, `base_wins = ["shared.txt"]`, "", func(w *world, branch string) {
+		w.write("octo", branch, "shared.txt", "of the branch\n")
+		w.write("octo", "main", "shared.txt", "of main\n")
+	})
+	w.landBoth()
+	assert.Equal(t, "merged open", w.badges(numbers...), w.logged.String())
+	w.notForged(numbers)
+	assert.Contains(t, w.request(), "shared.txt")
+	assert.Empty(t, w.trains())
+}
+
+// Who makes the commits is part of what a car is. Another account of ours builds it again.
+func TestACarOfAnotherAccountOfOursIsBuiltAgain(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"no-ff", "rebase"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t, "strategy = \""+strategy+"\"")
+			w.setting(`bots = ["octo", "sandbox-mergexo-app[bot]", "mergexo-app[bot]"]`)
+			numbers := w.ready("car", "one\n")
+			w.aboard(numbers, "")
+			_, tip := w.only()
+			w.token = "sandbox-octo"
+			w.wholeTrain()
+			w.sweep()
+			w.wholeTrain()
+			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+			if strategy == "no-ff" {
+				w.notForged(numbers)
+				assert.Contains(t, w.bare("log", "-1", "--format=%an", "main"), "octo")
+				return
+			}
+			assert.Equal(t, tip, w.at("main"), "its commits keep their authors: what was tested lands")
+			assert.NotContains(t, w.logged.String(), "train_outdated")
+		})
+	}
+}
+
+// Whoever may push can write into the record that a car was built in another way. It is built again and tested again, and does not land.
+func TestAForgedWayOfMergingLandsNothing(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n")
+	w.tested = map[string]bool{}
+	branch, tip := w.only()
+	evil := w.commitOf(tip+"^{tree}", "main")
+	w.moveRef("refs/heads/"+branch, evil)
+	w.rewriteRecord(tip, evil)
+	w.rewriteRecord(`"way":"`, `"way":"other`)
+	assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
+	assert.NotContains(t, w.bare("log", "--format=%H", "main"), evil)
+	assert.Contains(t, w.logged.String(), "train_outdated")
+	assert.Equal(t, 1, w.wholeTrain(), "what was approved is built again, and tested")
+	assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+	assert.NotContains(t, w.bare("log", "--format=%H", "main"), evil)
+}
+
+// A record of an earlier version does not say how a car was built. What it names is judged by building it once more, as it was then.
+func TestARecordThatDoesNotSayHowACarWasBuiltIsForgedByAnotherCommit(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n")
+	w.tested = map[string]bool{}
+	branch, tip := w.only()
+	w.rewriteRecord(regexp.MustCompile(`,"way":"[^"]*"`).FindString(w.recordText()), "")
+	evil := w.commitOf(tip+"^{tree}", "main")
+	w.moveRef("refs/heads/"+branch, evil)
+	w.rewriteRecord(tip, evil)
+	assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
+	assert.Len(t, w.losses(numbers[0]), 1)
+	assert.Equal(t, 1, w.wholeTrain(), "what was approved is built again, and tested")
+	assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+	assert.NotContains(t, w.bare("log", "--format=%H", "main"), evil)
+}
+
+// What such a record says honestly lands.
+func TestARecordThatDoesNotSayHowACarWasBuiltLands(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n")
+	w.tested = map[string]bool{}
+	_, tip := w.only()
+	w.rewriteRecord(regexp.MustCompile(`,"way":"[^"]*"`).FindString(w.recordText()), "")
+	assert.Equal(t, 1, w.wholeTrain())
+	assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+	assert.Equal(t, tip, w.at("main"))
+	assert.Empty(t, w.losses(numbers[0]))
+}
