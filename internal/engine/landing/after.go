@@ -48,9 +48,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	m := g.self(way)
 	g.members = []*member{m}
 	if tip == "" {
-		m.foreign, m.is.BaseSHA = true, ""
-		m.is.Landed = cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA)
-		m.notes = append(m.notes, "It was not merged by this request.")
+		m.mergedByHand(cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA))
 		return true, nil
 	}
 	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
@@ -61,6 +59,12 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 		return true, m.fromQueue(ctx, g.marker.Queue)
 	}
 	return true, nil
+}
+
+// mergedByHand notes that somebody else has merged the pull request, as this commit. It is not the tip that was to land.
+func (m *member) mergedByHand(commit string) {
+	m.foreign, m.is.BaseSHA, m.is.Landed = true, "", commit
+	m.notes = append(m.notes, "It was not merged by this request.")
 }
 
 // landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":

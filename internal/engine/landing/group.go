@@ -240,13 +240,16 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	return m, nil
 }
 
-// landedSince notes that a member has landed in a run that died before it could say so. It landed by the strategy that was recorded,
-// whatever the settings say by now.
+// landedSince notes that a member has landed in a run that died before it could say so, or that somebody else has merged it. It
+// landed by the strategy that was recorded, whatever the settings say by now.
 func (m *member) landedSince(ctx context.Context) error {
 	by := m.way
 	by.Strategy = cmp.Or(m.is.Strategy, by.Strategy)
 	if m.is.Landed != "" {
 		m.way = by
+		if m.is.Landed != m.is.Tip {
+			m.mergedByHand(m.is.Landed)
+		}
 		return nil
 	}
 	if m.is.Tip == "" {
@@ -262,10 +265,16 @@ func (m *member) landedSince(ctx context.Context) error {
 		return m.compare(ctx)
 	}
 	relation, err := m.Relation(ctx, m.is.Tip, facts.BaseSHA)
-	if err == nil && lineage.Decide(relation) == lineage.Pass {
+	switch {
+	case err != nil:
+		return err
+	case lineage.Decide(relation) == lineage.Pass:
 		m.way, m.is.Landed, m.made.Tip = by, m.is.Tip, m.is.Tip
+	case m.Snap.Pull.State == model.PullMerged:
+		m.way = by
+		m.mergedByHand(cmp.Or(facts.MergeCommit, facts.BaseSHA))
 	}
-	return err
+	return nil
 }
 
 // requestOf is the request as it is for one member.
