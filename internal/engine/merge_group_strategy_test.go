@@ -228,3 +228,53 @@ func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
 		})
 	}
 }
+
+// diesBeforeItLands lets the process die once it has said on both pull requests what is to land.
+func (g *grouped) diesBeforeItLands() model.Event {
+	g.t.Helper()
+	return g.diesAt(diesFirst, func(r *http.Request) bool {
+		return strings.Contains(r.URL.Path, "git-receive-pack") && len(g.said()) > 0
+	})
+}
+
+// A member whose strategy its repository refuses by now is told, as it is of one that was never usable.
+func TestMergeGroupWhoseRestMayNotBeMergedThatWayByNow(t *testing.T) {
+	t.Parallel()
+	linear := func(g *grouped, on bool) {
+		g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "linear": on})
+	}
+	t.Run("a part has landed", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t)
+		g.mergedBy("no-ff")
+		ev := g.landsInPart()
+		linear(g, true)
+		there := g.main()
+		rep := g.take(ev)
+		assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+		assert.Equal(t, there, g.main())
+		assert.Equal(t, []string{"merging STRATEGY_UNUSABLE"}, g.merges())
+		assert.Contains(t, g.words(), "octo/client#1")
+		assert.Contains(t, g.words(), "linear history")
+		assert.Contains(t, g.words(), "already merged and stay")
+		linear(g, false)
+		g.take(ev)
+		g.together()
+	})
+	t.Run("nothing has landed", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t)
+		g.mergedBy("no-ff")
+		here, there := g.at("main"), g.main()
+		ev := g.diesBeforeItLands()
+		linear(g, true)
+		rep := g.take(ev)
+		assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+		assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+		assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, g.merges())
+		assert.Contains(t, g.words(), "linear history")
+		require.Len(t, g.said(), 1)
+		assert.Contains(t, g.said()[0]["body"], `"state":"merge_failed"`)
+		assert.Contains(t, g.said()[0]["body"], "linear history")
+	})
+}

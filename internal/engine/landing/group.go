@@ -63,7 +63,7 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		return first
 	}
 	for _, m := range g.members { // once it is known what has landed
-		if err := queued(g, m); err != nil {
+		if err := refused(g, m); err != nil {
 			return err
 		}
 	}
@@ -103,12 +103,26 @@ func landedInPart(g *merger) bool {
 	return len(all) > 1 && all[0].Tip != "" && !slices.ContainsFunc(g.members, read)
 }
 
-// queued refuses a member that GitHub's merge queue would have to merge: it takes one at a time, and nothing goes past it.
-func queued(g *merger, m *member) error {
-	if m.is.Landed != "" || m.way.Strategy != model.StrategyQueue {
+// refused refuses a member that no strategy can land by now, and one that GitHub's merge queue would have to merge: it takes one at
+// a time, and nothing goes past it.
+func refused(g *merger, m *member) error {
+	if m.is.Landed != "" {
 		return nil
 	}
-	s := &Failure{Failure: merge.QueueAlone()}
+	var s *Failure
+	switch m.way.Strategy {
+	default:
+		return nil
+	case "":
+		_, err := merge.ChooseFor(m.policy(), m.Snap.Pull, *m.MergeFacts, requestOf(g, m))
+		why := (*merge.Refusal)(nil)
+		if !errors.As(err, &why) {
+			return err
+		}
+		s = &Failure{Failure: merge.Failure{Code: why.Code, Detail: why.Text}}
+	case model.StrategyQueue:
+		s = &Failure{Failure: merge.QueueAlone()}
+	}
 	if !g.isSelf(m) {
 		s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
 	}
