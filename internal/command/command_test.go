@@ -139,6 +139,10 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"merge_cancel_nothing", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeFailed) }), model.Rejected},
 		{"merge_cancel_done", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
 		{"merge_cancel_merged", "/mergexo merge cancel", merged(), model.Rejected},
+		{"merge_cancel_member", "/mergexo merge cancel", with(free(), func(c *command.Case) {
+			c.State.Merges = requested(model.MergeRunning)
+			c.State.Merges[0].Marker.Leader = "octo/api#3"
+		}), model.Rejected},
 		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
 		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) {
 			c.Found = &command.Found{Verdict: model.Applied, Text: "**Opened a revert:** #9 reverts it."}

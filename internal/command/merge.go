@@ -71,15 +71,21 @@ func (c Case) cancel() Answer {
 	switch {
 	case m != nil && m.Marker.State == model.MergeDone:
 		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` reverts it.", c.Target.Pull.Number, m.URL)
-	case c.Target.Pull.State == model.PullMerged:
+	case c.Target.Pull.State == model.PullMerged && !c.Facts.Halted:
 		return c.reject("Pull request %d is merged already. `/mergexo revert` reverts it.", c.Target.Pull.Number)
 	case m == nil || !m.Marker.Open():
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
+	case m.Marker.Leader != "":
+		return c.reject("It is merged together with others, by the request on %s. Give this command there.", m.Marker.Leader)
 	}
+	text := fmt.Sprintf("**Cancelled** the [request](%s) by %s. Nothing was merged.", m.URL, m.Marker.By)
 	if m.Marker.State == model.MergeRunning {
-		return c.reject("The [merge](%s) is running and cannot be stopped now. Once it has landed, `/mergexo revert` reverts it.", m.URL)
+		if !c.Facts.Halted {
+			return c.reject("The [merge](%s) is running and cannot be stopped now. Once it has landed, `/mergexo revert` reverts it.", m.URL)
+		}
+		text = fmt.Sprintf("**Cancelled** what has not landed of the [request](%s) by %s. What has landed stays.", m.URL, m.Marker.By)
 	}
-	return Answer{model.Applied, fmt.Sprintf("**Cancelled** the [request](%s) by %s. Nothing was merged.", m.URL, m.Marker.By),
+	return Answer{model.Applied, text,
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}
 }
 

@@ -52,6 +52,16 @@ func TestACancelEndsWhatWaits(t *testing.T) {
 	assert.Equal(t, want, command.Decide(c).Marker, "whoever has taken over may be stopped by it as well")
 }
 
+func TestACancelEndsAGroupThatHasLandedInPart(t *testing.T) {
+	c := given(merged(), "/mergexo merge cancel")
+	c.State.Merges, c.Facts.Halted = requested(model.MergeRunning), true
+	got := command.Decide(c)
+	assert.Equal(t, model.Applied, got.Verdict)
+	assert.Equal(t, model.CommandMarker{Key: c.Key, Command: command.MergeCancel, Result: model.Applied, By: "olga", At: noon}, got.Marker)
+	said := command.Said{Comment: posted("/mergexo merge cancel"), Commands: []command.Command{c.Command}}
+	golden.Text(t, "merge_cancel_group.md", command.Text(said, 0, got))
+}
+
 func TestWhatAMergeChangesWhereItIsSaid(t *testing.T) {
 	found := &command.Found{Verdict: model.Applied, Text: "x"}
 	for line, want := range map[string]bool{"/mergexo merge dry-run": false, "/mergexo merge": false, "/mergexo merge cancel": false} {

@@ -47,3 +47,42 @@ func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 		})
 	}
 }
+
+func TestMergeGroupThatIsCancelledInPartOutlivesADeathAfterAnyWrite(t *testing.T) {
+	t.Parallel()
+	for _, turned := range []bool{false, true} {
+		badges, merges, there := []string{"merged", "open"}, "done", `"state":"merge_failed"`
+		if turned {
+			badges, merges, there = []string{"open", "merged"}, "merge_failed CANCELLED", `"state":"done"`
+		}
+		set := func(t *testing.T) *grouped {
+			g := newGroup(t)
+			if turned {
+				g.turnRound()
+			}
+			g.landsInPart()
+			return g
+		}
+		g := set(t)
+		g.cancels()
+		writes := g.gate.writes
+		for n := 1; n <= writes; n++ {
+			t.Run(fmt.Sprintf("turned %t, write %d of %d", turned, n, writes), func(t *testing.T) {
+				t.Parallel()
+				g := set(t)
+				g.gate.only(n, diesAfter)
+				g.talk("carol", "/mergexo merge cancel")
+				ev := g.delivery("issue_comment")
+				g.take(ev)
+				require.True(t, g.gate.died())
+				g.gate.revive()
+				g.recover(ev)
+				assert.Equal(t, badges, g.badges())
+				assert.Equal(t, []string{merges}, g.merges())
+				require.Len(t, g.said(), 1)
+				assert.Contains(t, g.said()[0]["body"], there)
+				assert.Len(t, g.marked("command", ""), 1)
+			})
+		}
+	}
+}

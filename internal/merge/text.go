@@ -103,9 +103,13 @@ func mention(a model.Actor) string {
 	return ", @" + a.Login
 }
 
-// CancelText takes the place of a request that an operator has taken back.
+// CancelText takes the place of a request that an operator has taken back. What has landed of its group stays.
 func CancelText(p model.Pull, m model.MergeMarker, by string) string {
-	return fmt.Sprintf("**Cancelled** by %s: %s. Nothing was changed.", by, what(p, m))
+	stays := "Nothing was changed."
+	if len(landed(p, m)) > 0 {
+		stays = untouched(p, m, Failure{})
+	}
+	return fmt.Sprintf("**Cancelled** by %s: %s. %s", by, what(p, m), stays)
 }
 
 // SupersededText takes the place of a request that a later one has replaced, which stands at url.

@@ -126,6 +126,8 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"done_given_up": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
 			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " had changes of its own, which landed too"}}),
 		"cancel":                merge.CancelText(p, asked(), "oskar"),
+		"cancel_group":          merge.CancelText(p, with(func(m *model.MergeMarker) { m.Members = pair("", e) }), "oskar"),
+		"cancel_member":         merge.CancelText(member(), with(func(m *model.MergeMarker) { m.Members = pair(d, "") }), "oskar"),
 		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
 		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
 		"dry_run_no_tests":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d}),

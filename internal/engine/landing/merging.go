@@ -87,11 +87,7 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		return g.ended(ctx, err)
 	}
 	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 { // what has landed of a group is not asked about again
-		way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
-		if err != nil {
-			way = merge.Way{Strategy: g.marker.Strategy}
-		}
-		return g.ended(ctx, g.run(ctx, way))
+		return g.ended(ctx, g.run(ctx, wayBegun(g)))
 	}
 	if err := g.untilIdle(ctx); err != nil {
 		return nil, err
@@ -121,6 +117,15 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		}
 	}
 	return g.ended(ctx, g.run(ctx, v.Way))
+}
+
+// wayBegun is how a group lands that a run has begun to merge.
+func wayBegun(g *merger) merge.Way {
+	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
+	if err != nil {
+		return merge.Way{Strategy: g.marker.Strategy}
+	}
+	return way
 }
 
 // inNoGroup says that the pull request lands without others of a group, which are tested here.
@@ -212,6 +217,8 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted in the meantime", g.Event.Number)
 	case !now.Marker.Open():
 		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
+	case now.Marker.Reason == model.CodeCancelled && len(now.Marker.Members) > 0:
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was cancelled, and what has landed of its group is not told yet", g.Event.Number)
 	case now.Marker.Reason == model.CodeCancelled:
 		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
 		return cmp.Or(g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, now.Marker.Detail)),

@@ -314,13 +314,8 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if !m.Open() {
 		return nil, nil
 	}
-	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled {
-		g := newMerger(p, *said)
-		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
-			return away, err
-		}
-		g.marker.State = model.MergeFailed
-		return nil, g.edit(ctx, merge.CancelText(p.Snap.Pull, g.marker, m.Detail))
+	if m.Reason == model.CodeCancelled && (m.State == model.MergeWaiting || len(m.Members) > 0) {
+		return cancel(ctx, newMerger(p, *said))
 	}
 	if err := YieldToOther(ctx, p.Thread); err != nil {
 		return nil, err

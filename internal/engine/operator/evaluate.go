@@ -20,6 +20,9 @@ import (
 func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err error) {
 	c.Target, c.State, c.Agent = p.Snap, p.State, p.Settings.Agent.Adapter
 	c.Gates = turn.Gates(p.Snap, p.State, p.Policy)
+	if c.Facts.Halted, err = halted(ctx, p, c.Command); err != nil {
+		return decision{}, err
+	}
 	if answer, early := command.Early(c); early && slices.Contains([]string{"merge", "revert", "review"}, c.Command.Name) {
 		return decision{answer: answer, asked: c}, nil
 	}
@@ -54,6 +57,16 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 	}
 	c.Facts.Permission = permission
 	return decision{answer: command.Decide(c), asked: c}, nil
+}
+
+// halted says, of the merge that a command cancels, that it is of a group which a run has begun to land, and that no run is at it.
+func halted(ctx context.Context, p *Desk, c command.Command) (bool, error) {
+	m := p.State.Merge()
+	if c.Name != "merge" || !c.Cancel || m == nil || m.Marker.State != model.MergeRunning || len(m.Marker.Members) == 0 {
+		return false, nil
+	}
+	live, err := thread.MergeAtWork(ctx, p.Thread, *m)
+	return !live, err
 }
 
 // evaluateIssue decides a command about the work on the issue that it was given on.
