@@ -56,7 +56,7 @@ func (n need) list(ctx context.Context, own *git.Checkout, from, to string, know
 	if err != nil {
 		return nil, unverified(ctx, err)
 	}
-	own.Boundary = []byte(strings.Join(append(n.tops, n.merged...), "\n") + "\n") // their parents are not here
+	own.Boundary = append([]byte(strings.Join(append(n.tops, n.merged...), "\n")+"\n"), n.shallow...) // their parents are not here
 	if err := os.WriteFile(filepath.Join(own.OwnDir, "shallow"), own.Boundary, 0o600); err != nil {
 		return nil, fmt.Errorf("write shallow file: %w", err)
 	}
@@ -71,7 +71,7 @@ func unverified(ctx context.Context, err error) error {
 	}
 	says := err.Error()
 	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit > 0 {
-		says = strings.TrimSpace(failed.Stderr)
+		says = strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; ")
 	}
 	return &ErrUnverified{"objects of the checkout are missing or have another content than their names say: " + says}
 }
@@ -96,11 +96,13 @@ type need struct {
 	merged []string // their ancestors that the published commits stand on, too
 	links  []string // the commits between those
 	ids    []string
+
+	shallow []byte // the checkout's own boundary, which is not among the objects
 }
 
 // needed lists what is new; and what that stands on without files, but for those that are replaced or are there under another name.
 func needed(ctx context.Context, c *git.Checkout, from, to string, known []string) (n need, err error) {
-	n.tops = slices.Compact(slices.Sorted(slices.Values(append([]string{from}, known...))))
+	n.tops, n.shallow = slices.Compact(slices.Sorted(slices.Values(append([]string{from}, known...)))), c.Boundary
 	listed, err := Publishes(ctx, c, from, to, known)
 	if err != nil {
 		return n, err
@@ -122,6 +124,9 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 		} else if !slices.Contains(n.tops, end) {
 			n.merged = append(n.merged, end)
 		}
+	}
+	if len(listed.commits) == 0 && !slices.Contains(n.tops, to) { // nothing is new, if that is true
+		n.merged = append(n.merged, to)
 	}
 	for _, end := range n.merged {
 		n.links = append(n.links, list(slices.Concat([]string{"--ancestry-path"}, n.tops, []string{"^" + end})...)...)

@@ -218,3 +218,31 @@ func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	require.NoError(t, err)
 	return string(out)
 }
+
+// An agent can merge what only a part of the history of is here.
+func TestVerifiedSeesWhatHasNoHistory(t *testing.T) {
+	h := gittest.NewHub(t)
+	h.Grow("main", 130) // more than are fetched
+	h.Git(h.Dev, "branch", "old", "main~60")
+	theirs := h.Commit("old", "theirs", map[string]string{"theirs.txt": "t\n"})
+	h.Git(h.Dev, "branch", "agent/x", "main")
+	base := h.Commit("agent/x", "ours", map[string]string{"ours.txt": "x\n"})
+	c := h.Open(h.Workspace("agent/x", "--depth=1"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", base))
+	require.NoError(t, fetch.Commits(gittest.Ctx, c, theirs))
+	h.Agent(c, "merge", "-q", "--allow-unrelated-histories", "-X", "ours", "-m", "take theirs", theirs)
+	head := h.Agent(c, "rev-parse", "HEAD")
+	known := []string{base}
+	require.NotEmpty(t, c.Boundary, "or there is nothing to be seen")
+	listed, err := history.Publishes(gittest.Ctx, c, base, head, known)
+	require.NoError(t, err)
+	want, text, err := seen(t, c, listed)
+	require.NoError(t, err)
+	assert.Contains(t, want, "A theirs.txt")
+	require.NoError(t, history.Verified(gittest.Ctx, c, base, head, known, func(own *git.Checkout, listed *history.Published) error {
+		got, added, err := seen(t, own, listed)
+		assert.Equal(t, want, got)
+		assert.Equal(t, text, added)
+		return err
+	}))
+}
