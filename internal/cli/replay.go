@@ -69,7 +69,7 @@ func replay(p *program, c *cli.Context) error {
 			return ev, madeAssumed, err
 		})
 	}
-	ev, err := readEvent(c.String("name"), c.String("event"), w.repository)
+	ev, payload, err := readEvent(c.String("name"), c.String("event"), w.repository)
 	if errors.Is(err, github.ErrNotOurs) {
 		return p.finish(c, place{}, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
 	}
@@ -80,7 +80,7 @@ func replay(p *program, c *cli.Context) error {
 		return p.handle(c.Context, c, w, ev, !c.Bool("apply"))
 	}
 	return offline(p, c, w, func(_ place, s *sandbox.Server, _ sandbox.URLs) (model.Event, []string, error) {
-		assumed, err := seedEvent(p, c, s, ev)
+		assumed, err := seedEvent(p, c, s, ev, payload)
 		return ev, assumed, err
 	})
 }
@@ -169,11 +169,7 @@ func offline(p *program, c *cli.Context, w place, set func(place, *sandbox.Serve
 }
 
 // seedEvent re-enacts the event of a file, and returns what had to be assumed.
-func seedEvent(p *program, c *cli.Context, s *sandbox.Server, ev model.Event) ([]string, error) {
-	payload, err := os.ReadFile(c.String("event"))
-	if err != nil {
-		return nil, usagef("read the payload: %w", err)
-	}
+func seedEvent(p *program, c *cli.Context, s *sandbox.Server, ev model.Event, payload []byte) ([]string, error) {
 	path, _ := p.lookup("PATH")
 	checkout, err := clone(c.Context, c.String("checkout"), path)
 	if err != nil {

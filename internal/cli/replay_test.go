@@ -42,6 +42,14 @@ func TestReplayMakesEventsFromNothing(t *testing.T) {
 	}
 }
 
+func TestReplayReadsAnEventFromAPipe(t *testing.T) {
+	payload := text(t, pull7)
+	fromFile := program(t, nil, "replay", "--event", pull7, "--dry-run")
+	got := programIn(t, t.TempDir(), payload, nil, "replay", "--event", "/dev/stdin", "--dry-run")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, fromFile.out, got.out)
+}
+
 func TestTheListOfEventsIsForProgramsToo(t *testing.T) {
 	var all struct {
 		Events []struct{ Event, About, Body string }

@@ -152,7 +152,7 @@ func (p *program) runCommand() *cli.Command {
 			if w.eventPath == "" {
 				return missing(usagef("GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"), p.noToken())
 			}
-			ev, err := readEvent(w.event, w.eventPath, w.repository)
+			ev, _, err := readEvent(w.event, w.eventPath, w.repository)
 			if errors.Is(err, github.ErrNotOurs) {
 				return p.finish(c, w, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
 			}
@@ -182,18 +182,24 @@ func parts(phase, bundle string) (thread.Phase, string, error) {
 	return "", "", usagef("--phase: %q is unknown%s", phase, nearest.Hint(phase, []string{string(thread.AgentPhase), string(thread.ApplyPhase)}))
 }
 
-// readEvent reads a payload from a file.
-func readEvent(name, path, repository string) (model.Event, error) {
+// readEvent reads an event from a file, once: it may be a pipe. It also returns the payload.
+func readEvent(name, path, repository string) (model.Event, []byte, error) {
 	payload, err := os.ReadFile(path)
 	if err != nil {
-		return model.Event{}, usagef("read the payload: %w", err)
+		return model.Event{}, nil, usagef("read the payload: %w", err)
 	}
+	ev, err := parseEvent(name, path, repository, payload)
+	return ev, payload, err
+}
+
+// parseEvent reads an event from its payload, which was in the file path.
+func parseEvent(name, path, repository string, payload []byte) (ev model.Event, err error) {
 	if name == "" {
 		if name, err = inferEvent(path, payload); err != nil {
 			return model.Event{}, err
 		}
 	}
-	ev, err := github.ParseEvent(name, payload)
+	ev, err = github.ParseEvent(name, payload)
 	if errors.Is(err, github.ErrNotOurs) {
 		return ev, err
 	}
