@@ -75,11 +75,9 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 			Dir: c.String("checkout"), Temp: w.temp, Scratch: p.scratch, Path: path, Now: w.now, Log: log, Env: withoutSecrets(os.Environ()), Local: c.Bool("local"),
 		},
 	})
-	if cerr := errors.Join(foreign.Close(), console.End()); err == nil && cerr != nil {
-		return cerr
-	}
+	left := p.leave(w, &rep, func() error { return errors.Join(foreign.Close(), console.End()) })
 	if err != nil {
-		return p.mistake(c, w, rep, usageError{err})
+		return p.mistake(c, w, rep, errors.Join(usageError{err}, left))
 	}
 	return p.finish(c, w, model.Repo{}, rep)
 }
