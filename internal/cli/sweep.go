@@ -81,13 +81,13 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	w.plans = opt.Plan
 	e, done, err := p.engine(c, w, repo, fmt.Sprintf("mergexo sweep %s", repo))
 	if err != nil {
-		return p.unswept(c, w, sweeping.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
+		return p.unswept(c, w, repo, sweeping.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}
 	e.DryRun(c.Bool("dry-run"))
 	swept, err := e.Sweep(ctx, repo, opt)
 	left := p.leave(w, &swept.Results[len(swept.Results)-1], done)
 	if err != nil {
-		return p.unswept(c, w, swept, errors.Join(atFault(err), left))
+		return p.unswept(c, w, repo, swept, errors.Join(atFault(err), left))
 	}
 	if opt.Plan && swept.Result() == model.ResultNothing {
 		err = p.showMatrix(ctx, w, e, repo, swept.Work)
@@ -101,14 +101,30 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 }
 
 // unswept ends a sweep with an error that the caller has to fix: exit code 2, after writing the reports.
-func (p *program) unswept(c *cli.Context, w place, swept sweeping.Swept, err error) error {
-	own := &swept.Results[len(swept.Results)-1]
+func (p *program) unswept(c *cli.Context, w place, repo model.Repo, swept sweeping.Swept, err error) error {
+	setExits(swept.Results)
+	last := len(swept.Results) - 1
+	own := &swept.Results[last]
 	own.Result, own.Exit = model.ResultFailed, ExitUsage
-	told := report.Outputs(w.output, *own)
-	if c.Bool("json") {
+	told := errors.Join(report.Outputs(w.output, *own), w.summariseSweep(repo, swept))
+	switch {
+	case c.Bool("json"):
 		told = errors.Join(told, report.Results(p.Out, swept.Results))
+	case last > 0: // standard error says what the sweep's own report does
+		told = errors.Join(told, report.SweepAccount(p.Out, swept.Board, withoutReason(swept.Results, last)))
 	}
 	return errors.Join(err, told)
+}
+
+// setExits sets the exit code of each report, and tells whether the caller has to fix something.
+func setExits(results []model.Report) (mistaken bool) {
+	for i := range results {
+		r := &results[i]
+		if r.Exit = exitCodes[r.Result]; r.Mistaken {
+			r.Exit, mistaken = ExitUsage, true
+		}
+	}
+	return mistaken
 }
 
 // showMatrix prints the work as a matrix, and sets it as an output for later jobs. It determines max-parallel only if there
@@ -118,10 +134,13 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 	parallel := config.Defaults().Sweep.MaxParallel
 	if len(m.Include) > 0 {
 		file, _, err := e.GitHub.Repositories.File(ctx, repo, thread.SettingsPath)
-		if err != nil {
+		var rep model.Report
+		if wrong := e.Conclude(err, &rep); wrong != nil || rep.Result == model.ResultFailed {
 			return atFault(err)
 		}
-		if settings, err := config.ParseWithoutAgent(file.Text, thread.SettingsPath); err == nil {
+		if err != nil {
+			e.Log.Warn("default_max_parallel", "max_parallel", parallel, "error", err)
+		} else if settings, err := config.ParseWithoutAgent(file.Text, thread.SettingsPath); err == nil {
 			parallel = settings.Sweep.MaxParallel
 		}
 	}
@@ -131,21 +150,21 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 // finishSweep shows the results of a sweep and sets the exit code.
 func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sweeping.Swept) error {
 	whole, cause := sum(swept)
-	p.exit = exitCodes[whole.Result]
-	for i := range swept.Results {
-		r := &swept.Results[i]
-		if r.Exit = exitCodes[r.Result]; r.Mistaken {
-			r.Exit, p.exit = ExitUsage, ExitUsage
-		}
+	if p.exit = exitCodes[whole.Result]; setExits(swept.Results) {
+		p.exit = ExitUsage
 	}
 	if err := errors.Join(report.Outputs(w.output, whole), w.summariseSweep(repo, swept)); err != nil {
 		return err
+	}
+	shown := swept.Results
+	if complains(p, w, whole) {
+		shown = withoutReason(shown, cause)
 	}
 	if c.Bool("json") {
 		if err := report.Results(p.Out, swept.Results); err != nil {
 			return err
 		}
-	} else if err := report.SweepAccount(p.Out, swept.Board, withoutReason(p, w, whole, swept.Results, cause)); err != nil {
+	} else if err := report.SweepAccount(p.Out, swept.Board, shown); err != nil {
 		return err
 	}
 	return p.verdict(w, whole)
@@ -173,10 +192,7 @@ func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 }
 
 // withoutReason are the reports without the one reason that standard error gives.
-func withoutReason(p *program, w place, whole model.Report, all []model.Report, cause int) []model.Report {
-	if !complains(p, w, whole) {
-		return all
-	}
+func withoutReason(all []model.Report, cause int) []model.Report {
 	all = slices.Clone(all)
 	all[cause].Reason = ""
 	return all

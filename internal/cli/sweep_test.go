@@ -139,6 +139,44 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	assert.Equal(t, "matrix={\"include\":[]}\nwork=false\nmax-parallel=20\n", text(t, output), "nobody asks how many jobs there may be of none")
 }
 
+func TestAPlanNeedsNoSettings(t *testing.T) {
+	for name, fault := range map[string]string{
+		"a server that is down": `"status": 503`, "a limit": `"status": 429, "headers": {"Retry-After": "7200"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
+			h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"path": "/api/v3/repos/octo/widgets/contents/.github/mergexo.toml"}, "times": 99, `+fault+`}`))
+			env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+			got := program(t, env, "sweep", "--matrix")
+			require.Equal(t, 0, got.exit, got.errout)
+			assert.Contains(t, got.out, `{"include":[{"group":"1",`)
+			assert.Contains(t, text(t, output), "work=true\nmax-parallel=20\n")
+			assert.Contains(t, got.errout, "default_max_parallel")
+		})
+	}
+}
+
+// The first number fails, and what the sweep does about the whole repository is refused.
+func TestASweepThatEndsWithAMistakeTellsWhatItDid(t *testing.T) {
+	sweeps := func(args ...string) (ran, string) {
+		h := newHub(t, command("exit 1"))
+		h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}, "status": 404, "times": 9}`))
+		env, _, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+		got := program(t, env, append([]string{"sweep"}, args...)...)
+		assert.Equal(t, 2, got.exit, got.errout)
+		assert.Regexp(t, `(?m)^mergexo: .*404`, got.errout)
+		return got, text(t, summary)
+	}
+	got, summary := sweeps("--json")
+	assert.Equal(t, map[int]string{0: "failed 2", 1: "failed 1"}, swept(t, got))
+	assert.Regexp(t, `(?m)^\| \[#1\]\(.*\) \| failed \|`, summary)
+	assert.Regexp(t, `(?m)^\| repository \| failed \| .*404`, summary)
+
+	got, _ = sweeps()
+	assert.Contains(t, got.out, "== #1\n")
+	assert.NotContains(t, got.out, "404", "standard error says that")
+}
+
 func TestHowASweepEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings, fault string
