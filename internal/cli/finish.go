@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -97,14 +98,7 @@ func (p *program) verdict(w place, rep model.Report) error {
 }
 
 // fails reports whether this result should fail the step, by the Action's inputs.
-func (w place) fails(r model.Result) bool {
-	for _, word := range strings.FieldsFunc(w.failOn, func(c rune) bool { return c == ',' || c == ' ' }) {
-		if strings.EqualFold(word, string(r)) {
-			return true
-		}
-	}
-	return false
-}
+func (w place) fails(r model.Result) bool { return slices.Contains(w.failOn, r) }
 
 // summarise writes a report to the job summary.
 func (w place) summarise(repo model.Repo, rep model.Report) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -40,7 +41,7 @@ type place struct {
 	run                  thread.Run
 	actions, debug       bool
 	now                  func() time.Time
-	failOn               string
+	failOn               []model.Result
 	failOnSet            bool
 	phase                thread.Phase
 	plans                bool // a sweep that only tells what is due
@@ -76,7 +77,11 @@ func (p *program) where() (place, error) {
 		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env(p, "RUNNER_DEBUG") == "1",
 	}
 	w.now = time.Now
-	w.failOn, w.failOnSet = p.lookup("MERGEXO_FAIL_ON")
+	words, set := p.lookup("MERGEXO_FAIL_ON")
+	if w.failOn, err = doctor.FailOn(words); err != nil {
+		return place{}, usageError{err}
+	}
+	w.failOnSet = set
 	if err := github.CheckServer(w.server); err != nil {
 		return place{}, usageError{err}
 	}

@@ -58,6 +58,7 @@ var checks = []check{
 	{"workflows", "isolation", isolation},
 	{"workflows", "pins", pins},
 	{"workflows", "checkout", checkout},
+	{"workflows", "fail-on", failOn},
 	{"github", "token", token},
 	{"github", "app", appSetUp},
 	{"github", "checks", checksSeen},

@@ -326,6 +326,9 @@ var faults = map[string]map[string]fault{
 		"credentials": edit("          persist-credentials: false\n", ""),
 		"shallow":     edit("          fetch-depth: 0\n", ""),
 	},
+	"fail-on": {
+		"a typo": edit("          signing-key", "          fail-on: blocked, faild\n          signing-key"),
+	},
 	"token": {
 		"none":    hubOf(func(h *Hub) { *h = Hub{} }),
 		"no name": hubOf(func(h *Hub) { *h = Hub{State: HubNoName, Why: "the remote origin is not at https://github.com"} }),
