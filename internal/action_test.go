@@ -223,3 +223,28 @@ func TestTheActionsLastStepBecomesTheProgram(t *testing.T) {
 	_ = cmd.Wait()
 	assert.Equal(t, 75, cmd.ProcessState.ExitCode())
 }
+
+// A block in YAML ("command: |") has line breaks, which separate words as spaces do. Without a word there is nothing to run.
+func TestTheActionsCommandMayHaveLines(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "mergexo")
+	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\nfor a in \"$@\"; do echo \"<$a>\"; done\n"), 0o755))
+	const none = "mergexo: command: want a mergexo command such as run, got nothing: set the action's input command, or leave it out\n"
+	for command, want := range map[string]string{
+		"sweep\n--only 7\n":       "<sweep>\n<--only>\n<7>\n<--bundle>\n</a b>\n",
+		"\n  run\r\n\t--json *  ": "<run>\n<--json>\n<*>\n<--bundle>\n</a b>\n",
+		"":                        none,
+		" \n\t\r\n":               none,
+	} {
+		t.Run(command, func(t *testing.T) {
+			cmd := exec.Command("bash", "../scripts/action/run")
+			cmd.Env = append(os.Environ(), "MERGEXO_BINARY="+binary, "MERGEXO_COMMAND="+command, "MERGEXO_BUNDLE=/a b")
+			out, err := cmd.CombinedOutput()
+			assert.Equal(t, want, string(out))
+			if want == none {
+				assert.Equal(t, 2, cmd.ProcessState.ExitCode())
+			} else {
+				assert.NoError(t, err)
+			}
+		})
+	}
+}
