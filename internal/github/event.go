@@ -23,8 +23,8 @@ var readers = map[string]func(object, *model.Event){
 	"pull_request_review":         readReview,
 	"pull_request_review_comment": readReviewComment,
 	"workflow_run":                readRun,
-	"check_suite":                 func(o object, e *model.Event) { readChecked(o.object("check_suite"), e) },
-	"check_run":                   func(o object, e *model.Event) { readChecked(o.object("check_run"), e) },
+	"check_suite":                 func(o object, e *model.Event) { readChecked(o, o.object("check_suite"), e) },
+	"check_run":                   func(o object, e *model.Event) { readChecked(o, o.object("check_run"), e) },
 	"status":                      func(o object, e *model.Event) { e.SHA = o.text("sha", true) },
 	"push":                        readPush,
 	"delete":                      readDelete,
@@ -114,9 +114,10 @@ func readSaid(o object, e *model.Event, times ...string) {
 }
 
 // readChecked takes the commit and the pull requests that GitHub connects with it. It connects none with the commit of a
-// fork's pull request; then the event is about no number. A status names a commit and nothing else.
+// fork's pull request; then the event is about no number. Numbers of another repository do not count. A status names a commit
+// and nothing else.
 // https://docs.github.com/webhooks/webhook-events-and-payloads#check_suite
-func readChecked(o object, e *model.Event) {
+func readChecked(payload, o object, e *model.Event) {
 	e.SHA, e.Branch = o.text("head_sha", false), o.text("head_branch", false)
 	switch pulls := o.fields["pull_requests"].(type) {
 	case nil:
@@ -128,7 +129,9 @@ func readChecked(o object, e *model.Event) {
 				o.fail(key, "want an object, got "+describe(v))
 				return
 			}
-			e.Numbers = append(e.Numbers, object{o.name(key), one, o.trouble}.number("number"))
+			if pull := (object{o.name(key), one, o.trouble}); isHere(payload, pull) {
+				e.Numbers = append(e.Numbers, pull.number("number"))
+			}
 		}
 	default:
 		o.fail("pull_requests", "want a list, got "+describe(pulls))
@@ -138,11 +141,29 @@ func readChecked(o object, e *model.Event) {
 	}
 }
 
+// isHere reports whether a pull request is one of the payload's repository. GitHub also lists those that merge the commit's branch
+// into a fork, with the fork's numbers.
+func isHere(payload, pull object) bool {
+	if !pull.has("base") {
+		return true
+	}
+	base := pull.object("base")
+	if !base.has("repo") {
+		return true
+	}
+	here, there := payload.object("repository"), base.object("repo")
+	if here.has("id") && there.has("id") {
+		return here.id("id") == there.id("id")
+	}
+	url := strings.ToLower(there.text("url", false))
+	return url == "" || strings.HasSuffix(url, "/repos/"+strings.ToLower(here.text("full_name", true)))
+}
+
 // readRun takes the run, too. How it ended is null until it is completed.
 // https://docs.github.com/webhooks/webhook-events-and-payloads#workflow_run
 func readRun(o object, e *model.Event) {
 	run := o.object("workflow_run")
-	readChecked(run, e)
+	readChecked(o, run, e)
 	e.RunID, e.Conclusion = run.id("id"), run.text("conclusion", false)
 }
 

@@ -127,6 +127,33 @@ func TestWhenItWasSaid(t *testing.T) {
 	}
 }
 
+// GitHub lists a pull request from a branch here into a fork, too. Its number is the fork's, and may be anything here.
+func TestPullRequestsOfAnotherRepositoryDoNotCount(t *testing.T) {
+	of := func(number int, repo map[string]any) any {
+		return map[string]any{"number": number, "base": map[string]any{"ref": "main", "repo": repo}}
+	}
+	for name, here := range map[string]struct {
+		id  int
+		url string
+	}{"workflow_run": {300029405, "https://api.github.com/repos/Octo-Org/octo-repo"}, "check_run": {186853002, "https://ghe.example/api/v3/repos/codertocat/hello-world"},
+		"check_suite": {186853002, "https://api.github.com/repos/Codertocat/Hello-World"}} {
+		for what, c := range map[string]struct {
+			pulls []any
+			want  []int
+		}{
+			"another id":         {[]any{of(7, map[string]any{"id": 5, "url": here.url}), of(2, map[string]any{"id": here.id})}, []int{2}},
+			"another address":    {[]any{of(7, map[string]any{"url": "https://api.github.com/repos/fork/" + here.url[strings.LastIndex(here.url, "/")+1:]}), of(3, map[string]any{"url": here.url})}, []int{3}},
+			"none of ours":       {[]any{of(7, map[string]any{"id": 5})}, nil},
+			"without any detail": {[]any{of(4, nil), of(5, map[string]any{}), map[string]any{"number": 6, "base": nil}}, []int{4, 5, 6}},
+		} {
+			e, err := ParseEvent(name, edit(t, name, c.pulls, name, "pull_requests"))
+			require.NoError(t, err)
+			assert.Equal(t, c.want, e.Numbers, "%s: %s", name, what)
+			assert.Equal(t, c.want != nil, e.IsPull, "%s: %s", name, what)
+		}
+	}
+}
+
 // A push and a deletion are about a branch, whatever became of it; tags are nobody's.
 func TestPushesOfBranches(t *testing.T) {
 	none := strings.Repeat("0", 40)
@@ -195,6 +222,7 @@ func TestForeignPayloads(t *testing.T) {
 		{"workflow_run", edit(t, "workflow_run", "x", "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests: want a list, got the string "x"`},
 		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: want an object, got null"},
 		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{}}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0].number: missing"},
+		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{"number": 7, "base": "main"}}, "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests[0].base: want an object, got the string "main"`},
 		{"workflow_run", edit(t, "workflow_run", gone, "workflow_run", "id"), "payload: workflow_run.id: missing"},
 		{"workflow_run", edit(t, "workflow_run", 7, "workflow_run", "conclusion"), "payload: workflow_run.conclusion: want a string, got the number 7"},
 		{"check_run", edit(t, "check_run", 7, "check_run"), "payload: check_run: want an object, got the number 7"},

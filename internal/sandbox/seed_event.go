@@ -336,7 +336,7 @@ func (sc *scene) workflowRun() error {
 		return err
 	}
 	for _, p := range sc.run.PullRequests {
-		if p.Number <= 0 || r.Issues[p.Number] != nil {
+		if p.Number <= 0 || r.Issues[p.Number] != nil || p.Base.Repo != nil && p.Base.Repo.ID != 0 && sc.repo.ID != 0 && p.Base.Repo.ID != sc.repo.ID {
 			continue
 		}
 		i := &eventIssue{Number: p.Number, Title: fmt.Sprintf("Pull request %d", p.Number), Head: p.Head, Base: p.Base}

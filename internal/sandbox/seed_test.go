@@ -118,6 +118,15 @@ func TestPayloadsThatSeedLittle(t *testing.T) {
 	require.Error(t, err)
 }
 
+// GitHub lists pull requests into forks as well. They are not of the repository that the run is in.
+func TestAPullRequestIntoAForkIsNotSeeded(t *testing.T) {
+	w := emptyTown(t)
+	seeded(t, w.s, "workflow_run", []byte(`{"repository":{"id":5,"full_name":"acme/site"},"workflow_run":{"id":1,"head_branch":"topic",
+		"pull_requests":[{"number":3,"head":{"ref":"topic"},"base":{"ref":"main","repo":{"id":6}}},{"number":4,"head":{"ref":"topic"},"base":{"ref":"main","repo":{"id":5}}}]}}`), "")
+	w.as("", "GET", "/repos/acme/site/pulls/3", nil).want(404)
+	w.as("", "GET", "/repos/acme/site/pulls/4", nil).want(200)
+}
+
 func TestImagesOfHunks(t *testing.T) {
 	for _, c := range []struct{ hunk, before, after string }{
 		{"@@ -1 +1 @@\n-# Hello", "# Hello\n", "Line 1, added.\n"},
