@@ -29,6 +29,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 	event, err := filepath.Abs("../../scripts/events/issue_comment.json")
 	require.NoError(t, err)
 	notJSON, nothing := file("notes.txt", "hello\n"), file("empty.json", "{}")
+	labels := file("labels.json", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)
 	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"
 	offline := []string{"GITHUB_TOKEN=x", "GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}
 	for name, tt := range map[string]struct {
@@ -40,6 +41,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		"an event that is not JSON":  {nil, []string{"replay", "--event", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
 		"an event without a key":     {nil, []string{"replay", "--event", nothing}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
 		"a seed that is not JSON":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
+		"a seed of another shape":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", labels}, 2, labels + ": payload: issue.labels: want a list, got a number"},
 		"an event that is unnamed":   {[]string{"GITHUB_EVENT_PATH=" + nothing, "GITHUB_TOKEN=x"}, []string{"run"}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
 		"a checkout of no clone":     {nil, []string{"replay", "--event", event, "--checkout", dir}, 2, "--checkout: " + dir + " is in no git repository: give a directory in a clone"},
 		"a checkout that is missing": {nil, []string{"replay", "--event", event, "--checkout", "/nowhere"}, 2, "--checkout: /nowhere is not a directory"},

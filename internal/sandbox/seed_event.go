@@ -38,33 +38,43 @@ func (sc *scene) assume(format string, args ...any) {
 // the diff fits the comment. A payload without any of this seeds octo/widgets. name is the event's ("issue_comment").
 // It returns what had to be assumed, a sentence each.
 func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) (assumed []string, err error) {
-	var parts map[string]json.RawMessage
-	if err := json.Unmarshal(payload, &parts); err != nil {
+	sc, err := readScene(payload)
+	if err != nil {
+		return nil, err
+	}
+	sc.name, sc.checkout = name, checkout
+	err = s.Seed(func(d *Seeder) error {
+		sc.Seeder = d
+		return sc.play()
+	})
+	return sc.assumed, err
+}
+
+// readScene reads what a replay needs of a payload. The error names the field that is not what GitHub sends.
+func readScene(text []byte) (*scene, error) {
+	p := &payload{}
+	if err := json.Unmarshal(text, &p.parts); err != nil {
 		return nil, fmt.Errorf("read payload: %w", err)
 	}
-	err = s.Seed(func(d *Seeder) error {
-		sc := &scene{
-			Seeder: d, name: name, checkout: checkout, action: deref(part[string](parts, "action")), repo: part[eventRepository](parts, "repository"),
-			issue: part[eventIssue](parts, "pull_request"), comment: part[eventComment](parts, "comment"),
-			review: part[eventReview](parts, "review"), run: part[eventRun](parts, "workflow_run"), sender: part[eventUser](parts, "sender"),
-			label: part[eventLabel](parts, "label"),
+	sc := &scene{
+		action: deref(part[string](p, "action")), repo: part[eventRepository](p, "repository"),
+		issue: part[eventIssue](p, "pull_request"), comment: part[eventComment](p, "comment"),
+		review: part[eventReview](p, "review"), run: part[eventRun](p, "workflow_run"), sender: part[eventUser](p, "sender"),
+		label: part[eventLabel](p, "label"),
+	}
+	// Checks name their pull requests as runs do; they are no workflow run themselves.
+	for _, key := range []string{"check_suite", "check_run"} {
+		if c := part[eventRun](p, key); c != nil && sc.run == nil {
+			c.ID, sc.run = 0, c
 		}
-		// Checks name their pull requests as runs do; they are no workflow run themselves.
-		for _, key := range []string{"check_suite", "check_run"} {
-			if c := part[eventRun](parts, key); c != nil && sc.run == nil {
-				c.ID, sc.run = 0, c
-			}
-		}
-		if sc.issue == nil {
-			sc.issue = part[eventIssue](parts, "issue")
-		} else {
-			sc.issue.PullRequest = &struct{}{}
-		}
-		err := sc.play()
-		assumed = sc.assumed
-		return err
-	})
-	return assumed, err
+	}
+	if sc.issue == nil {
+		sc.issue = part[eventIssue](p, "issue")
+	} else {
+		sc.issue.PullRequest = &struct{}{}
+	}
+	sc.checkBranches(p)
+	return sc, p.trouble
 }
 
 func (sc *scene) play() error {
@@ -135,7 +145,7 @@ func (sc *scene) stage() error {
 // at is the date of invented commits: the pull request's, so that it is the same at every replay.
 func (sc *scene) at() time.Time {
 	if sc.issue != nil && !sc.issue.CreatedAt.IsZero() {
-		return sc.issue.CreatedAt
+		return sc.issue.CreatedAt.Time
 	}
 	return inventedAt
 }
@@ -180,7 +190,7 @@ func (sc *scene) people() {
 func (sc *scene) issueSeed(i *eventIssue) SeedIssue {
 	in := SeedIssue{
 		Number: i.Number, ID: i.ID, Title: i.Title, Body: i.Body, Author: sc.login(i.User), Closed: i.State == "closed", Locked: i.Locked,
-		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+		CreatedAt: i.CreatedAt.Time, UpdatedAt: i.UpdatedAt.Time,
 	}
 	for _, l := range i.Labels {
 		in.Labels = append(in.Labels, l.Name)
@@ -300,7 +310,7 @@ func (sc *scene) said() error {
 	case sc.review != nil && isPull:
 		in := SeedReview{sc.post(&sc.review.eventPost), strings.ToUpper(sc.review.State)}
 		if in.CreatedAt.IsZero() {
-			in.CreatedAt = sc.review.SubmittedAt
+			in.CreatedAt = sc.review.SubmittedAt.Time
 		}
 		return sc.Review(sc.repo.FullName, sc.issue.Number, in)
 	}
@@ -308,7 +318,7 @@ func (sc *scene) said() error {
 }
 
 func (sc *scene) post(p *eventPost) SeedComment {
-	return SeedComment{ID: p.ID, Author: sc.login(p.User), Body: p.Body, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+	return SeedComment{ID: p.ID, Author: sc.login(p.User), Body: p.Body, CreatedAt: p.CreatedAt.Time, UpdatedAt: p.UpdatedAt.Time}
 }
 
 // reviewComment adds the payload's comment. The start of its thread is not in the payload of a reply: somebody without
@@ -320,7 +330,7 @@ func (sc *scene) reviewComment(c *eventComment) error {
 	}
 	if c.InReplyTo != 0 {
 		first := in
-		first.SeedComment = SeedComment{ID: c.InReplyTo, Author: "ghost", Body: "The start of this thread is not in the payload.", CreatedAt: c.CreatedAt}
+		first.SeedComment = SeedComment{ID: c.InReplyTo, Author: "ghost", Body: "The start of this thread is not in the payload.", CreatedAt: c.CreatedAt.Time}
 		first.ReviewID, first.InReplyTo = 0, 0
 		if err := sc.ReviewComment(sc.repo.FullName, sc.issue.Number, first); err != nil {
 			return err

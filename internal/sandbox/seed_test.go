@@ -106,7 +106,6 @@ func TestPayloadsThatSeedLittle(t *testing.T) {
 	for _, payload := range []string{
 		`{}`, `{"repository":null}`, `{"repository":{"full_name":"acme/site"}}`, `{"action":"created","organization":{}}`,
 		`{"repository":{"full_name":"acme/site"},"issue":{"number":3,"user":null}}`,
-		`{"repository":{"full_name":"acme/site"},"issue":"text","comment":7}`,
 		`{"repository":{"full_name":"acme/site"},"pull_request":{"number":1,"head":{"ref":"main"},"base":{"ref":"main"}}}`,
 		`{"repository":{"full_name":"acme/site"},"pull_request":{"number":1},"comment":{"id":5,"path":"../x","diff_hunk":"@@"}}`,
 	} {
@@ -125,6 +124,35 @@ func TestAPullRequestIntoAForkIsNotSeeded(t *testing.T) {
 		"pull_requests":[{"number":3,"head":{"ref":"topic"},"base":{"ref":"main","repo":{"id":6}}},{"number":4,"head":{"ref":"topic"},"base":{"ref":"main","repo":{"id":5}}}]}}`), "")
 	w.as("", "GET", "/repos/acme/site/pulls/3", nil).want(404)
 	w.as("", "GET", "/repos/acme/site/pulls/4", nil).want(200)
+}
+
+// A field that is not what GitHub sends is named. Nothing is made up in its place.
+func TestAPayloadOfAnotherShapeIsRefused(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"issue":"text"}`:                                            "issue: want an object, got a string",
+		`{"issue":{"number":3,"labels":5}}`:                           "issue.labels: want a list, got a number",
+		`{"issue":{"number":3,"labels":["bug"]}}`:                     "issue.labels: want objects in the list, got a string",
+		`{"issue":{"number":3,"labels":[{"name":true}]}}`:             "issue.labels.name: want a string, got true or false",
+		`{"issue":{"number":3,"body":["x"]}}`:                         "issue.body: want a string, got a list",
+		`{"issue":{"number":3,"locked":"yes"}}`:                       "issue.locked: want true or false, got a string",
+		`{"issue":{"number":3,"user":{"login":{}}}}`:                  "issue.user.login: want a string, got an object",
+		`{"issue":{"number":3,"created_at":"today"}}`:                 `issue.created_at: want a time such as 2026-01-31T23:59:59Z, got the string "today"`,
+		`{"issue":{"number":3,"updated_at":7}}`:                       "issue.updated_at: want a string, got a number",
+		`{"pull_request":{"number":3,"head":7}}`:                      "pull_request.head: want an object, got a number",
+		`{"pull_request":{"number":3,"head":{"ref":"a..b"}}}`:         `pull_request.head.ref: want the name of a branch, got the string "a..b"`,
+		`{"pull_request":{"number":3,"base":{"ref":"ma in"}}}`:        `pull_request.base.ref: want the name of a branch, got the string "ma in"`,
+		`{"comment":{"id":1.5}}`:                                      "comment.id: want a whole number, got the number 1.5",
+		`{"check_run":{"pull_requests":{}}}`:                          "check_run.pull_requests: want a list, got an object",
+		`{"repository":{"full_name":"a/b","owner":5}}`:                "repository.owner: want an object, got a number",
+		`{"repository":{"full_name":"a/b","default_branch":"ma in"}}`: `repository.default_branch: want the name of a branch, got the string "ma in"`,
+		`{"repository":{"id":"5"},"issue":7}`:                         "repository.id: want a whole number, got a string",
+	} {
+		w := emptyTown(t)
+		_, err := w.s.SeedFromEvent("x", []byte(payload), "")
+		require.EqualError(t, err, "payload: "+want)
+		require.Empty(t, w.s.st.Repositories)
+	}
+	seeded(t, emptyTown(t).s, "x", []byte(`{"repository":{"full_name":"a/b"},"issue":{"number":3,"labels":null,"created_at":null,"updated_at":"","locked":null}}`), "")
 }
 
 func TestImagesOfHunks(t *testing.T) {
