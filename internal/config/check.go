@@ -18,7 +18,7 @@ func (w *walk) check(s Settings, withAgent bool) {
 		}
 		w.add(agentCommand, errors.New(needsProgram))
 	}
-	w.checkLabels(s.Labels, s.Merge)
+	w.checkLabels(s)
 	w.checkReview(s)
 	for i, r := range s.Merge.Rules {
 		place := fmt.Sprintf("merge.rule[%d]", i)
@@ -61,17 +61,25 @@ func NoAgent(source, what string) error {
 }
 
 // checkLabels requires different labels: GitHub ignores their case.
-func (w *walk) checkLabels(l Labels, m Merge) {
+func (w *walk) checkLabels(s Settings) {
+	l := s.Labels
 	seen := map[string]string{}
-	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"roadmap", l.Roadmap}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
+	for _, one := range []struct {
+		key, label string
+		used       bool
+	}{
+		{"labels.design", l.Design, true}, {"labels.roadmap", l.Roadmap, true}, {"labels.bugfix", l.Bugfix, true}, {"labels.small_job", l.SmallJob, true},
+		{"labels.ignore", l.Ignore, true}, {"labels.freeze", l.Freeze, true},
+		{"external.label", s.External.Label, s.External.Enabled}, {"merge.auto_label", s.Merge.AutoLabel, s.Merge.Auto == AutoLabel},
+	} {
 		label := strings.ToLower(one.label)
-		if first, ok := seen[label]; ok && label != "" {
-			w.add("labels."+one.key, fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
+		if label == "" || !one.used {
+			continue
+		}
+		if first, ok := seen[label]; ok {
+			w.add(one.key, fmt.Errorf("%s is that label too: one label cannot mean two things", first))
 		}
 		seen[label] = one.key
-	}
-	if first, ok := seen[strings.ToLower(m.AutoLabel)]; ok && m.Auto == AutoLabel {
-		w.add("merge.auto_label", fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
 	}
 }
 

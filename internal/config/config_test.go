@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,19 @@ func TestMessages(t *testing.T) {
 			golden.File(t, "bad/"+strings.TrimSuffix(filepath.Base(file), ".toml")+".out", err.Error()+"\n")
 		})
 	}
+}
+
+// The label for forks is one of its own, but only where forks are let in.
+func TestTheLabelForForksMeansNothingElse(t *testing.T) {
+	for _, label := range []string{"agent:design", "agent:roadmap", "Agent:Bugfix", "agent:small-job", "agent:ignore", "Merge:Freeze", "go"} {
+		text := Minimal + fmt.Sprintf("[merge]\nauto_label = \"Go\"\nauto = \"label\"\n[labels]\nfreeze = \"merge:freeze\"\n[external]\nlabel = %q\n", label)
+		_, err := Parse(text, source)
+		require.NoError(t, err, label)
+		_, err = Parse(text+"enabled = true\n", source)
+		require.ErrorContains(t, err, "one label cannot mean two things", label)
+	}
+	_, err := Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source)
+	require.NoError(t, err, "nobody looks at merge.auto_label")
 }
 
 func TestMissingFile(t *testing.T) {
