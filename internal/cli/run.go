@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -70,9 +71,10 @@ func (p *program) where() (place, error) {
 	}
 	w := place{
 		event: ctx.EventName, eventPath: env(p, "GITHUB_EVENT_PATH"), repository: ctx.Repository,
-		// For a missing GITHUB_GRAPHQL_URL the library uses github.com's even with another server's API, and would send the
-		// token there. The gateway derives it from the API's address instead.
-		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env(p, "GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
+		// For a missing GITHUB_API_URL or GITHUB_GRAPHQL_URL the library uses github.com's even with another server, and would send
+		// the token there. The API's address is derived from the server's instead, and in the gateway GraphQL's from the API's.
+		api: strings.TrimRight(cmp.Or(env(p, "GITHUB_API_URL"), github.APIOf(ctx.ServerURL)), "/"), graphql: env(p, "GITHUB_GRAPHQL_URL"),
+		server:    strings.TrimRight(ctx.ServerURL, "/"),
 		workspace: ctx.Workspace, temp: env(p, "RUNNER_TEMP"), output: env(p, "GITHUB_OUTPUT"), summary: ctx.StepSummary,
 		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env(p, "RUNNER_DEBUG") == "1",
 	}

@@ -78,3 +78,12 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// A token for another server goes there, also where only its web address is given. A proxy that is not there keeps everything else in.
+func TestATokenGoesToTheServerThatIsNamed(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, command(answers))
+	env := append(without(h.terminal("octo"), "GITHUB_API_URL", "GITHUB_GRAPHQL_URL"), "HTTPS_PROXY=http://127.0.0.1:1")
+	got := program(t, env, "status", "--repo", "octo/widgets")
+	assert.Equal(t, 0, got.exit, got.errout)
+}

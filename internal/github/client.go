@@ -234,6 +234,21 @@ func parseRoot(name, text string) (*url.URL, error) {
 	return u, nil
 }
 
+// APIOf is the REST root of the server with that web address, by GitHub's rule. A token of one server must not go to another.
+// https://docs.github.com/enterprise-server/rest/enterprise-admin#endpoint-urls
+// https://docs.github.com/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom
+func APIOf(server string) string {
+	server = strings.TrimRight(strings.TrimSpace(server), "/")
+	at, err := url.Parse(server)
+	switch {
+	case err == nil && strings.EqualFold(at.Hostname(), "github.com"):
+		return DefaultAPIURL
+	case err == nil && strings.HasSuffix(strings.ToLower(at.Hostname()), ".ghe.com"):
+		return at.Scheme + "://api." + at.Host
+	}
+	return server + "/api/v3"
+}
+
 // graphqlRoot follows GitHub's rule: /api/v3 has /api/graphql beside it, everything else has /graphql below.
 // https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql#the-graphql-endpoint
 func graphqlRoot(api *url.URL) *url.URL {

@@ -323,6 +323,16 @@ func TestURLs(t *testing.T) {
 	}
 }
 
+func TestTheAPIOfAServer(t *testing.T) {
+	for server, api := range map[string]string{
+		"https://github.com": DefaultAPIURL, "https://GitHub.com/": DefaultAPIURL, "https://ghe.example.com": "https://ghe.example.com/api/v3",
+		"http://127.0.0.1:8080/": "http://127.0.0.1:8080/api/v3", "https://octo.ghe.com": "https://api.octo.ghe.com", "https://Octo.GHE.com/": "https://api.Octo.GHE.com",
+		"https://github.com.example.com": "https://github.com.example.com/api/v3", "https://notghe.com": "https://notghe.com/api/v3", "::": "::/api/v3",
+	} {
+		assert.Equal(t, api, APIOf(server), server)
+	}
+}
+
 func TestBadNames(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 200, body: "{}"})
 	for _, repo := range []model.Repo{{}, {Owner: "..", Name: "x"}, {Owner: "octo", Name: "a/b"}, {Owner: "octo", Name: "a?b"}, {Owner: "o%2f", Name: "x"}} {
