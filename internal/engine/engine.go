@@ -55,30 +55,28 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 }
 
 // lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.
-// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over.
-func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) error {
+// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over. last says
+// that the applier ended the run.
+func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) (last bool, all error) {
 	if len(ev.Numbers) < 2 {
-		return e.drain(ctx, newTask(ev), rep)
+		err := e.drain(ctx, newTask(ev), rep)
+		return thread.IsLast(err), err
 	}
-	var mistakes error
 	for i, number := range ev.Numbers {
 		ev.Number = number
 		one := model.Report{Result: model.ResultNothing, Number: number, Effects: []model.Effect{}}
 		err := e.drain(ctx, newTask(ev), &one)
-		mistakes = errors.Join(mistakes, e.Conclude(err, &one))
+		all = errors.Join(all, e.Conclude(err, &one))
 		if i == 0 {
 			*rep = one
 		} else {
 			rep.Join(one)
 		}
-		if over(ctx, err) || thread.Outlives(err) {
-			return err
-		}
-		if e.Handed {
-			break
+		if over(ctx, err) || thread.Outlives(err) || e.Handed {
+			return thread.IsLast(err), all
 		}
 	}
-	return mistakes
+	return false, all
 }
 
 // advance takes a merge train further that the run is about.

@@ -28,7 +28,8 @@ func (e *Engine) job() job {
 type writingJob struct{ e *Engine }
 
 func (j writingJob) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	return j.e.lookAtAll(ctx, ev, rep)
+	_, err := j.e.lookAtAll(ctx, ev, rep)
+	return err
 }
 
 func (j writingJob) train(ctx context.Context, o trains.Order, rep *model.Report) error {
@@ -44,8 +45,8 @@ func (j agentsJob) look(ctx context.Context, ev model.Event, rep *model.Report) 
 	if err := handoff.Fresh(e.Bundle); err != nil {
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
-	err := e.lookAtAll(ctx, ev, rep)
-	if e.Handed || thread.IsLast(err) {
+	last, err := e.lookAtAll(ctx, ev, rep)
+	if e.Handed || last {
 		return err
 	}
 	e.Handed = true

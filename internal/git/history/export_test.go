@@ -10,3 +10,6 @@ import (
 func CheckMerged(ctx context.Context, own *git.Checkout, tops, merged, links []string) error {
 	return need{tops: tops, merged: merged, links: links}.check(ctx, own)
 }
+
+// Unverified is what an error of the copied objects means.
+func Unverified(ctx context.Context, err error) error { return unverified(ctx, err) }

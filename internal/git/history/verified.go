@@ -11,13 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/mergexo/mergexo/internal/git"
 )
 
 // Limits for what Verified copies.
 const (
-	maxVerified = 1 << 30 // bytes of the contents
+	maxVerified = 2 << 30 // bytes of the contents: GitHub takes no larger push
+	maxTrees    = 1 << 30 // bytes of all else
 	maxLinks    = 20_000  // commits between a known one and an older one that was merged
 )
 
@@ -64,13 +66,15 @@ func (n need) list(ctx context.Context, own *git.Checkout, from, to string, know
 	return listed, unverified(ctx, err)
 }
 
-// unverified is what an error means that the objects are at fault for, unless git was stopped.
+// unverified is what an error means that the objects are at fault for: git was not stopped, and the machine did not lack anything.
 func unverified(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	failed, lacks := (*git.Error)(nil), syscall.Errno(0)
+	isGits := errors.As(err, &failed)
+	if err == nil || ctx.Err() != nil || errors.As(err, &lacks) || isGits && (failed.Exit < 0 || failed.Failure == git.Exhausted) {
 		return err
 	}
 	says := err.Error()
-	if failed := (*git.Error)(nil); errors.As(err, &failed) && failed.Exit > 0 {
+	if isGits {
 		says = strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; ")
 	}
 	return &ErrUnverified{"objects of the checkout are missing or have another content than their names say: " + says}
@@ -84,7 +88,7 @@ func copyObjects(ctx context.Context, c, own *git.Checkout, ids []string) error 
 	}, func(pack *bufio.Reader) error {
 		_, err := own.Run(ctx, git.Spec{
 			Dir: own.OwnDir, Env: own.OwnEnv(), Input: pack,
-			Args: git.Safely([]string{"index-pack", "--stdin", "--max-input-size=" + strconv.Itoa(maxVerified)}),
+			Args: git.Safely([]string{"index-pack", "--stdin", "--max-input-size=" + strconv.Itoa(maxVerified+maxTrees)}),
 		})
 		return err
 	})
@@ -160,9 +164,13 @@ func (n need) check(ctx context.Context, own *git.Checkout) error {
 	parents := map[string][]string{}
 	err := own.Contents(ctx, slices.Concat(n.tops, n.links), func(id string, content io.Reader) error {
 		in := bufio.NewScanner(io.LimitReader(content, maxOwnHeader))
-		for in.Scan() && in.Text() != "" {
-			if parent, is := strings.CutPrefix(in.Text(), "parent "); is {
+		for in.Scan() {
+			parent, is := strings.CutPrefix(in.Text(), "parent ")
+			switch {
+			case is:
 				parents[id] = append(parents[id], parent)
+			case !strings.HasPrefix(in.Text(), "tree "): // git takes no line behind the parents for one
+				return nil
 			}
 		}
 		return nil

@@ -3,11 +3,13 @@ package history_test
 import (
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -245,4 +247,28 @@ func TestVerifiedSeesWhatHasNoHistory(t *testing.T) {
 		assert.Equal(t, text, added)
 		return err
 	}))
+}
+
+// A machine that lacks something says nothing about the commits.
+func TestWhatTheMachineLacksIsNotTheCommitsFault(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		faulty bool
+	}{
+		"nothing wrong":         {nil, false},
+		"an object that is not": {fmt.Errorf("list: %w", &git.Error{Exit: 128, Stderr: "fatal: bad object 12\n"}), true},
+		"another one":           {errors.New("12 is no ancestor of what the server has"), true},
+		"git was killed":        {fmt.Errorf("list: %w", &git.Error{Exit: -1}), false},
+		"git lacked memory":     {fmt.Errorf("list: %w", &git.Error{Exit: 128, Failure: git.Exhausted}), false},
+		"no more files":         {fmt.Errorf("list: %w", syscall.EMFILE), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := history.Unverified(t.Context(), c.err)
+			faulty := (*history.ErrUnverified)(nil)
+			assert.Equal(t, c.faulty, errors.As(err, &faulty), "%v", err)
+			if !c.faulty {
+				assert.Equal(t, c.err, err)
+			}
+		})
+	}
 }
