@@ -83,7 +83,7 @@ func (c Case) cancel() Answer {
 		if !c.Facts.Halted {
 			return c.reject("The [merge](%s) is running and cannot be stopped now. Once it has landed, `/mergexo revert` reverts it.", m.URL)
 		}
-		text = fmt.Sprintf("**Cancelled** what has not landed of the [request](%s) by %s. What has landed stays.", m.URL, m.Marker.By)
+		text = fmt.Sprintf("**Cancelled** what has not landed of the [request](%s) by %s. What has landed, if anything, stays.", m.URL, m.Marker.By)
 	}
 	return Answer{model.Applied, text,
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,9 +89,83 @@ func TestMergeGroupThatIsCancelledOnceItHasBegunToLand(t *testing.T) {
 		g.cancels()
 		assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
 		assert.Equal(t, []string{"merge_failed CANCELLED"}, g.merges())
-		assert.Contains(t, g.words(), "Nothing was changed")
+		assert.Contains(t, g.words(), "Neither `main` nor the branch was changed")
 		require.Len(t, g.said(), 1)
 		assert.Contains(t, g.said()[0]["body"], `"reason":"CANCELLED"`)
-		assert.Contains(t, g.said()[0]["body"], "Nothing was changed")
+		assert.Contains(t, g.said()[0]["body"], "Neither `main` nor the branch was changed")
 	})
+}
+
+// A part that cannot be read may have landed. The request that was cancelled says so, lands nothing, and ends once it is known.
+func TestMergeGroupThatIsCancelledWhileAPartCannotBeRead(t *testing.T) {
+	t.Parallel()
+	waits := func(g *grouped) {
+		g.t.Helper()
+		g.put("main", ".github/mergexo.toml", "[merge\n")
+		here, there := g.at("main"), g.main()
+		ev, reply := g.cancels()
+		assert.Contains(g.t, reply, "**Cancelled**")
+		assert.Equal(g.t, []string{"merging CANCELLED"}, g.merges())
+		assert.Contains(g.t, g.words(), "octo/client#1")
+		assert.Contains(g.t, g.words(), "cannot be read")
+		assert.NotContains(g.t, g.words(), "Nothing was changed")
+		assert.NotContains(g.t, g.words(), "cancelled the rest")
+		said := g.marked("merge", "")
+		g.later(time.Minute)
+		g.take(ev)
+		assert.Equal(g.t, said, g.marked("merge", ""), "it is said once")
+		assert.Equal(g.t, []string{here, there}, []string{g.at("main"), g.main()})
+		g.mergedBy("rebase")
+		there = g.main()
+		g.token = "sandbox-octo"
+		g.recoverBySweep()
+		g.token = ""
+		assert.Equal(g.t, []string{here, there}, []string{g.at("main"), g.main()})
+	}
+	t.Run("which has landed", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t)
+		g.turnRound()
+		there := g.main()
+		g.diesAt(diesFirst, func(r *http.Request) bool { return r.Method == http.MethodPatch && g.main() != there })
+		waits(g)
+		assert.Equal(t, []string{"open", "merged"}, g.badges())
+		assert.Equal(t, []string{"merge_failed CANCELLED"}, g.merges())
+		assert.Contains(t, g.words(), "already merged and stay")
+		assert.Contains(t, g.said()[0]["body"], `"state":"done"`)
+	})
+	t.Run("which has not landed", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t)
+		g.landsInPart()
+		waits(g)
+		assert.Equal(t, []string{"merged", "open"}, g.badges())
+		assert.Equal(t, []string{"done"}, g.merges())
+		assert.Contains(t, g.words(), "carol cancelled the rest: octo/client#1.")
+		assert.Contains(t, g.said()[0]["body"], `"reason":"CANCELLED"`)
+	})
+}
+
+// The run that cancels looks once more whether another run is at the merge: it may have taken it up since the command was answered.
+func TestMergeGroupThatIsCancelledWhileAnotherRunTakesItUp(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.landsInPart()
+	taken := false
+	g.gate.at = func(_ int, r *http.Request) fate {
+		if !taken && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, fmt.Sprintf("octo/widgets/issues/%d/comments", g.number)) {
+			taken = true
+			said := g.marked("merge", "")[0]
+			body := said["body"].(string)
+			_, rest, _ := strings.Cut(body, `"run":`)
+			run, _, _ := strings.Cut(rest, ",")
+			body = strings.Replace(body, `"run":`+run, `"run":990`, 1)
+			g.api("octo", "PATCH", g.path(fmt.Sprintf("/issues/comments/%d", said.id())), object{"body": body})
+		}
+		return passes
+	}
+	g.cancels()
+	require.True(t, taken)
+	assert.Equal(t, []string{"merging"}, g.merges(), "it is that run's")
+	assert.Contains(t, g.said()[0]["body"], `"state":"merging"`)
 }

@@ -105,11 +105,18 @@ func mention(a model.Actor) string {
 
 // CancelText takes the place of a request that an operator has taken back. What has landed of its group stays.
 func CancelText(p model.Pull, m model.MergeMarker, by string) string {
-	stays := "Nothing was changed."
+	return fmt.Sprintf("**Cancelled** by %s: %s. %s", by, what(p, m), untouched(p, m, Failure{}))
+}
+
+// CancelWaitsText takes the place of a request that an operator has taken back, where a part of its group cannot be read for this
+// reason. The marker's detail is who took it back.
+func CancelWaitsText(p model.Pull, m model.MergeMarker, part model.MergeMember, why string) string {
+	text := fmt.Sprintf("**Cancelled** by %s: %s. Nothing more is merged.", m.Detail, what(p, m))
 	if len(landed(p, m)) > 0 {
-		stays = untouched(p, m, Failure{})
+		text += " " + untouched(p, m, Failure{})
 	}
-	return fmt.Sprintf("**Cancelled** by %s: %s. %s", by, what(p, m), stays)
+	return fmt.Sprintf("%s\n\n%s cannot be read and may have been merged. The request ends once MergeXO can read it.%s",
+		text, reference(part.Repo, part.Number, page(p, part.Repo, part.Number)), detail(why))
 }
 
 // SupersededText takes the place of a request that a later one has replaced, which stands at url.

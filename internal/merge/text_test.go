@@ -93,6 +93,12 @@ func fork() model.Pull {
 	return p
 }
 
+// movedTo is the pull request with another head.
+func movedTo(p model.Pull, head string) model.Pull {
+	p.HeadSHA = head
+	return p
+}
+
 func TestWhatPeopleReadOfARequest(t *testing.T) {
 	t.Parallel()
 	p := pull()
@@ -125,9 +131,13 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 			Tests: merge.TestRun{}, Fields: []string{"tags", "a`b"}, Unanswered: 1}),
 		"done_given_up": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
 			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " had changes of its own, which landed too"}}),
-		"cancel":                merge.CancelText(p, asked(), "oskar"),
-		"cancel_group":          merge.CancelText(p, with(func(m *model.MergeMarker) { m.Members = pair("", e) }), "oskar"),
-		"cancel_member":         merge.CancelText(member(), with(func(m *model.MergeMarker) { m.Members = pair(d, "") }), "oskar"),
+		"cancel":        merge.CancelText(p, asked(), "oskar"),
+		"cancel_group":  merge.CancelText(p, with(func(m *model.MergeMarker) { m.Members = pair("", e) }), "oskar"),
+		"cancel_member": merge.CancelText(member(), with(func(m *model.MergeMarker) { m.Members = pair(d, "") }), "oskar"),
+		"cancel_moved":  merge.CancelText(movedTo(p, d), with(func(m *model.MergeMarker) { m.Tip, m.Members = d, pair("", "") }), "oskar"),
+		"cancel_waits": merge.CancelWaitsText(p, with(func(m *model.MergeMarker) { m.Detail, m.Members = "oskar", pair(d, "") }), pair("", "")[1],
+			"octo/client#4: .github/mergexo.toml:1: <b> is no key"),
+		"cancel_waits_first":    merge.CancelWaitsText(p, with(func(m *model.MergeMarker) { m.Detail, m.Members = "oskar", pair("", "") }), pair("", "")[1], "it is gone"),
 		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
 		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
 		"dry_run_no_tests":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d}),

@@ -2,11 +2,13 @@ package landing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -14,10 +16,10 @@ import (
 
 // cancel ends a request that an operator has taken back, and that no run is at.
 func cancel(ctx context.Context, g *merger) (*thread.Stop, error) {
-	by := g.marker.Detail
 	if g.marker.State == model.MergeRunning {
-		return nil, cancelGroup(ctx, g, by)
+		return cancelGroup(ctx, g)
 	}
+	by := g.marker.Detail
 	if away, err := leaveQueue(ctx, g); away != nil || err != nil {
 		return away, err
 	}
@@ -25,23 +27,68 @@ func cancel(ctx context.Context, g *merger) (*thread.Stop, error) {
 	return nil, g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, by))
 }
 
-// cancelGroup ends the request of a group that was taken back once a run had begun to land it. What has landed stays, and is told
-// as landed. A member that cannot be read is told nothing.
-func cancelGroup(ctx context.Context, g *merger, by string) error {
-	live, err := thread.MergeAtWork(ctx, g.Thread, model.Posted[model.MergeMarker]{CommentID: g.comment, Marker: g.marker})
-	if err != nil {
-		return err
-	}
-	if live {
-		return thread.End(model.ResultRetry, "another run is merging pull request %d", g.Event.Number)
+// cancelGroup ends the request of a group that was taken back once a run had begun to land it, as soon as it is known what has landed.
+func cancelGroup(ctx context.Context, g *merger) (*thread.Stop, error) {
+	if err := atRest(ctx, g); err != nil {
+		return nil, err
 	}
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
+		return nil, err
+	}
+	err, s := gather(ctx, g, wayBegun(g)), (*Failure)(nil)
+	if err != nil && (!errors.As(err, &s) || g.own() == nil) {
+		return nil, err
+	}
+	if part := unread(g); part != nil && s != nil {
+		return cancelLater(ctx, g, *part, s)
+	}
+	return nil, tellCancelled(context.WithoutCancel(ctx), g, g.marker.Detail)
+}
+
+// atRest reads the request once more, and ends the run where another one is at it: it may have taken it up since the command was
+// answered.
+func atRest(ctx context.Context, g *merger) error {
+	delete(g.Liveness, g.comment)
+	if err := g.Read(ctx); err != nil {
 		return err
 	}
-	if err := gather(ctx, g, wayBegun(g)); err != nil && (!is[*Failure](err) || g.own() == nil) {
-		return err
+	now := g.State.Merge()
+	if now == nil || now.CommentID != g.comment || now.Marker.State != model.MergeRunning || len(now.Marker.Members) == 0 {
+		return thread.End(model.ResultRetry, "the request to merge pull request %d has changed in the meantime", g.Event.Number)
 	}
-	ctx = context.WithoutCancel(ctx)
+	*g, g.MergeFacts = *newMerger(g.Request, *now), nil
+	live, err := thread.MergeAtWork(ctx, g.Thread, *now)
+	if err == nil && live {
+		err = thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
+	}
+	return err
+}
+
+// unread is the first part of the group that was about to land and that this run could not read; nil for none. It may have landed.
+func unread(g *merger) *model.MergeMember {
+	for _, is := range g.marker.Members {
+		read := func(m *member) bool { return m.is.Repo == is.Repo && m.is.Number == is.Number }
+		if is.Tip != "" && is.Landed == "" && !slices.ContainsFunc(g.members, read) {
+			return &is
+		}
+	}
+	return nil
+}
+
+// cancelLater says that the request ends once this part can be read, where it does not say so already. It stays begun and cancelled,
+// so that nothing lands and the next sweep looks again.
+func cancelLater(ctx context.Context, g *merger, part model.MergeMember, s *Failure) (*thread.Stop, error) {
+	listMembers(g)
+	text := merge.CancelWaitsText(g.Snap.Pull, g.marker, part, redact.Text(ctx, g.Thread, s.Detail))
+	end := thread.End(model.ResultRetry, "the cancelled request to merge pull request %d ends once %s#%d can be read", g.Event.Number, part.Repo, part.Number)
+	if g.text == text {
+		return end, nil
+	}
+	return end, g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
+}
+
+// tellCancelled ends the request on all of its pull requests. What has landed stays, and is told as landed.
+func tellCancelled(ctx context.Context, g *merger, by string) error {
 	listMembers(g)
 	landed := func(m *member) bool { return m.is.Landed != "" }
 	for _, m := range g.members {

@@ -170,6 +170,10 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	text := failureText(ctx, g, s)
 	switch {
 	case landedInPart(g):
+		if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+			release(ctx, g, err)
+			return nil, err
+		}
 		g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
 		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
 	case s.waits:
