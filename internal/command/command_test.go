@@ -143,6 +143,10 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 			c.State.Merges = requested(model.MergeRunning)
 			c.State.Merges[0].Marker.Leader = "octo/api#3"
 		}), model.Rejected},
+		{"merge_cancel_nothing", "/mergexo merge cancel", with(free(), func(c *command.Case) {
+			c.Target.ReadAt, c.State.Merges = noon, requested(model.MergeRunning)
+			c.State.Merges[0].Marker.Leader, c.State.Merges[0].Marker.Expires = "octo/api#3", noon
+		}), model.Rejected},
 		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
 		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) {
 			c.Found = &command.Found{Verdict: model.Applied, Text: "**Opened a revert:** #9 reverts it."}

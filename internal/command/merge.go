@@ -73,7 +73,7 @@ func (c Case) cancel() Answer {
 		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` reverts it.", c.Target.Pull.Number, m.URL)
 	case c.Target.Pull.State == model.PullMerged && !c.Facts.Halted:
 		return c.reject("Pull request %d is merged already. `/mergexo revert` reverts it.", c.Target.Pull.Number)
-	case m == nil || !m.Marker.Open():
+	case m == nil || !m.Marker.Open(), m.Marker.Leader != "" && m.Marker.Expired(c.Target.ReadAt):
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	case m.Marker.Leader != "":
 		return c.reject("It is merged together with others, by the request on %s. Give this command there.", m.Marker.Leader)

@@ -96,6 +96,14 @@ func TestMergeGroupThatIsCancelledOnceItHasBegunToLand(t *testing.T) {
 	})
 }
 
+// asksThere lets carol ask for the merge of the other one alone.
+func (g *grouped) asksThere() {
+	g.t.Helper()
+	g.later(time.Minute)
+	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "/mergexo merge"})
+	g.take(g.delivery("issue_comment"))
+}
+
 // A part that cannot be read may have landed. The request that was cancelled says so, lands nothing, and ends once it is known.
 func TestMergeGroupThatIsCancelledWhileAPartCannotBeRead(t *testing.T) {
 	t.Parallel()
@@ -146,6 +154,45 @@ func TestMergeGroupThatIsCancelledWhileAPartCannotBeRead(t *testing.T) {
 	})
 }
 
+// A group that waits again has told its members that they are to be merged, and tells them that they are not. They can be asked
+// for alone.
+func TestMergeGroupThatWaitsAgainIsOverForItsMembers(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	label := fmt.Sprintf("%s/issues/%d/labels", client, g.theirs)
+	frozen := false
+	g.gate.at = func(int, *http.Request) fate {
+		if !frozen && len(g.said()) > 0 {
+			frozen = true
+			g.send("octo", "POST", label, object{"labels": []string{"mergexo:freeze"}})
+		}
+		return passes
+	}
+	g.gate.after = func(int) { g.gate.at(0, nil) }
+	g.request()
+	require.True(t, frozen)
+	assert.Equal(t, []string{"in_approval FROZEN"}, g.merges())
+	require.Len(t, g.said(), 1)
+	assert.Contains(t, g.said()[0]["body"], `"state":"merge_failed"`)
+	assert.Contains(t, g.said()[0]["body"], "Nothing was merged")
+	g.cancels()
+	g.send("octo", "DELETE", label+"/mergexo:freeze", nil)
+	g.asksThere()
+	assert.Equal(t, []string{"open", "merged"}, g.badges())
+}
+
+// takenUp lets another run take the request up.
+func (g *grouped) takenUp() {
+	g.t.Helper()
+	said := g.marked("merge", "")[0]
+	body := said["body"].(string)
+	for name, other := range map[string]string{`"run":`: "990", `"claim":`: `"another"`} {
+		before, rest, _ := strings.Cut(body, name)
+		body = before + name + other + rest[strings.IndexAny(rest, ",}"):]
+	}
+	g.api("octo", "PATCH", g.path(fmt.Sprintf("/issues/comments/%d", said.id())), object{"body": body})
+}
+
 // The run that cancels looks once more whether another run is at the merge: it may have taken it up since the command was answered.
 func TestMergeGroupThatIsCancelledWhileAnotherRunTakesItUp(t *testing.T) {
 	t.Parallel()
@@ -155,12 +202,7 @@ func TestMergeGroupThatIsCancelledWhileAnotherRunTakesItUp(t *testing.T) {
 	g.gate.at = func(_ int, r *http.Request) fate {
 		if !taken && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, fmt.Sprintf("octo/widgets/issues/%d/comments", g.number)) {
 			taken = true
-			said := g.marked("merge", "")[0]
-			body := said["body"].(string)
-			_, rest, _ := strings.Cut(body, `"run":`)
-			run, _, _ := strings.Cut(rest, ",")
-			body = strings.Replace(body, `"run":`+run, `"run":990`, 1)
-			g.api("octo", "PATCH", g.path(fmt.Sprintf("/issues/comments/%d", said.id())), object{"body": body})
+			g.takenUp()
 		}
 		return passes
 	}
@@ -168,4 +210,36 @@ func TestMergeGroupThatIsCancelledWhileAnotherRunTakesItUp(t *testing.T) {
 	require.True(t, taken)
 	assert.Equal(t, []string{"merging"}, g.merges(), "it is that run's")
 	assert.Contains(t, g.said()[0]["body"], `"state":"merging"`)
+}
+
+// A run that cannot land the rest leaves the request alone where another run has taken it up.
+func TestMergeGroupWhoseRestFailsInARunThatHasLostIt(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	here, taken := g.at("main"), false
+	g.gate.at = func(_ int, r *http.Request) fate {
+		if !taken && strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != here {
+			taken = true
+			g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "push": []string{"alice"}})
+			g.takenUp()
+		}
+		return passes
+	}
+	_, rep := g.request()
+	require.True(t, taken)
+	assert.Equal(t, []string{"merged", "open"}, g.badges())
+	assert.Equal(t, []string{"merging"}, g.merges(), rep.Reason)
+	assert.Contains(t, g.words(), `"claim":"another"`)
+}
+
+// What a request that is gone has left on a member ends with the next request there.
+func TestMergeGroupThatLeftAWordOnAMember(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.diesBeforeItLands()
+	g.api("octo", "DELETE", g.path(fmt.Sprintf("/issues/comments/%d", g.marked("merge", "")[0].id())), nil)
+	g.later(20 * time.Hour)
+	g.asksThere()
+	assert.Equal(t, []string{"open", "merged"}, g.badges())
+	assert.Contains(t, g.said()[0]["body"], "**Replaced**")
 }

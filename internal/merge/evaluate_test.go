@@ -163,6 +163,12 @@ var stories = map[string]struct {
 	"an older one has not died": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon.Add(time.Second)}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
 	}, merge.GateAlone, model.CodeBusy, false, "already in progress"},
+	"what a group left has died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Leader: "octo/api#3", Expires: noon}))
+	}, "", "", false, ""},
+	"what a group left has not died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Leader: "octo/api#3", Expires: noon.Add(time.Second)}))
+	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
 	"the newest has died": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Expires: noon}))
 	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},

@@ -202,12 +202,12 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 }
 
 // aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run
-// died no longer counts.
+// died no longer counts, nor does what the request on another pull request left here.
 func aloneGate(c Case) finding {
 	newest := c.State.Merge()
 	for i, m := range c.State.Merges {
-		dead := !m.Marker.Expires.IsZero() && !c.Snapshot.ReadAt.IsZero() && !c.Snapshot.ReadAt.Before(m.Marker.Expires)
-		if m.Marker.State != model.MergeRunning || m.Marker.Command == c.Request.Command || dead && &c.State.Merges[i] != newest {
+		over := m.Marker.Expired(c.Snapshot.ReadAt) && (m.Marker.Leader != "" || &c.State.Merges[i] != newest)
+		if m.Marker.State != model.MergeRunning || m.Marker.Command == c.Request.Command || over {
 			continue
 		}
 		return find(GateAlone, model.CodeBusy, false, "a merge is already in progress, requested by %s, see %s", m.Marker.By, m.URL)

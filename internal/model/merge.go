@@ -169,6 +169,11 @@ func (m MergeMarker) Tips() []string {
 // Open says that the request has not come to an end.
 func (m MergeMarker) Open() bool { return m.State == MergeWaiting || m.State == MergeRunning }
 
+// Expired says that the claim of a merge under way has ended by this time on GitHub's clock; zero: it is not known.
+func (m MergeMarker) Expired(now time.Time) bool {
+	return !m.Expires.IsZero() && !now.IsZero() && !now.Before(m.Expires)
+}
+
 // Review is the last opinion of somebody who may write.
 type Review struct {
 	Login string

@@ -57,13 +57,19 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
 	m.Looked = looked
-	if !landedInPart(g) { // who belongs to it is found out again
+	over := !landedInPart(g)
+	if over { // who belongs to it is found out again
 		m.Members = nil
 	}
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
 	if !same {
 		if err := g.lookAgain(ctx, was); err != nil {
 			return nil, err
+		}
+		if over {
+			if err := tellNotMerged(ctx, g, detail); err != nil {
+				return nil, err
+			}
 		}
 		if err := g.edit(ctx, text); err != nil {
 			return nil, err
@@ -183,12 +189,8 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}
-	for _, m := range g.members {
-		if !g.isSelf(m) && m.announced(g) != nil {
-			if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing was merged: "+markdown.Plain(s.Detail)+"."); err != nil {
-				return nil, err
-			}
-		}
+	if err := tellNotMerged(ctx, g, s.Detail); err != nil {
+		return nil, err
 	}
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return nil, err
@@ -202,6 +204,19 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 		return nil, err
 	}
 	return g.stopped(s.Code, s.Detail), nil
+}
+
+// tellNotMerged says on the pull requests that were told of a merge that it does not happen. They can be asked for alone.
+func tellNotMerged(ctx context.Context, g *merger, detail string) error {
+	for _, m := range g.members {
+		if said := m.announced(g); g.isSelf(m) || m.is.Landed != "" || said == nil || !said.Marker.Open() {
+			continue
+		}
+		if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing was merged: "+markdown.Plain(detail)+"."); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // failureText is the text of a failure, with what people need to know of it.
