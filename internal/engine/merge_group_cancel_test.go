@@ -65,7 +65,7 @@ func TestMergeGroupThatIsCancelledOnceItHasBegunToLand(t *testing.T) {
 		t.Parallel()
 		g := newGroup(t)
 		g.turnRound()
-		ev := g.landsInPart()
+		g.landsInPart()
 		here := g.at("main")
 		ev, reply := g.cancels()
 		assert.Contains(t, reply, "**Cancelled**")
