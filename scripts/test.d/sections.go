@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -124,21 +125,18 @@ func (m *machine) everything(ctx context.Context, o options) error {
 		return err
 	}
 	<-fetched
-	race := m.raceable(ctx)
+	watched := []string{"-vet=off"}
+	if m.raceable(ctx) {
+		watched = append(watched, "-race")
+	}
 	both(
 		func() {
 			m.tests(ctx, o, env, tags, stories("-vet=off", "-skip="+beside), waiting...)
-			if race {
-				m.tests(ctx, o, env, tags, stories("-vet=off", "-race", "-run="+beside), waiting...)
-			} else {
-				m.tests(ctx, o, env, tags, stories("-vet=off", "-run="+beside), waiting...)
-			}
+			m.tests(ctx, o, env, tags, append(stories(watched...), "-run="+beside), waiting...)
 		},
 		func() {
 			m.tests(ctx, o, env, tags, stories("-vet=off"), m.others(ctx)...)
-			if race {
-				m.tests(ctx, o, nil, nil, stories("-vet=off", "-race"), shared...)
-			}
+			m.tests(ctx, o, env, tags, stories(watched...), shared...)
 			m.linters(ctx)
 		},
 	)
@@ -170,19 +168,20 @@ func (m *machine) tests(ctx context.Context, o options, env, tags, flags []strin
 	}
 }
 
-// others are the packages that do not wait for git and agents.
+// others are the packages that are neither shared nor waiting.
 func (m *machine) others(ctx context.Context) []string {
-	out, err := m.command(ctx, nil, "go", "list", "./...").Output()
-	if err != nil {
+	all, err := m.list(ctx, "./...")
+	apart, err2 := m.list(ctx, slices.Concat(shared, waiting)...)
+	if err != nil || err2 != nil {
 		return []string{"./..."}
 	}
-	var packages []string
-	for pkg := range strings.FieldsSeq(string(out)) {
-		if !strings.HasSuffix(pkg, "/internal/engine") && !strings.Contains(pkg+"/", "/internal/git/") {
-			packages = append(packages, pkg)
-		}
-	}
-	return packages
+	return slices.DeleteFunc(all, func(pkg string) bool { return slices.Contains(apart, pkg) })
+}
+
+// list gives the packages that patterns match.
+func (m *machine) list(ctx context.Context, patterns ...string) ([]string, error) {
+	out, err := m.command(ctx, nil, append([]string{"go", "list"}, patterns...)...).Output()
+	return strings.Fields(string(out)), err
 }
 
 // raceable reports whether there is what the race detector needs.
