@@ -2,7 +2,6 @@ package external
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -37,7 +36,7 @@ func VoidText(p model.Pull, m model.ExternalMarker) string {
 	}
 	text := "**This needs a new review.** " + cause + " Earlier results no longer count."
 	if m.Mirror != "" {
-		text += fmt.Sprintf(" Branch %s stays unchanged.", branch(p, m.Mirror))
+		text += fmt.Sprintf(" Branch %s stays unchanged.", markdown.Branch(p.URL, m.Mirror))
 	}
 	return text + "\n\n" + relabel(m, "A maintainer who has reviewed it can")
 }
@@ -90,7 +89,7 @@ func LandedText(p model.Pull, m model.ExternalMarker) string {
 func WantingText(p model.Pull, m model.ExternalMarker) string {
 	done := ""
 	if m.Round > 0 {
-		done = fmt.Sprintf("\n\n%s did not resolve it; they are on branch %s.", markdown.Count(m.Round, "round")+" of fixes", branch(p, m.Mirror))
+		done = fmt.Sprintf("\n\n%s did not resolve it; they are on branch %s.", markdown.Count(m.Round, "round")+" of fixes", markdown.Branch(p.URL, m.Mirror))
 	}
 	return fmt.Sprintf("**Changes requested**: %s%s%s\n\nPlease push them to this pull request. %s", what(p, m), said(m.Reason), done, relabel(m, "A maintainer who has reviewed that can then"))
 }
@@ -113,7 +112,7 @@ func FailedText(p model.Pull, m model.ExternalMarker) string {
 // LinkedText says that the pull request has a mirror made by somebody else.
 func LinkedText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("Mirrored on branch %s at %s. Nothing more happens until somebody who may merge adds the label `%s`.",
-		branch(p, m.Mirror), markdown.Commit(p.URL, m.Tip), markdown.Code(m.Label))
+		markdown.Branch(p.URL, m.Mirror), markdown.Commit(p.URL, m.Tip), markdown.Code(m.Label))
 }
 
 // FixedNote is a note in the merge's comment: our commits on top of the contributor's.
@@ -150,12 +149,7 @@ func mirrored(p model.Pull, m model.ExternalMarker) string {
 	if m.Mirror == "" {
 		return ""
 	}
-	return fmt.Sprintf("\n\nIt is on branch %s.", branch(p, m.Mirror))
-}
-
-// branch links the tree of a branch of this repository.
-func branch(p model.Pull, name string) string {
-	return fmt.Sprintf("[`%s`](%s/tree/%s)", markdown.Code(name), markdown.Repository(p.URL), strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
+	return fmt.Sprintf("\n\nIt is on branch %s.", markdown.Branch(p.URL, m.Mirror))
 }
 
 // relabel is the sentence that asks for the label.

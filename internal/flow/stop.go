@@ -137,7 +137,7 @@ func kept(i model.Issue, base string, k model.Kept) string {
 		return fmt.Sprintf("The work so far is kept in a bundle on the hidden ref `%s`, because no branch may hold it.", markdown.Code(k.Branch))
 	}
 	return fmt.Sprintf("The work so far is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
-		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), escaped(base), k.SHA)
+		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), markdown.Path(base), k.SHA)
 }
 
 // help says what a person can do, and where the next attempt then starts.

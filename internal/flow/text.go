@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -146,8 +145,5 @@ func mention(c model.Comment) string {
 
 // branchLink links the tree of a branch.
 func branchLink(i model.Issue, branch string) string {
-	return fmt.Sprintf("branch [`%s`](%s/tree/%s)", markdown.Code(branch), markdown.Repository(i.URL), escaped(branch))
+	return "branch " + markdown.Branch(i.URL, branch)
 }
-
-// escaped escapes a ref for a URL.
-func escaped(ref string) string { return strings.ReplaceAll(url.PathEscape(ref), "%2F", "/") }

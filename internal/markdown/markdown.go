@@ -4,6 +4,7 @@ package markdown
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -88,6 +89,16 @@ func Short(sha string) string { return sha[:min(len(sha), 10)] }
 // Commit links a commit of the repository that the URL of one of its pull requests or issues tells.
 func Commit(page, sha string) string {
 	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
+}
+
+// Path is the path of a file, or the name of a branch, as part of the address of a link.
+func Path(name string) string {
+	return strings.NewReplacer("%2F", "/", "@", "%40").Replace(url.PathEscape(name))
+}
+
+// Branch links a branch of the repository that the URL of one of its pull requests or issues tells.
+func Branch(page, name string) string {
+	return fmt.Sprintf("[`%s`](%s/tree/%s)", Code(name), Repository(page), Path(name))
 }
 
 // unlinked are the characters that would end the address of a link.

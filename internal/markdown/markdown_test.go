@@ -51,6 +51,13 @@ func TestALineIsSpokenOutsideOfQuotesCodeAndHTML(t *testing.T) {
 	}
 }
 
+func TestNamesEndNoAddress(t *testing.T) {
+	const page = "https://github.com/octo/widgets/pull/7"
+	assert.Equal(t, "[`agent/7-fix`](https://github.com/octo/widgets/tree/agent/7-fix)", markdown.Branch(page, "agent/7-fix"))
+	assert.Equal(t, "[`a)'%40@b`](https://github.com/octo/widgets/tree/a%29%60%2540%40b)", markdown.Branch(page, "a)`%40@b"))
+	assert.Equal(t, "a%09b%0A%20%5C%3C%7C%3F%23%252F/%40%C3%A4", markdown.Path("a\tb\n \\<|?#%2F/@ä"))
+}
+
 func TestTextOfOthersMeansNothing(t *testing.T) {
 	assert.Equal(t, "`a 'b' @c`", markdown.Inline("a `b`\n @c"))
 	assert.Equal(t, "", markdown.Inline(" \n"))

@@ -210,10 +210,8 @@ func failedCheck(c model.Check) string {
 
 // branchLink links a branch of the repository of a pull request.
 func branchLink(p model.Pull, branch string) string {
-	root, _, found := strings.Cut(p.URL, "/pull/")
-	name := "`" + markdown.Code(branch) + "`"
-	if !found {
-		return name
+	if !strings.Contains(p.URL, "/pull/") {
+		return "`" + markdown.Code(branch) + "`"
 	}
-	return fmt.Sprintf("[%s](%s/tree/%s)", name, root, branch)
+	return markdown.Branch(p.URL, branch)
 }

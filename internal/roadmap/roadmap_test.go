@@ -3,6 +3,7 @@ package roadmap_test
 import (
 	"fmt"
 	"math/rand"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -237,6 +238,41 @@ func TestHostileTitlesStayText(t *testing.T) {
 	s = roadmap.Next(roadmap.Facts{Plan: p, Most: 1, Asked: func(roadmap.Fact) bool { return false }})
 	assert.Empty(t, roadmap.Graph(s.Rows), "nobody can read so many edges")
 	assert.Less(t, len(roadmap.Text(p, s, page, "")), 60_000)
+}
+
+func TestThePlansTextsAreContained(t *testing.T) {
+	t.Parallel()
+	const open = "Use @dataclass, ask @octo/team.\n\n<details>\n\n```go\nfunc main() {"
+	for name, p := range map[string]roadmap.Plan{
+		"acceptance": {Issue: 7, Items: []roadmap.Item{{RoadmapItem: model.RoadmapItem{Key: "a", Acceptance: open}}}},
+		"goal":       {Issue: 7, Goal: open, Items: []roadmap.Item{{RoadmapItem: model.RoadmapItem{Key: "a"}}}},
+	} {
+		body := roadmap.Body(p, p.Items[0], page)
+		assert.NotRegexp(t, `@[A-Za-z]`, body, name)
+		assert.NotContains(t, body, "<details>", name)
+		assert.Contains(t, body, "func main() {\n```\n\n<sub>Item", "%s: the code ends above the footer", name)
+	}
+	long := strings.Repeat("<b @a ", 660)
+	p := roadmap.Plan{Issue: 7, Goal: long, Items: []roadmap.Item{{RoadmapItem: model.RoadmapItem{Key: "a", Acceptance: long}}}}
+	assert.Less(t, len(roadmap.Body(p, p.Items[0], page)), 60_000, "the longest text grows, and is not cut")
+}
+
+func TestNamesOfFilesStayText(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"7-a\t@victim\t.md", "7-a\n@victim\n.md", "7-a\r\x7f`@victim`.md", "7-a](x)@victim.md", "7-a<b>|\"@victim ().md"} {
+		f := roadmap.File{Page: page.Page, Path: "docs/roadmaps/" + name, Branch: "re)@victim"}
+		checked := []roadmap.Checked{{Path: f.Path, Problems: roadmap.Problems{roadmap.Second(f.Path, 7)}}}
+		for _, text := range []string{
+			roadmap.CheckedText(page.Page, "0123abcd", checked), roadmap.DropText(roadmap.Plan{Issue: 7}, f), roadmap.MissingText(f), roadmap.ProblemText(f, nil),
+		} {
+			shown := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(text, "``")
+			assert.NotContains(t, shown, "@victim", "%q", name)
+			assert.NotContains(t, shown, "\t", "%q", name)
+			for _, link := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllStringSubmatch(shown, -1) {
+				assert.Regexp(t, `^https://github\.com/octo/widgets/blob/[A-Za-z0-9%._/-]+(\?plain=1#L1)?$`, link[1], "%q", name)
+			}
+		}
+	}
 }
 
 func TestWhatASweepSees(t *testing.T) {

@@ -18,12 +18,7 @@ type File struct {
 }
 
 func (f File) link() string {
-	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), f.Branch, escaped(f.Path))
-}
-
-// escaped is a path in a link.
-func escaped(path string) string {
-	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "#", "%23", "?", "%3F").Replace(path)
+	return fmt.Sprintf("[`%s`](%s/blob/%s/%s)", markdown.Code(f.Path), markdown.Repository(f.Page), markdown.Path(f.Branch), markdown.Path(f.Path))
 }
 
 // maxList is how many bytes of the list a comment shows.
@@ -167,18 +162,28 @@ func Question(s Step, r Row) string {
 func Body(p Plan, i Item, f File) string {
 	var b strings.Builder
 	if i.Acceptance != "" {
-		b.WriteString("## Done when\n\n" + markdown.Part(i.Acceptance, maxText+1000) + "\n\n")
+		b.WriteString("## Done when\n\n" + contained(i.Acceptance) + "\n\n")
 	}
 	if p.Goal != "" {
-		b.WriteString("## Goal of the whole roadmap\n\n" + markdown.Part(p.Goal, maxText+1000) + "\n\n")
+		b.WriteString("## Goal of the whole roadmap\n\n" + contained(p.Goal) + "\n\n")
 	}
 	fmt.Fprintf(&b, "<sub>Item `%s` of roadmap #%d (%s). Opened by MergeXO.</sub>", i.Key, p.Issue, f.link())
 	return b.String()
 }
 
+// contained is a text of the plan, closed in itself, that notifies nobody: each item's issue says it again.
+func contained(text string) string {
+	return markdown.Contain(text, func(string) bool { return false })
+}
+
 // DropText is the comment below an item that the plan no longer has.
 func DropText(p Plan, f File) string {
 	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
+}
+
+// MissingText says that the file is not there any more.
+func MissingText(f File) string {
+	return fmt.Sprintf("`%s` is not on branch `%s`. Restore the file, or close this issue.", markdown.Code(f.Path), markdown.Code(f.Branch))
 }
 
 // ProblemText says why a file cannot be used.
@@ -205,7 +210,7 @@ func CheckedText(page, head string, files []Checked) string {
 	for _, f := range files {
 		fmt.Fprintf(&b, "\n`%s`:\n\n", markdown.Code(f.Path))
 		for _, p := range f.Problems {
-			fmt.Fprintf(&b, "- [line %d](%s/blob/%s/%s?plain=1#L%d): %s\n", p.Line, markdown.Repository(page), head, escaped(f.Path), p.Line, markdown.Inline(p.Text))
+			fmt.Fprintf(&b, "- [line %d](%s/blob/%s/%s?plain=1#L%d): %s\n", p.Line, markdown.Repository(page), head, markdown.Path(f.Path), p.Line, markdown.Inline(p.Text))
 		}
 	}
 	b.WriteString("\nNothing new begins by such a file. Push a commit that fixes it.")

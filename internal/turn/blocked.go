@@ -11,12 +11,11 @@ import (
 
 // kept tells where a checkpoint is, and what it adds to the head that the work began at.
 func kept(p model.Pull, base string, k model.Kept) string {
-	repository := markdown.Repository(p.URL)
 	if k.Hidden() {
 		return fmt.Sprintf("The work so far is kept in a bundle on a hidden ref, because no branch may hold it. To look at it: `%s`", markdown.Unbundle(k.Branch))
 	}
-	return fmt.Sprintf("The work so far is kept on branch [`%s`](%s/tree/%s) at %s ([compare](%s/compare/%s...%s)).",
-		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
+	return fmt.Sprintf("The work so far is kept on branch %s at %s ([compare](%s/compare/%s...%s)).",
+		markdown.Branch(p.URL, k.Branch), commitLink(p, k.SHA), markdown.Repository(p.URL), base, k.SHA)
 }
 
 // BlockText tells why the automation stopped, with both heads, the result of the attempts before, and how a person lets it go
@@ -88,7 +87,7 @@ func onward(p model.Pull, m model.BlockMarker) string {
 // SettingsText tells that a pull request waits for settings that can be used. problems are those of one file, a line each.
 func SettingsText(p model.Pull, file, problems string) string {
 	return fmt.Sprintf("**Stopped: the settings are invalid**\n\n%s\n\nFix [`%s`](%s/blob/%s/%s) on branch `%s`, which needs write access there. MergeXO continues with the next comment or sweep. "+
-		"This notice is not repeated for the same error.", markdown.Quote(problems), file, markdown.Repository(p.URL), p.BaseRef, file, markdown.Code(p.BaseRef))
+		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

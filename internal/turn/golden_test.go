@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -63,4 +65,21 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	until := model.BlockMarker{Reason: model.ReasonBudget, Observed: a, Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
 	golden.Text(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}, nil))
 	golden.Text(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}, nil))
+}
+
+func TestBranchesAreLinkedByAnyName(t *testing.T) {
+	t.Parallel()
+	const odd = "a)@victim#1"
+	p := model.Pull{Number: 7, URL: "https://github.com/octo/widgets/pull/7", HeadRef: odd, BaseRef: odd}
+	k := model.Kept{Branch: odd, SHA: strings.Repeat("a", 40)}
+	m := model.TurnMarker{Start: strings.Repeat("b", 40), Planned: k.SHA, Stage: "refs/heads/" + odd}
+	for name, text := range map[string]string{
+		"settings": turn.SettingsText(p, ".github/mergexo.toml", "wrong"),
+		"block":    turn.BlockText(p, model.BlockMarker{Reason: model.ReasonPush, Observed: m.Start}, "", k, nil),
+		"attempts": turn.BlockText(p, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "", k, []model.Try{{Attempt: 1, Checkpoint: odd, CheckpointSHA: k.SHA}}),
+		"planned":  turn.PlannedText(p, nil, m),
+	} {
+		assert.Contains(t, text, "a%29%40victim%231", name)
+		assert.NotContains(t, strings.ReplaceAll(text, "`"+odd+"`", ""), "@victim", name)
+	}
 }

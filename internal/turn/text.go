@@ -39,7 +39,7 @@ func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) str
 // plannedAt is the planned commit, with its branch if people can see that.
 func plannedAt(p model.Pull, m model.TurnMarker) string {
 	if branch, is := strings.CutPrefix(m.Stage, "refs/heads/"); is {
-		return fmt.Sprintf("%s on branch [`%s`](%s/tree/%s)", commitLink(p, m.Planned), markdown.Code(branch), markdown.Repository(p.URL), branch)
+		return fmt.Sprintf("%s on branch %s", commitLink(p, m.Planned), markdown.Branch(p.URL, branch))
 	}
 	return commitLink(p, m.Planned)
 }

@@ -84,7 +84,7 @@ func told(url string, t model.Try) string {
 	case k.Hidden():
 		what += fmt.Sprintf("; its work is kept in a bundle on a hidden ref: `%s`", markdown.Unbundle(k.Branch))
 	case k.Branch != "":
-		what += fmt.Sprintf("; its work is on branch [`%s`](%s/tree/%s) at %s", markdown.Code(k.Branch), markdown.Repository(url), k.Branch, markdown.Commit(url, k.SHA))
+		what += fmt.Sprintf("; its work is on branch %s at %s", markdown.Branch(url, k.Branch), markdown.Commit(url, k.SHA))
 	case k.SHA != "":
 		what += fmt.Sprintf("; its work is also in %s", markdown.Commit(url, k.SHA))
 	}

@@ -94,7 +94,7 @@ func (p *Issue) readPlan(v *view, text []byte) {
 	plan, wrong := roadmap.Parse(text)
 	switch {
 	case text == nil:
-		v.problem = fmt.Sprintf("`%s` is not on branch `%s`. Restore the file, or close this issue.", v.file.Path, v.branch)
+		v.problem = roadmap.MissingText(v.file)
 	case len(wrong) > 0:
 		v.problem = roadmap.ProblemText(v.file, wrong)
 	case plan.Issue != p.Event.Number:
