@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // tricks are what an agent can do, by name. Each may change the checkout and the outcome. Several are given as "a+b".
 var tricks = map[string]func(model.Request, *model.Outcome){
 	"flaky": func(_ model.Request, o *model.Outcome) {
-		o.FlakyTestReport = &model.FlakyTest{Title: "TestGreet fails now and then", Summary: "It waits for a port.", RelevantLogURL: "https://example.com/log"}
+		o.FlakyTestReport = &model.FlakyTest{Title: "TestGreet fails now and then", Summary: "It waits for a port." + os.Getenv("MODEL_KEY"), RelevantLogURL: "https://example.com/log"}
 	},
 	"logs": func(r model.Request, o *model.Outcome) {
 		for _, f := range r.CI {

@@ -115,9 +115,12 @@ func (w *world) attempt(id int) int {
 func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	t.Parallel()
 	w, ev := flake(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
+	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "It waits for a port.***\n", "what the agent says of its keys is not posted")
 	assert.Equal(t, 2, w.attempt(9001))
 	receipts := w.marked("turn", "done")
 	require.Len(t, receipts, 1)

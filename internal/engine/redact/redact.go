@@ -80,6 +80,11 @@ func Outcome(ctx context.Context, t *thread.Thread, o model.Outcome) model.Outco
 		*text = Text(ctx, t, *text)
 	}
 	o.GeneralComment = markdown.Contain(o.GeneralComment, takes)
+	if o.FlakyTestReport != nil {
+		f := *o.FlakyTestReport
+		f.Title, f.Summary, f.RelevantLogURL = Text(ctx, t, f.Title), Text(ctx, t, f.Summary), Text(ctx, t, f.RelevantLogURL)
+		o.FlakyTestReport = &f
+	}
 	return o
 }
 
