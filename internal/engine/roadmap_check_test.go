@@ -53,7 +53,7 @@ func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
 	w.handle(w.delivery("pull_request"))
 	assert.Len(t, w.comments(), 2, "it holds")
 
-	ev = w.propose("second", fmt.Sprintf("docs/roadmaps/%d-again.md", issue), strings.Replace(good, fmt.Sprintf("issue: %d", issue), "issue: 9", 1))
+	ev = w.propose("second", fmt.Sprintf("docs/roadmaps/%d-v1..v2.md", issue), strings.Replace(good, fmt.Sprintf("issue: %d", issue), "issue: 9", 1))
 	w.number = ev.Number
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	golden.Text(t, "roadmap/second.md", w.talkOn(ev.Number))

@@ -62,12 +62,7 @@ func (c Repositories) branch(ctx context.Context, repo model.Repo, branch string
 }
 
 func (c *conn) get(ctx context.Context, path string, into any) error {
-	req, err := c.rest.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	_, err = c.rest.Do(ctx, req, into)
-	return err
+	return c.send(ctx, http.MethodGet, path, nil, into)
 }
 
 // protectionDemands translates branch protection:

@@ -3,9 +3,11 @@ package github
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
@@ -189,13 +191,55 @@ func (c Repositories) contents(ctx context.Context, repo model.Repo, ref, path s
 	if err := checkRepo(repo); err != nil {
 		return nil, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	entry, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, &gogithub.RepositoryContentGetOptions{Ref: ref})
-	if err != nil {
+	address, ok := contentsAddress(repo, ref, path)
+	if !ok {
+		return nil, nil, nil
+	}
+	var answer contentsNode
+	if err := c.get(ctx, address, &answer); err != nil {
 		e := c.fail(op, err)
 		if e.Kind == NotFound && e.Status == http.StatusNotFound {
 			return nil, nil, nil
 		}
 		return nil, nil, e
 	}
-	return entry, entries, nil
+	if answer.file == nil && answer.entries == nil {
+		return nil, nil, &Error{Kind: Unavailable, Op: op, Message: "the answer is empty", Fix: fixLater}
+	}
+	return answer.file, answer.entries, nil
+}
+
+// contentsAddress is the address of a file or a directory. What leads out of the repository has none. go-github refuses to read any
+// path with two dots in it, such as v1..v2.md: https://github.com/google/go-github/pull/2805
+func contentsAddress(repo model.Repo, ref, name string) (address string, ok bool) {
+	name = strings.Trim(path.Clean(name), "/")
+	if name == ".." || strings.HasPrefix(name, "../") {
+		return "", false
+	}
+	if name == "." { // the directory that all is in
+		name = ""
+	}
+	segments := strings.Split(name, "/")
+	for i, s := range segments {
+		segments[i] = url.PathEscape(s)
+	}
+	address = fmt.Sprintf("repos/%s/contents/%s", repo, strings.Join(segments, "/"))
+	if ref != "" {
+		address += "?ref=" + url.QueryEscape(ref)
+	}
+	return address, true
+}
+
+// contentsNode is a file or the entries of a directory.
+type contentsNode struct {
+	file    *gogithub.RepositoryContent
+	entries []*gogithub.RepositoryContent
+}
+
+// UnmarshalJSON reads a list as a directory.
+func (n *contentsNode) UnmarshalJSON(text []byte) error {
+	if strings.HasPrefix(string(text), "[") {
+		return json.Unmarshal(text, &n.entries)
+	}
+	return json.Unmarshal(text, &n.file)
 }

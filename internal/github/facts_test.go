@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -226,6 +227,32 @@ func TestLargeAndSpoiltFiles(t *testing.T) {
 	f, _, err = c.Repositories.File(t.Context(), widgets, "fine")
 	require.NoError(t, err)
 	assert.Equal(t, "abc", f.Text)
+}
+
+func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"docs/v1..v2.md", "docs/..a", "docs/a b?#%2F.md"} {
+		w.put("main", (&url.URL{Path: name}).EscapedPath(), name)
+		f, ok, err := w.client("actions").Repositories.FileAt(t.Context(), widgets, "main", name)
+		require.NoError(t, err, name)
+		assert.True(t, ok && f.Path == name && f.Text == name, "%q: %q", name, f.Path)
+	}
+	c := w.client("actions")
+	for dir, want := range map[string]int{"docs": 3, "./docs/": 3, "docs/x..y": 0} {
+		all, err := c.Repositories.FilesAt(t.Context(), widgets, "", dir)
+		require.NoError(t, err, dir)
+		assert.Len(t, all, want, dir)
+	}
+	top, err := c.Repositories.Files(t.Context(), widgets, ".")
+	require.NoError(t, err)
+	assert.NotEmpty(t, top)
+	before := calls(c)
+	for _, name := range []string{"..", "../gadgets/contents/a.md", "docs/../../gadgets"} {
+		_, ok, err := c.Repositories.File(t.Context(), widgets, name)
+		require.NoError(t, err, name)
+		assert.False(t, ok, name)
+	}
+	assert.Equal(t, before, calls(c), "no repository has such a file")
 }
 
 func TestTokenKind(t *testing.T) {
