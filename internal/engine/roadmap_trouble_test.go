@@ -147,6 +147,9 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 	for _, key := range []string{"right", "far-left"} {
 		assert.Empty(t, w.items()[key], "it is not opened again")
 	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.GraphQL, 7, "what is gone is not looked for among all issues")
 }
 
 func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {

@@ -181,12 +181,9 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 	return out, err
 }
 
-// mostSince is how many issues OpenedSince looks through.
-const mostSince = 2000
-
-// OpenedSince reads all issues that were opened at or after a time, the newest first. Where there are too many to look through, the
-// error is an Invalid.
-func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time) (out []ItemIssue, err error) {
+// OpenedSince gives the issues that are wanted among those that were opened at or after a time, the newest first. It reads on however
+// many that are, since whoever looks again later has more of them to read.
+func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
 	op := fmt.Sprintf("look for our issues in %s", repo)
 	for after := (cursor{more: true}); after.more; {
 		var data struct {
@@ -208,11 +205,11 @@ func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Tim
 			if i.CreatedAt.Before(since) {
 				return out, nil
 			}
-			out = append(out, i)
+			if want(i) {
+				out = append(out, i)
+			}
 		}
-		if after.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor); after.more && len(out) >= mostSince {
-			return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("more than %d issues were opened since %s", mostSince, since.UTC().Format(time.RFC3339))}
-		}
+		after.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor)
 	}
 	return out, nil
 }

@@ -145,8 +145,8 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 	for _, i := range more {
 		take(i, false)
 	}
-	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there }) && v.problem == "" {
-		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, p.since())
+	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there && !told(entries, i.Key) }) && v.problem == "" {
+		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, p.since(), func(i github.ItemIssue) bool { _, is := p.keyOf(i, entries); return is })
 		if err != nil {
 			return err
 		}
@@ -176,8 +176,12 @@ func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key str
 		}
 	}
 	m, is := p.Codec.Item(i.Posted, p.Event.Repo)
-	told := slices.ContainsFunc(entries, func(e model.RoadmapEntry) bool { return e.Key == m.Key && e.Issue != 0 })
-	return m.Key, is && m.Number == p.Event.Number && !told
+	return m.Key, is && m.Number == p.Event.Number && !told(entries, m.Key)
+}
+
+// told says that the comment tells the issue of an item.
+func told(entries []model.RoadmapEntry, key string) bool {
+	return slices.ContainsFunc(entries, func(e model.RoadmapEntry) bool { return e.Key == key && e.Issue != 0 })
 }
 
 // remember adds to what was found what the comment says about the items.

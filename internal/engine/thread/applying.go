@@ -176,13 +176,13 @@ func issueOf(ctx context.Context, t *Thread, e effect.OpenIssue) (int, bool, err
 
 // openedItem is the issue that was opened for an item of a roadmap.
 func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Result, bool, error) {
-	all, err := t.GitHub.Issues.OpenedSince(ctx, t.Event.Repo, e.Since)
-	for _, i := range all {
-		if (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Posted, e.Token) {
-			return effect.Result{Number: i.Number, ID: i.ID, Present: true}, true, err
-		}
+	opened, err := t.GitHub.Issues.OpenedSince(ctx, t.Event.Repo, e.Since, func(i github.ItemIssue) bool {
+		return (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Posted, e.Token)
+	})
+	if err != nil || len(opened) == 0 {
+		return effect.Result{}, false, err
 	}
-	return effect.Result{}, false, err
+	return effect.Result{Number: opened[0].Number, ID: opened[0].ID, Present: true}, true, nil
 }
 
 // Rerun says that a workflow run is at another attempt than the one that failed.
