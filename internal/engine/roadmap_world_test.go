@@ -30,7 +30,7 @@ func init() {
 	plans := func(items func(model.Request) []model.RoadmapItem) func(model.Request, *model.Outcome) {
 		return func(r model.Request, o *model.Outcome) {
 			if strings.Contains(r.Prompt, "roadmap_items") {
-				o.Title, o.Goal, o.Summary = "Greet everywhere", "Everybody is greeted.", "First the base."
+				o.Title, o.Goal, o.Summary = "Greet everywhere", "Everybody is greeted."+os.Getenv("MODEL_KEY"), "First the base."
 				o.RoadmapItems = items(r)
 				return
 			}
@@ -51,7 +51,11 @@ func init() {
 	// dizzy knows no better.
 	tricks["dizzy"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("a", "b"), step("b", "a")} })
 	// pair plans two, of which one needs the other.
-	tricks["pair"] = plans(func(model.Request) []model.RoadmapItem { return []model.RoadmapItem{step("one"), step("two", "one")} })
+	tricks["pair"] = plans(func(model.Request) []model.RoadmapItem {
+		one := step("one")
+		one.Acceptance += os.Getenv("MODEL_KEY")
+		return []model.RoadmapItem{one, step("two", "one")}
+	})
 	// fifty and hundred plan as many items, each for itself.
 	for name, n := range map[string]int{"fifty": 50, "hundred": 100} {
 		tricks[name] = plans(func(model.Request) []model.RoadmapItem {

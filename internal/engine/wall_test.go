@@ -51,6 +51,21 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 	}
 }
 
+func TestAPlanShowsNoKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+	w.agent = "pair"
+	w.open("alice", "Greet everywhere", "In all languages.")
+	ev := w.label("alice", roadmapLabel)
+	rep := w.phase(thread.ApplyPhase, ev, w.prepared(ev))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	file := w.fileOf(w.pulls()[0].at("head", "ref").(string), planFile)
+	assert.Contains(t, file, "goal: \"Everybody is greeted.***\"\n")
+	assert.Contains(t, file, "acceptance: \"File one.txt is there.***\"\n")
+}
+
 func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"blab", "badkey"} {

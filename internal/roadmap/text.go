@@ -181,7 +181,7 @@ func DropText(p Plan, f File) string {
 	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
 }
 
-// MissingText says that the file is not there any more.
+// MissingText says that the file is gone.
 func MissingText(f File) string {
 	return fmt.Sprintf("`%s` is not on branch `%s`. Restore the file, or close this issue.", markdown.Code(f.Path), markdown.Code(f.Branch))
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
@@ -120,8 +121,9 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 }
 
 // writeDocument commits the design document or the roadmap. It is all that such a flow changes: what else the agent left is kept
-// aside.
+// aside. The texts of a roadmap are those of its items' issues.
 func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) (string, error) {
+	out = redact.Outcome(ctx, p.Thread, out)
 	text, err := document(p, out)
 	if err != nil {
 		return "", err

@@ -76,10 +76,15 @@ func Outcome(ctx context.Context, t *thread.Thread, o model.Outcome) model.Outco
 	for i := range o.ReviewReplies {
 		o.ReviewReplies[i].Body = markdown.Contain(Text(ctx, t, o.ReviewReplies[i].Body), takes)
 	}
-	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Summary, &o.PRTitle, &o.PRSummary} {
+	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Goal, &o.Summary, &o.PRTitle, &o.PRSummary} {
 		*text = Text(ctx, t, *text)
 	}
 	o.GeneralComment = markdown.Contain(o.GeneralComment, takes)
+	o.RoadmapItems = slices.Clone(o.RoadmapItems)
+	for i := range o.RoadmapItems {
+		one := &o.RoadmapItems[i]
+		one.Title, one.Acceptance = Text(ctx, t, one.Title), Text(ctx, t, one.Acceptance)
+	}
 	if o.FlakyTestReport != nil {
 		f := *o.FlakyTestReport
 		f.Title, f.Summary, f.RelevantLogURL = Text(ctx, t, f.Title), Text(ctx, t, f.Summary), Text(ctx, t, f.RelevantLogURL)
