@@ -99,7 +99,7 @@ var reserved = map[string][]string{
 	"filippo.io/age":                         {"internal/transcript"},
 	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},
 	"golang.org/x/crypto":                    {"internal/github", "internal/sandbox"}, // sealed boxes, for secrets
-	"golang.org/x/net":                       {"internal/git"},
+	"golang.org/x/net":                       {"internal/git", "internal/agent"},
 	"github.com/jonboulle/clockwork":         {"internal/clock"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},
 	"github.com/mattn/go-isatty":             {"internal/report"},

@@ -1,17 +1,21 @@
 // Package hostproxy lets an agent that is kept from the network get to the hosts that the settings name, and to nothing
 // else: an HTTP proxy on the loopback device, which looks the names up itself and passes on encrypted connections by
-// CONNECT. The agent needs no name server, by which it could say things to anybody.
+// CONNECT. The agent needs no name server, by which it could say things to anybody. Where the machine itself gets to a host by
+// a proxy, so does the agent, without the credentials for that.
 package hostproxy
 
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +33,9 @@ type Options struct {
 	// Lookup gives the addresses of a host, Dial connects to one; nil: as the machine does.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial   func(ctx context.Context, address string) (net.Conn, error)
+	// Proxy gives the machine's proxy for an https request, nil for none. nil: the one in the environment of this process.
+	Proxy func(*http.Request) (*url.URL, error)
+	Roots *x509.CertPool // of a proxy that is reached by https; nil: the system's
 }
 
 // Proxy serves one run.
@@ -51,6 +58,9 @@ func Start(opt Options) (*Proxy, error) {
 		opt.Dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return (&net.Dialer{Timeout: 30 * time.Second}).DialContext(ctx, "tcp", address)
 		}
+	}
+	if opt.Proxy == nil {
+		opt.Proxy = http.ProxyFromEnvironment
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
@@ -108,21 +118,16 @@ func public(a netip.Addr) bool {
 
 // tunnel connects the agent with a host, until either has said all.
 func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, host string) {
-	all, err := p.opt.Lookup(r.Context(), host)
-	if err == nil && !slices.ContainsFunc(all, public) {
-		p.refuse(w, r, http.StatusForbidden, "its address is this machine's or its neighbourhood's")
+	there, from, err := p.reach(r.Context(), host)
+	switch upstream := (*upstreamError)(nil); {
+	case errors.Is(err, errNotPublic):
+		p.refuse(w, r, http.StatusForbidden, err.Error())
 		return
-	}
-	var there net.Conn
-	for _, a := range all {
-		if !public(a) {
-			continue
-		}
-		if there, err = p.opt.Dial(r.Context(), net.JoinHostPort(a.String(), httpsPort)); err == nil {
-			break
-		}
-	}
-	if err != nil {
+	case errors.As(err, &upstream):
+		p.opt.Log.Warn("host_not_reached", "host", host, "error", upstream.whole())
+		http.Error(w, "MergeXO cannot connect to "+host+": "+upstream.why, http.StatusBadGateway)
+		return
+	case err != nil:
 		p.opt.Log.Warn("host_not_reached", "host", host, "error", err)
 		http.Error(w, "MergeXO cannot connect to "+host, http.StatusBadGateway)
 		return
@@ -148,7 +153,7 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, host string) {
 		done <- struct{}{}
 	}
 	go pass(there, early)
-	go pass(here, there)
+	go pass(here, from)
 	<-done
 	<-done
 }

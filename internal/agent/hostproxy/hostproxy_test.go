@@ -31,12 +31,19 @@ type world struct {
 
 func newWorld(t *testing.T, server *httptest.Server) *world {
 	t.Helper()
+	return newWorldBehind(t, server, func(*http.Request) (*url.URL, error) { return nil, nil })
+}
+
+// newWorldBehind is a world that some names are reached in through another proxy only.
+func newWorldBehind(t *testing.T, server *httptest.Server, proxy func(*http.Request) (*url.URL, error)) *world {
+	t.Helper()
 	names := map[string][]string{
 		"example.com": {"192.0.2.1"}, "two.example.com": {"127.0.0.1", "2001:db8::1"}, "down.example.com": {"192.0.2.9"},
 		"rebound.example.com": {"127.0.0.1", "::1", "0.0.0.0", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1"},
 	}
 	w := &world{log: &bytes.Buffer{}}
 	opt := hostproxy.Options{
+		Proxy: proxy, Roots: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, //nolint:forcetypeassert // httptest's own
 		Log: slog.New(slog.NewTextHandler(w.log, nil)),
 		Lookup: func(_ context.Context, host string) (all []netip.Addr, err error) {
 			for _, text := range names[host] {
@@ -51,6 +58,9 @@ func newWorld(t *testing.T, server *httptest.Server) *world {
 			w.dialed = append(w.dialed, address)
 			if address == "192.0.2.9:443" {
 				return nil, errors.New("nobody there")
+			}
+			if strings.HasPrefix(address, "127.0.0.1:") { // a proxy
+				return net.Dial("tcp", address)
 			}
 			return net.Dial("tcp", server.Listener.Addr().String())
 		},
@@ -88,6 +98,22 @@ func (w *world) get(t *testing.T, address string) (string, error) {
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	return fmt.Sprintf("%d %s", answer.StatusCode, text), err
+}
+
+// ask asks the proxy for a connection, as an agent does.
+func (w *world) ask(t *testing.T, host string) net.Conn {
+	t.Helper()
+	at, err := url.Parse(w.proxy.URL)
+	require.NoError(t, err)
+	conn, err := net.Dial("tcp", at.Host)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	r := &http.Request{Method: http.MethodConnect, Host: host, URL: &url.URL{Host: host}, Header: http.Header{}}
+	password, _ := at.User.Password()
+	r.SetBasicAuth("agent", password)
+	r.Header["Proxy-Authorization"] = r.Header["Authorization"]
+	require.NoError(t, r.WriteProxy(conn))
+	return conn
 }
 
 func greeting(t *testing.T) *httptest.Server {
@@ -140,22 +166,13 @@ func TestOtherHostsAreRefused(t *testing.T) {
 func TestTheEndOfARunEndsItsConnections(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, greeting(t))
-	at, err := url.Parse(w.proxy.URL)
-	require.NoError(t, err)
-	conn, err := net.Dial("tcp", at.Host)
-	require.NoError(t, err)
-	defer conn.Close()
-	r := &http.Request{Method: http.MethodConnect, Host: "example.com:443", URL: &url.URL{Host: "example.com:443"}, Header: http.Header{}}
-	password, _ := at.User.Password()
-	r.SetBasicAuth("agent", password)
-	r.Header["Proxy-Authorization"] = r.Header["Authorization"]
-	require.NoError(t, r.WriteProxy(conn))
+	conn := w.ask(t, "example.com:443")
 	line := make([]byte, len("HTTP/1.1 200"))
-	_, err = io.ReadFull(conn, line)
+	_, err := io.ReadFull(conn, line)
 	require.NoError(t, err)
 	assert.Equal(t, "HTTP/1.1 200", string(line))
 	w.proxy.End()
 	_, _ = io.ReadAll(conn) // until it is closed
-	_, err = net.Dial("tcp", at.Host)
+	_, err = net.Dial("tcp", conn.RemoteAddr().String())
 	assert.Error(t, err)
 }
