@@ -90,7 +90,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 		return model.Outcome{}, err
 	}
 	opt.doors = to.doors()
-	opt, leave, err := opt.enter(dir)
+	opt, leave, err := opt.enter(ctx, dir)
 	if err != nil {
 		return model.Outcome{}, err
 	}

@@ -104,7 +104,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	opt := a.opt
 	opt.Env = a.environment(from.place, to)
 	opt.doors = to.doors()
-	opt, leave, err := opt.enter(dir)
+	opt, leave, err := opt.enter(ctx, dir)
 	if err != nil {
 		return model.Outcome{}, err
 	}

@@ -36,7 +36,7 @@ func (a command) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	opt, leave, err := a.opt.enter(dir)
+	opt, leave, err := a.opt.enter(ctx, dir)
 	if err != nil {
 		return model.Outcome{}, err
 	}

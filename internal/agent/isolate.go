@@ -55,7 +55,7 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 		Task: isolate.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: isolate.Bytes(argv), Env: isolate.Bytes(env),
 	}
 	if opt.tenant == nil { // the limit includes our user's existing processes
-		_, threads := processesOf(spec.As.UID)
+		_, threads := isolate.ProcessesOf(spec.As.UID)
 		spec.As.Tasks = threads + maxTasks
 	}
 	if spec.Namespace = opt.view(dir, program); opt.tenant.sudoPath() == "" {
@@ -148,10 +148,15 @@ func (opt Options) call(as *account, spec isolate.Spec) (string, error) {
 	if err == nil {
 		return out.String(), nil
 	}
-	if _, why, ok := strings.Cut(said.String(), spec.Sign+" "); ok {
-		return "", errors.New(excerpt(strings.TrimSpace(why), 500))
+	return "", isolatorError(said.String(), spec.Sign, err)
+}
+
+// isolatorError is what an isolator printed that failed, or what kept it from beginning.
+func isolatorError(said, sign string, err error) error {
+	if _, why, ok := strings.Cut(said, sign+" "); ok {
+		return errors.New(excerpt(strings.TrimSpace(why), 500))
 	}
-	return "", &noEntry{said: lastLine(said.String()), err: err}
+	return &noEntry{said: lastLine(said), err: err}
 }
 
 // noEntry is the error of an isolator that failed to set up.

@@ -159,30 +159,6 @@ func processes() []process {
 	return list
 }
 
-// processesOf is how many living processes a user has, and how many threads are in them, as proc_pid_status(5) tells.
-func processesOf(uid int) (n int, threads uint64) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // with the file's name in the pattern, each directory would be listed as well
-	for _, dir := range dirs {
-		status, err := os.ReadFile(dir + "/status")
-		if err != nil {
-			continue // it has ended
-		}
-		if strings.HasPrefix(statusField(status, "State"), "Z") || !slices.Contains(strings.Fields(statusField(status, "Uid")), strconv.Itoa(uid)) {
-			continue
-		}
-		own, _ := strconv.ParseUint(statusField(status, "Threads"), 10, 64)
-		n, threads = n+1, threads+own
-	}
-	return n, threads
-}
-
-// statusField is the value on a line that is not the first. That is the process's name, in which the kernel escapes newlines.
-func statusField(status []byte, name string) string {
-	_, value, _ := strings.Cut(string(status), "\n"+name+":\t")
-	value, _, _ = strings.Cut(value, "\n")
-	return value
-}
-
 // ancestors are the processes above us, the nearest first.
 func ancestors() []int {
 	var list []int

@@ -9,12 +9,11 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
-func expect()                       {}
-func born(int)                      {}
-func reap(int, clock.Clock) error   { return nil }
-func disown()                       {}
-func ancestors() []int              { return nil }
-func processesOf(int) (int, uint64) { return 0, 0 }
+func expect()                     {}
+func born(int)                    {}
+func reap(int, clock.Clock) error { return nil }
+func disown()                     {}
+func ancestors() []int            { return nil }
 
 type process struct {
 	pid     int

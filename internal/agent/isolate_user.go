@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,12 +155,12 @@ func (t *account) find() error {
 // enter gives the checkout and the run's directories to the agent's user, if there is one, and returns the Options for
 // everything that runs before leave. leave ends that user's remaining processes, takes everything back, and passes on the
 // run's error.
-func (opt Options) enter(dir string) (inside Options, leave func(error) error, err error) {
+func (opt Options) enter(ctx context.Context, dir string) (inside Options, leave func(error) error, err error) {
 	opt, disconnect, err := opt.connected()
 	if err != nil {
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
-	inside, back, err := opt.moveIn(dir)
+	inside, back, err := opt.moveIn(ctx, dir)
 	if err != nil {
 		disconnect()
 		return opt, nil, err
@@ -171,7 +172,7 @@ func (opt Options) enter(dir string) (inside Options, leave func(error) error, e
 }
 
 // moveIn is enter without the network.
-func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, err error) {
+func (opt Options) moveIn(ctx context.Context, dir string) (inside Options, leave func(error) error, err error) {
 	if opt.tenant, err = opt.findAccount(); err != nil {
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
@@ -184,11 +185,13 @@ func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, 
 		}
 		return opt, func(err error) error { return err }, nil
 	}
-	takeBack, err := opt.handOver(dir)
+	takeBack, err := opt.handOver(ctx, dir)
 	var living *Error
 	switch {
-	case errors.As(err, &living) && living.Kind == Alive:
+	case errors.As(err, &living):
 		return opt, nil, living
+	case UserBusy(err):
+		return opt, nil, err
 	case err != nil:
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
@@ -240,28 +243,33 @@ func (opt Options) userHome() string {
 }
 
 // handOver gives the checkout, Temp and Sessions to the user. No other program may use that user: its processes are ended
-// before, and again before takeBack changes the owners back.
-func (opt Options) handOver(dir string) (takeBack func() error, err error) {
+// before, and again before takeBack changes the owners back. Another run waits until then.
+func (opt Options) handOver(ctx context.Context, dir string) (takeBack func() error, err error) {
 	dirs, err := opt.ownedPaths(dir)
 	if err != nil {
 		return nil, err
 	}
-	closeWay, err := opt.way(dirs)
-	if no := (*noEntry)(nil); errors.As(err, &no) {
-		err = fmt.Errorf("%s (%s)", opt.tenant.barred(opt.Isolator), excerpt(no.Error(), 200))
+	keeper, err := opt.keep(ctx, dirs)
+	if err != nil {
+		return nil, opt.unentered(err)
 	}
-	if err == nil {
+	closeWay, err := opt.way(dirs)
+	if err = opt.unentered(err); err == nil {
 		err = opt.vacate()
 	}
 	if err != nil {
-		return nil, errors.Join(err, closeWay())
+		err = errors.Join(err, closeWay())
+		keeper.over()
+		return nil, err
 	}
 	us := isolate.Owners{From: os.Geteuid(), FromGroup: os.Getegid(), To: opt.tenant.uid, ToGroup: opt.tenant.gid}
 	shared, err := opt.chown(us, dirs)
+	keeper.shared(shared)
 	takeBack = func() error {
 		if err := opt.vacate(); err != nil {
-			return err
+			return err // the keeper tries again when we end
 		}
+		defer keeper.over()
 		return errors.Join(opt.takeBack(shared, dirs), closeWay())
 	}
 	if err != nil {
@@ -325,13 +333,17 @@ func (opt Options) TakeBack(dirs ...string) error {
 }
 
 func (opt Options) takeBack(shared []isolate.File, dirs []string) error {
-	back := isolate.Owners{
-		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
-	}
-	if _, err := opt.chown(back, dirs); err != nil {
+	if _, err := opt.chown(opt.back(shared), dirs); err != nil {
 		return opt.tenant.wrong("take back: %w", err)
 	}
 	return nil
+}
+
+// back is how files come back.
+func (opt Options) back(shared []isolate.File) isolate.Owners {
+	return isolate.Owners{
+		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
+	}
 }
 
 // chown changes owners as root.
@@ -359,7 +371,7 @@ func (opt Options) vacate() error {
 	for sent := false; ; {
 		err := opt.signal(syscall.SIGKILL)
 		sent = sent || err == nil
-		left, _ := processesOf(opt.tenant.uid)
+		left, _ := isolate.ProcessesOf(opt.tenant.uid)
 		if sent && left == 0 {
 			return nil
 		}

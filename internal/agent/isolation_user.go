@@ -142,7 +142,7 @@ func freeUID(random [4]byte) (int, error) {
 		if _, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 			continue
 		}
-		if n, _ := processesOf(uid); n == 0 {
+		if n, _ := isolate.ProcessesOf(uid); n == 0 {
 			return uid, nil
 		}
 	}

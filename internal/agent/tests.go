@@ -13,7 +13,7 @@ func RunTests(ctx context.Context, dir string, argv []string, opt Options) error
 	}
 	// Both streams as one, in the order of printing, and none of it in memory beyond the tail.
 	merged := append([]string{"/bin/sh", "-c", `exec "$@" >&2`, "sh"}, argv...)
-	opt, leave, err := opt.defaults().enter(dir)
+	opt, leave, err := opt.defaults().enter(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func Filter(ctx context.Context, dir string, argv []string, stdin []byte, opt Op
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, errors.New("the command is empty")
 	}
-	opt, leave, err := opt.defaults().enter(dir)
+	opt, leave, err := opt.defaults().enter(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

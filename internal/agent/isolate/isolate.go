@@ -35,6 +35,7 @@ const (
 	Look  Task = "look"  // print which of some processes this user can read the environment of
 	Own   Task = "own"   // give files to another owner
 	Pass  Task = "pass"  // let a user pass through a directory, or no more
+	Keep  Task = "keep"  // be there for a user until mergexo is done with it, or has ended
 )
 
 // Spec says what to do.
@@ -62,6 +63,19 @@ type Spec struct {
 	Processes []int
 	Owners    Owners
 	Way       Way
+	Lock      bool // only one at a time keeps the user
+}
+
+// Busy and Kept are what Keep prints, each in a line: that another one keeps the user, and that this one does.
+const (
+	Busy = "busy"
+	Kept = "kept"
+)
+
+// Keeping is what Keep reads behind the Spec, any number of times.
+type Keeping struct {
+	Shared []File // of Owners
+	Over   bool   // mergexo is done with the user
 }
 
 // Namespace is what a program in namespaces of its own finds of the file system. All of it is read-only but Write. Paths

@@ -101,6 +101,8 @@ func (l Spec) perform() error {
 		return l.chown()
 	case Pass:
 		return l.pass()
+	case Keep:
+		return l.keep()
 	}
 	return fmt.Errorf("there is no task %q", l.Task)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -101,6 +102,9 @@ func (p *Attempt) produce(ctx context.Context) (done product, err error) {
 	p.KeepOtherBranches(ctx)
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = work.Failing(err)
+	}
+	if agent.UserBusy(err) { // as the tests were about to run
+		err = &work.Ending{Cause: err, Waits: true}
 	}
 	if errors.As(err, &done.ending) {
 		return done, nil
