@@ -168,9 +168,15 @@ func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
 		return false, errors.Join(ended, unlessOver(err))
 	}
 	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
+	if !errors.As(err, &s) || s.Result != model.ResultNothing {
+		return again, err
+	}
 	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
-	if changed && i.Item != "" && errors.As(err, &s) && s.Result == model.ResultNothing {
+	if changed && i.Item != "" {
 		return false, p.instead(i.Roadmap)
+	}
+	if i.Closed && p.task.led {
+		return false, cmp.Or(p.plan.TellClosed(ctx), err)
 	}
 	return again, err
 }

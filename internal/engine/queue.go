@@ -17,6 +17,7 @@ type task struct {
 	event    model.Event
 	cause    string // of a follow-up
 	known    *thread.Memory
+	led      bool // from a number that has nothing more to be done
 	rounds   int
 	followed []followed
 }
@@ -43,7 +44,7 @@ func (t *task) ended() error {
 // followUp is a task for a follow-up.
 func followUp(f *thread.FollowUp) *task {
 	t := newTask(f.Event)
-	t.cause = f.Cause
+	t.cause, t.led = f.Cause, f.Instead
 	return t
 }
 

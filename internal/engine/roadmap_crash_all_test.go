@@ -49,18 +49,6 @@ var chapters = []struct {
 	{"the last one lands", func(w *world) model.Event { return w.merged(w.pullOf("docs")) }},
 }
 
-// pullOf is the open pull request for an item.
-func (w *world) pullOf(key string) int {
-	w.t.Helper()
-	for _, p := range w.pulls() {
-		if p["state"] == "open" && p["title"] == "Do "+key {
-			return int(p["number"].(float64))
-		}
-	}
-	require.Fail(w.t, "no pull request for "+key)
-	return 0
-}
-
 // upTo is a world in which so many chapters have passed without a death.
 func upTo(t *testing.T, n int) *world {
 	t.Helper()

@@ -36,7 +36,7 @@ func (w *world) rewrite(login string, number int, change object) {
 func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 	t.Parallel()
 	w, ev := agreed(t, "pair")
-	w.gate.at = dieAt(3, diesAfter) // the second write under the lock is the link of the first item
+	w.gate.at = dieAt(4, diesAfter) // the third write under the lock is the link of the first item
 	w.handle(ev)
 	one := w.titled("Do one")
 	require.Len(t, one, 1)

@@ -15,9 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// roadmapWrites are those of a run that opens two items: the lock, two issues with their links, a label, the comment, the lock
-// again, and the workflow that is not there.
-const roadmapWrites = 9
+// roadmapWrites are those of a run that opens two items: the lock, the comment, two issues with their links, a label, the comment
+// and the lock again, and the workflow that is not there.
+const roadmapWrites = 10
 
 func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 	t.Parallel()
@@ -117,6 +117,11 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 	assert.Equal(t, "closed", docs["state"])
 	assert.Contains(t, w.talkOn(int(docs["number"].(float64))), "is no longer part of roadmap #")
 	golden.Text(t, "roadmap/changed.md", w.showsRoadmap())
+	number := w.item("docs")
+	w.handle(w.setIssue(number, object{"state": "open"}))
+	w.sweep()
+	assert.Equal(t, "open", w.items()["docs"][0]["state"], "a person wants it, as our comment says they may")
+	assert.Equal(t, 1, strings.Count(w.talkOn(number), "is no longer part of roadmap #"))
 	rep = w.handle(w.changePlan(func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.talkOn(w.number), "a cycle: left needs join needs far-left needs left")
@@ -142,6 +147,20 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 	w.sweep()
 	golden.Text(t, "roadmap/moved.md", w.showsRoadmap())
 	assert.Empty(t, w.items()["base"][0]["labels"], "what a person took off is not put on again")
+	for _, forget := range []func(comment string){
+		func(comment string) { w.api("bob", "PATCH", comment, object{"body": "- [x] #4"}) },
+		func(comment string) { w.send("bob", "DELETE", comment, nil) },
+	} {
+		w.later(time.Minute)
+		forget(w.path(fmt.Sprintf("/issues/comments/%d", w.roadmapComment())))
+		for range 2 {
+			w.sweep()
+			assert.Empty(t, w.items()["right"], "nobody knows what became of it")
+			assert.Empty(t, w.items()["base"][0]["labels"], "and this has begun before")
+		}
+		w.quiet()
+	}
+	golden.Text(t, "roadmap/forgotten.md", w.showsRoadmap())
 	w.handle(w.merged(w.openPulls()[0]))
 	assert.Equal(t, []string{"left"}, slices.DeleteFunc(w.running(), func(k string) bool { return k == "docs" }))
 	for _, key := range []string{"right", "far-left"} {
@@ -194,6 +213,67 @@ func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 	rep = w.handle(w.setIssue(w.item("docs"), object{"state": "open"}))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.NotContains(t, w.talkOn(w.number), "**stopped**,")
+}
+
+func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.handle(ev)
+	drop := func(key string) model.Event {
+		return w.setIssue(w.item(key), object{"state": "closed", "state_reason": "not_planned"})
+	}
+	w.handle(drop("base"))
+	require.Contains(t, w.talkOn(w.number), "**stopped**,")
+	w.sweep()
+	w.quiet()
+	w.merged(w.pullOf("base"))
+	w.sweep() // the event of the merge was lost
+	require.Equal(t, []string{"left", "right"}, w.running())
+	drop("left") // and merged, both before the next look
+	w.handle(w.merged(w.pullOf("left")))
+	assert.Equal(t, []string{"far-left", "right"}, w.running())
+	w.handle(w.merged(w.pullOf("right")))
+	assert.NotContains(t, w.talkOn(w.number), "**stopped**,", "what was done stays done")
+	w.sweep()
+	w.quiet()
+}
+
+func TestARoadmapThatIsDoneGoesOnOnceSomebodyReopensIt(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "pair")
+	w.handle(ev)
+	state := func() any { return w.api("octo", "GET", w.thread(""), nil)["state"] }
+	w.handle(w.merged(w.openPulls()[0]))
+	last := w.merged(w.openPulls()[0])
+	w.gate.at = func(_ int, r *http.Request) fate { // the run dies before it closes the issue
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, w.thread("")) {
+			return diesFirst
+		}
+		return passes
+	}
+	w.handle(last)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.gate.at = nil
+	w.later(time.Hour)
+	w.sweep()
+	require.Equal(t, "closed", state())
+	w.handle(w.setIssue(w.number, object{"state": "open"}))
+	w.sweep()
+	require.Equal(t, "open", state(), "whoever reopened it wants it open")
+	w.quiet()
+	w.handle(w.setIssue(w.number, object{"state": "closed"}))
+	change := w.changePlan(func(text string) string {
+		return strings.Replace(text, "\n---\n\n#", "\n  - key: three\n    title: Do three\n    flow: bugfix\n    needs: [two]\n---\n\n#", 1)
+	})
+	w.handle(change)
+	w.handle(change)
+	require.Empty(t, w.items()["three"])
+	golden.Text(t, "roadmap/closed_changed.md", w.showsRoadmap())
+	w.handle(w.setIssue(w.number, object{"state": "open"}))
+	require.Equal(t, []string{"three"}, w.running())
+	w.handle(w.merged(w.openPulls()[0]))
+	assert.Equal(t, "closed", state(), "what was added is done")
 }
 
 func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {

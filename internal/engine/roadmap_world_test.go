@@ -183,6 +183,30 @@ func (w *world) item(key string) int {
 	return int(all[0]["number"].(float64))
 }
 
+// roadmapComment is the newest comment that shows how the roadmap stands.
+func (w *world) roadmapComment() (id int64) {
+	w.t.Helper()
+	for _, c := range w.comments() {
+		if strings.Contains(c["body"].(string), "<!-- mergexo-roadmap:") {
+			id = c.id()
+		}
+	}
+	require.NotZero(w.t, id)
+	return id
+}
+
+// pullOf is the open pull request for an item.
+func (w *world) pullOf(key string) int {
+	w.t.Helper()
+	for _, p := range w.pulls() {
+		if p["state"] == "open" && p["title"] == "Do "+key {
+			return int(p["number"].(float64))
+		}
+	}
+	require.Fail(w.t, "no pull request for "+key)
+	return 0
+}
+
 // running are the keys of the items with a label that are open.
 func (w *world) running() (keys []string) {
 	w.t.Helper()

@@ -189,6 +189,7 @@ func (n pullNode) pull() model.Pull {
 type threadFacts struct {
 	AuthorAssociation string
 	Closed, Locked    bool
+	StateReason       string
 	LastEditedAt      *time.Time
 	Editor            *actorNode
 	TitleEdits        connection[struct {
@@ -216,7 +217,7 @@ func (f firstText) of(body string, edited bool) string {
 }
 
 func (f threadFacts) tell(i *model.Issue) {
-	i.Association, i.Closed, i.Locked = f.AuthorAssociation, f.Closed, f.Locked
+	i.Association, i.Closed, i.Reopened, i.Locked = f.AuthorAssociation, f.Closed, f.StateReason == "REOPENED", f.Locked
 	if f.LastEditedAt != nil {
 		i.BodyEdit = &model.Edit{By: f.Editor.actor(), At: f.LastEditedAt.UTC()}
 	}

@@ -33,6 +33,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	if over(f.st.Block, scope.Now) {
 		f.st.Block = nil
 	}
+	f.st.RoadmapLost = f.st.RoadmapLost && f.st.Roadmap == nil
 	// An operator who unblocked after the edit has accepted it.
 	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, f.pardons)
 	return f.st
@@ -203,6 +204,7 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	case !cm.Ours:
 		return believed{}, false
 	case cm.EditedByOther && sticky(cm):
+		st.RoadmapLost = st.RoadmapLost || parseTrailer(cm.Posted).kind == KindRoadmap
 		return distrust("edited by "+editorOf(cm), false)
 	case cm.EditedByOther && cm.Kind == model.KindIssue && (cm.WasMarked || strings.Contains(cm.Body, markerOpen) && !onlyTokens(t)):
 		return distrust("edited by "+editorOf(cm), true)

@@ -44,7 +44,7 @@ type markers[M any] struct {
 	answers func(*M) (key string, v model.Verdict)
 	// once reports whether only the first of the comments with the same tokens counts: two runs can race.
 	once func(*M) bool
-	// sticky says that MergeXO can write the comment again, so that an edit by somebody else loses nothing.
+	// sticky says that MergeXO can write the comment again, so that an edit by somebody else stops nothing.
 	sticky bool
 	// take folds a marker into the state.
 	take func(*fold, model.Comment, *M)

@@ -65,5 +65,11 @@ func TestTheFirstCommentOnARoadmapCounts(t *testing.T) {
 	st = c.Fold([]model.Comment{edited}, scope)
 	assert.Nil(t, st.Roadmap)
 	require.Len(t, st.Distrusted, 1)
-	assert.False(t, st.Distrusted[0].Spoilt, "it is made again, and nothing is lost")
+	assert.False(t, st.Distrusted[0].Spoilt, "it is made again")
+	assert.True(t, st.RoadmapLost, "but what it said is neither obeyed nor redone")
+	st = c.Fold([]model.Comment{edited, said(2, m)}, scope)
+	require.NotNil(t, st.Roadmap)
+	assert.False(t, st.RoadmapLost, "another one has taken its place")
+	edited.Posted = "Opened #3"
+	assert.False(t, c.Fold([]model.Comment{edited}, scope).RoadmapLost, "that was another comment")
 }

@@ -252,6 +252,7 @@ type Issue struct {
 	Association string // the author's, as in Comment
 	Posted      string // the text that it was opened with: Body if it was not edited, empty if GitHub does not say
 	Closed      bool
+	Reopened    bool // it is open again
 	Locked      bool
 	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil for none.
 	BodyEdit   *Edit

@@ -38,6 +38,8 @@ type RoadmapEntry struct {
 	Pull  int       `json:"pull,omitempty"` // the newest pull request for it
 	// Dropped says that the plan no longer has it.
 	Dropped bool `json:"dropped,omitempty"`
+	// Closed says that its issue was closed after that. Whoever reopens it wants it.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // ReasonItem is why the issue of a roadmap waits for a person: an item was closed, or somebody changed it.
@@ -118,6 +120,8 @@ type RoadmapMarker struct {
 	Found time.Time `json:"found,omitzero"`
 	// Unfinished says that the run behind it had to leave something for the next one.
 	Unfinished bool `json:"unfinished,omitempty"`
+	// Lost says that an earlier comment was edited or deleted, and that the file could not be read since: Items may not be all.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // ItemMarker is at the end of an issue that MergeXO opened for an item. Number is the issue of the roadmap.

@@ -263,6 +263,8 @@ type State struct {
 	Externals []Posted[ExternalMarker]
 	// Roadmap is the sticky comment on the roadmap that was merged for the issue; nil for none.
 	Roadmap *Posted[RoadmapMarker]
+	// RoadmapLost says that somebody edited it, and that there is no other one.
+	RoadmapLost bool
 	// Conflicts is the sticky comment on conflicts; nil for none.
 	Conflicts *Posted[ConflictMarker]
 	// MergeTips are the commits to which they may have moved the head since it was last accepted.

@@ -279,19 +279,20 @@ func TestWhatASweepSees(t *testing.T) {
 	t.Parallel()
 	none := func(int) (int, bool) { return 0, false }
 	subs := []roadmap.Sub{{1, "OPEN", ""}, {2, "CLOSED", "COMPLETED"}}
-	was := roadmap.Looked("tree", subs, none)
-	assert.Equal(t, was, roadmap.Looked("tree", []roadmap.Sub{subs[1], subs[0]}, none))
+	was := roadmap.Looked("tree", 3, subs, none)
+	assert.Equal(t, was, roadmap.Looked("tree", 3, []roadmap.Sub{subs[1], subs[0]}, none))
 	for name, now := range map[string]string{
-		"the file":     roadmap.Looked("other", subs, none),
-		"closed":       roadmap.Looked("tree", []roadmap.Sub{{1, "CLOSED", "COMPLETED"}, subs[1]}, none),
-		"another why":  roadmap.Looked("tree", []roadmap.Sub{subs[0], {2, "CLOSED", "NOT_PLANNED"}}, none),
-		"one more":     roadmap.Looked("tree", append(slices.Clone(subs), roadmap.Sub{3, "OPEN", ""}), none),
-		"a pull":       roadmap.Looked("tree", subs, func(int) (int, bool) { return 5, true }),
-		"a pull's end": roadmap.Looked("tree", subs, func(int) (int, bool) { return 5, false }),
+		"the file":     roadmap.Looked("other", 3, subs, none),
+		"the limit":    roadmap.Looked("tree", 4, subs, none),
+		"closed":       roadmap.Looked("tree", 3, []roadmap.Sub{{1, "CLOSED", "COMPLETED"}, subs[1]}, none),
+		"another why":  roadmap.Looked("tree", 3, []roadmap.Sub{subs[0], {2, "CLOSED", "NOT_PLANNED"}}, none),
+		"one more":     roadmap.Looked("tree", 3, append(slices.Clone(subs), roadmap.Sub{3, "OPEN", ""}), none),
+		"a pull":       roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, true }),
+		"a pull's end": roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, false }),
 	} {
 		assert.NotEqual(t, was, now, name)
 	}
-	assert.NotEqual(t, roadmap.Looked("tree", subs, func(int) (int, bool) { return 5, true }), roadmap.Looked("tree", subs, func(int) (int, bool) { return 5, false }))
+	assert.NotEqual(t, roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, true }), roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, false }))
 }
 
 func FuzzParse(f *testing.F) {

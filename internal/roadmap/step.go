@@ -21,6 +21,7 @@ type Fact struct {
 	Completed bool // closed as completed
 	Gone      bool // transferred, deleted or converted
 	Held      bool // its title or text was changed by somebody who may not start an agent
+	Kept      bool // somebody reopened it after it was closed, since the plan no longer had it
 	// Pull is the newest pull request for it, Merged and Rejected (closed without a merge) are how that stands. A design's is only
 	// the first half of the way.
 	Pull             int
@@ -70,6 +71,10 @@ type Facts struct {
 	Known []Fact
 	Most  int // how many items run at once
 	Asked func(Fact) bool
+	// Lost says that the comment was edited or deleted that knew the issues of the items: one without an issue may have had one.
+	Lost bool
+	// Reopened says that all was done before, and that somebody has reopened the roadmap's issue since.
+	Reopened bool
 }
 
 // Next decides what is to be done. An item is ready once all that it needs is done, and ready items begin in the order of the
@@ -88,7 +93,7 @@ func Next(f Facts) Step {
 	}
 	add := func(k Kind, r *Row) { s.Acts = append(s.Acts, Act{k, r}) }
 	for _, r := range s.sorted() {
-		if r.Fact.Issue == 0 {
+		if r.Fact.Issue == 0 && !r.Fact.Gone {
 			add(Create, r)
 		}
 		if !r.Fact.Linked && !r.Fact.Gone {
@@ -98,7 +103,7 @@ func Next(f Facts) Step {
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		switch {
-		case r.Dropped && !r.Fact.Closed && !r.Fact.Gone && r.State != model.ItemRunning && r.State != model.ItemDone:
+		case r.Dropped && !r.Fact.Closed && !r.Fact.Gone && !r.Fact.Kept && r.State != model.ItemRunning && r.State != model.ItemDone:
 			add(Drop, r)
 		case r.State == model.ItemQueued && running < f.Most:
 			running++
@@ -107,11 +112,11 @@ func Next(f Facts) Step {
 		}
 	}
 	for i := range s.Rows {
-		if r := &s.Rows[i]; r.State == model.ItemFailed && !r.Dropped && !f.Asked(r.Fact) {
+		if r := &s.Rows[i]; r.State == model.ItemFailed && !r.Dropped && !r.forgotten() && !f.Asked(r.Fact) {
 			add(Ask, r)
 		}
 	}
-	if open == 0 && len(f.Plan.Items) > 0 {
+	if open == 0 && len(f.Plan.Items) > 0 && !f.Reopened {
 		add(Finish, nil)
 	}
 	return s
@@ -125,7 +130,7 @@ func (f Facts) rows() []Row {
 		if at := slices.IndexFunc(f.Known, func(k Fact) bool { return k.Key == i.Key }); at >= 0 {
 			r.Fact = f.Known[at]
 		}
-		r.Fact.Key = i.Key
+		r.Fact.Key, r.Fact.Gone = i.Key, r.Fact.Gone || f.Lost && r.Fact.Issue == 0
 		r.State = r.Fact.state()
 		rows = append(rows, r)
 	}
@@ -140,7 +145,7 @@ func (f Facts) rows() []Row {
 	known := slices.Clone(f.Known)
 	slices.SortFunc(known, func(a, b Fact) int { return a.Issue - b.Issue })
 	for _, k := range known {
-		if f.Plan.Item(k.Key) == nil {
+		if f.Plan.Item(k.Key) == nil && k.Issue != 0 {
 			rows = append(rows, Row{Item: Item{RoadmapItem: model.RoadmapItem{Key: k.Key, Title: k.Title}}, Fact: k, State: k.state(), Dropped: true})
 		}
 	}
@@ -159,6 +164,9 @@ func (k Fact) state() model.ItemState {
 	}
 	return model.ItemPlanned
 }
+
+// forgotten says that nobody knows whether an item ever had an issue.
+func (r Row) forgotten() bool { return r.Fact.Gone && r.Fact.Issue == 0 }
 
 // wait sets what an item that has not begun waits for.
 func (r *Row) wait(rows []Row) {
@@ -239,7 +247,7 @@ func (s Step) sorted() []*Row {
 func (s Step) Entries() []model.RoadmapEntry {
 	out := make([]model.RoadmapEntry, 0, len(s.Rows))
 	for _, r := range s.Rows {
-		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull, Dropped: r.Dropped})
+		out = append(out, model.RoadmapEntry{Key: r.Key, Issue: r.Fact.Issue, State: r.State, Pull: r.Fact.Pull, Dropped: r.Dropped, Closed: r.Dropped && (r.Fact.Closed || r.Fact.Kept)})
 	}
 	return out
 }
@@ -251,17 +259,16 @@ type Sub struct {
 	Reason string // why it was closed
 }
 
-// Looked stands for all that a sweep sees of a roadmap: the directory of its file, its sub-issues, and for each that runs its
-// newest pull request and whether that is open.
-func Looked(dir string, subs []Sub, pull func(issue int) (number int, open bool)) string {
+// Looked stands for all that a sweep sees of a roadmap: the directory of its file, how many items may run, its sub-issues, and for
+// each that runs its newest pull request and whether that is open. One that was closed as not planned may have such a one, too.
+func Looked(dir string, most int, subs []Sub, pull func(issue int) (number int, open bool)) string {
 	subs = slices.Clone(subs)
 	slices.SortFunc(subs, func(a, b Sub) int { return a.Number - b.Number })
 	var b strings.Builder
-	b.WriteString(dir + "\n")
+	fmt.Fprintf(&b, "%s %d\n", dir, most)
 	for _, s := range subs {
 		fmt.Fprintf(&b, "%d %s %s", s.Number, s.State, s.Reason)
-		if s.State == "OPEN" {
-			number, open := pull(s.Number)
+		if number, open := pull(s.Number); s.State == "OPEN" || s.Reason != "COMPLETED" && open {
 			fmt.Fprintf(&b, " %d %t", number, open)
 		}
 		b.WriteString("\n")

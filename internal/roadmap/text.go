@@ -40,6 +40,16 @@ func Text(p Plan, s Step, f File, problem string) string {
 	if problem != "" {
 		b.WriteString("\n**Nothing new begins:** " + problem + "\n")
 	}
+	var lost []Row
+	for _, r := range s.Rows {
+		if r.forgotten() {
+			lost = append(lost, r)
+		}
+	}
+	if len(lost) > 0 {
+		b.WriteString("\n**Somebody edited or deleted MergeXO's earlier comment here.** It does not find the issues of these items, and does not open them again: " +
+			s.refs(lost) + ". To begin one all the same, give it another key in the file.\n")
+	}
 	if g := Graph(s.Rows); g != "" {
 		b.WriteString("\n```mermaid\n" + g + "```\n")
 	}
@@ -56,16 +66,13 @@ func Text(p Plan, s Step, f File, problem string) string {
 	return b.String()
 }
 
-// line is one item of the list.
+// line is one item of the list. It has no box: whoever ticks one edits the comment.
 func (s Step) line(r Row) string {
-	box, what := " ", markdown.Inline(r.Title)
-	if r.State == model.ItemDone {
-		box = "x"
-	}
+	what := markdown.Inline(r.Title)
 	if r.Fact.Issue != 0 {
 		what = fmt.Sprintf("#%d %s", r.Fact.Issue, what)
 	}
-	return fmt.Sprintf("- [%s] %s: %s\n", box, what, s.status(r))
+	return fmt.Sprintf("- %s: %s\n", what, s.status(r))
 }
 
 // status says how an item stands, and why.
@@ -118,6 +125,8 @@ func (s Step) refs(rows []Row) string {
 // why is how an item failed.
 func why(f Fact) string {
 	switch {
+	case f.Gone && f.Issue == 0:
+		return "its issue was not found"
 	case f.Gone:
 		return "its issue is no longer in this repository"
 	case f.Closed:
@@ -156,6 +165,11 @@ func Question(s Step, r Row) string {
 			"- Or remove the item from the file, and from what others need, by a pull request.", r.Fact.Pull)
 	}
 	return b.String()
+}
+
+// ClosedText says that the plan has items that nothing opens an issue for, since that of the roadmap is closed.
+func ClosedText(f File, created []Row) string {
+	return fmt.Sprintf("**This roadmap is closed, so nothing more of it begins.** %s has items without an issue: %s.\n\nReopen this issue to let them begin.", f.link(), Step{}.refs(created))
 }
 
 // Body is the text of the issue of an item.

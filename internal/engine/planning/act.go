@@ -32,7 +32,7 @@ func (p *Issue) act(ctx context.Context, v *view) error {
 			return err
 		}
 		if p.stopped {
-			p.undo(v)
+			v.undo()
 			return nil
 		}
 		if err := p.do(ctx, v, a); err != nil {
@@ -43,7 +43,7 @@ func (p *Issue) act(ctx context.Context, v *view) error {
 }
 
 // undo takes back what the step has assumed to be done of what is left for the next run.
-func (p *Issue) undo(v *view) {
+func (v *view) undo() {
 	for i := range v.step.Rows {
 		if r := &v.step.Rows[i]; r.State == model.ItemRunning && !r.Fact.Labelled {
 			r.State = model.ItemQueued
@@ -152,7 +152,11 @@ func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
 		return err
 	}
 	token := p.token("drop", r.Key)
-	if other.State.Tokens[token] == 0 {
+	switch said := other.State.Tokens[token] != 0; {
+	case said && v.lost: // it may be open because somebody wants it
+		r.Fact.Kept = true
+		return nil
+	case !said:
 		if err := thread.SayOnce(ctx, other, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ type view struct {
 	pull     int // that merged the file first
 	plan     roadmap.Plan
 	problem  string // why nothing new begins
+	lost     bool   // somebody edited or deleted the comment that knew the issues
 	step     roadmap.Step
 	facts    []roadmap.Fact
 	ids      map[int]int64 // of the issues, by number
@@ -69,11 +70,16 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 	if err := p.findItems(ctx, v, seen.Subs); err != nil {
 		return nil, err
 	}
+	if v.problem != "" && p.State.Roadmap == nil {
+		for _, f := range v.facts {
+			v.plan.Items = append(v.plan.Items, roadmap.Item{RoadmapItem: model.RoadmapItem{Key: f.Key, Title: f.Title}})
+		}
+	}
 	if err := p.readRunning(ctx, v); err != nil {
 		return nil, err
 	}
 	for again := true; again; {
-		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Asked: func(f roadmap.Fact) bool {
+		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.reopened(v), Asked: func(f roadmap.Fact) bool {
 			return p.State.Tokens[p.asks(f)] != 0
 		}})
 		if again, err = p.hold(ctx, v); err != nil {
@@ -156,6 +162,8 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 			}
 		}
 	}
+	said := p.State.Roadmap
+	v.lost = p.State.RoadmapLost || said == nil && len(found) > 0 || said != nil && said.Marker.Lost
 	remember(found, entries)
 	for _, f := range found {
 		v.facts = append(v.facts, f)
@@ -189,16 +197,27 @@ func remember(found map[string]roadmap.Fact, entries []model.RoadmapEntry) {
 	for _, e := range entries {
 		f, there := found[e.Key]
 		switch {
-		case !there && e.Issue != 0: // deleted, transferred, or somebody took the end of its text away
+		case !there && (e.Issue != 0 || e.State == model.ItemFailed): // deleted, transferred, or somebody took the end of its text away
 			f = roadmap.Fact{Key: e.Key, Title: e.Key, Issue: e.Issue, Gone: true}
 		case !there:
 			continue
 		case e.State == model.ItemRunning || e.State == model.ItemDone || e.Pull != 0: // it has begun, whatever its labels are now
 			f.Labelled = true
 		}
-		f.Pull = e.Pull
+		f.Pull, f.Kept = e.Pull, e.Closed && !f.Closed
 		found[e.Key] = f
 	}
+}
+
+// reopened says that somebody has reopened the roadmap's issue since all was done that the plan has.
+func (p *Issue) reopened(v *view) bool {
+	said := p.State.Roadmap
+	if said == nil || !p.Snap.Issue().Reopened {
+		return v.lost && p.Snap.Issue().Reopened
+	}
+	return !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool {
+		return !slices.ContainsFunc(said.Marker.Items, func(e model.RoadmapEntry) bool { return e.Key == i.Key && e.State == model.ItemDone })
+	})
 }
 
 // asked says that labels ask for a flow.
@@ -225,10 +244,11 @@ func (p *Issue) since() time.Time {
 }
 
 // looked stands for what a sweep will see once everything is done.
-func (v *view) looked() string {
-	return roadmap.Looked(v.dir, v.subs, func(issue int) (int, bool) {
+func (v *view) looked(most int) string {
+	return roadmap.Looked(v.dir, most, v.subs, func(issue int) (int, bool) {
 		s := v.pulls[issue]
-		if !v.labelled[issue] { // a sweep does not read it
+		closed := slices.ContainsFunc(v.facts, func(f roadmap.Fact) bool { return f.Issue == issue && f.Closed })
+		if !v.labelled[issue] && !closed { // a sweep does not read it
 			return 0, false
 		}
 		return s.number, s.number != 0 && s.state == model.PullOpen

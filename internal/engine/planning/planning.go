@@ -27,11 +27,12 @@ type Issue struct {
 	// Followed says that the follow-up of this cause has come to its end.
 	Followed func(cause string) bool
 
-	lock    *transport.Lock
-	noSubs  bool        // the server has no sub-issues
-	writes  []time.Time // that create content, by this look
-	stopped bool        // at the limit of an hour
-	summons []int       // items that were labelled and that no agent has begun
+	lock      *transport.Lock
+	announced bool        // this run posts the comment
+	noSubs    bool        // the server has no sub-issues
+	writes    []time.Time // that create content, by this look
+	stopped   bool        // at the limit of an hour
+	summons   []int       // items that were labelled and that no agent has begun
 }
 
 // New is the roadmap that a thread is about.
@@ -47,12 +48,15 @@ func (p *Issue) Continue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.problem == "" && v.creates() {
+	if v.problem == "" && (v.creates() || v.lost) {
 		if v, err = p.alone(ctx); err != nil {
 			return err
 		}
 	}
 	if v.problem == "" {
+		if err := p.announce(ctx, v); err != nil {
+			return err
+		}
 		if err := p.act(ctx, v); err != nil {
 			return err
 		}
@@ -133,19 +137,47 @@ func (p *Issue) unlock(ctx context.Context) {
 	p.lock = nil
 }
 
+// announce posts the comment before the first issue is opened. So where there are issues and no comment, somebody has deleted it.
+func (p *Issue) announce(ctx context.Context, v *view) error {
+	if p.State.Roadmap != nil || !v.creates() {
+		return nil
+	}
+	planned := *v
+	planned.step.Rows = slices.Clone(v.step.Rows)
+	planned.undo()
+	m := p.marker(&planned)
+	m.Unfinished = true
+	id, err := p.post(ctx, &planned, m)
+	p.State.Roadmap, p.announced = &model.Posted[model.RoadmapMarker]{Marker: m, CommentID: id}, true
+	return err
+}
+
+// marker is what the comment keeps for the next run. Until the issue is closed that is to be closed, there is something left to do.
+func (p *Issue) marker(v *view) model.RoadmapMarker {
+	return model.RoadmapMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, File: v.file.Path, Pull: v.pull, Items: v.step.Entries(), Found: v.found,
+		Looked: v.looked(p.Settings.Roadmap.MaxActive), Unfinished: p.stopped || v.finishes(), Lost: v.lost && v.problem != "",
+	}
+}
+
+// commentToken names the comment on the roadmap's issue.
+func (p *Issue) commentToken() string {
+	return journal.Token("roadmap", strconv.Itoa(p.Event.Number))
+}
+
+func (p *Issue) post(ctx context.Context, v *view, m model.RoadmapMarker) (int64, error) {
+	b := journal.Body{Text: roadmap.Text(v.plan, v.step, v.file, v.problem), Kind: journal.KindRoadmap, Marker: m}
+	return p.Comment(ctx, p.commentToken(), b, effect.Mark{})
+}
+
 // show brings the comment on the roadmap's issue up to date.
 func (p *Issue) show(ctx context.Context, v *view) error {
-	m := model.RoadmapMarker{Repo: p.Event.Repo.String(), Number: p.Event.Number, File: v.file.Path, Pull: v.pull, Items: v.step.Entries(), Looked: v.looked(), Unfinished: p.stopped}
-	text, token := roadmap.Text(v.plan, v.step, v.file, v.problem), journal.Token("roadmap", strconv.Itoa(p.Event.Number))
-	b := journal.Body{Text: text, Tokens: []string{token}, Kind: journal.KindRoadmap, Marker: m}
-	said := p.State.Roadmap
+	m, said := p.marker(v), p.State.Roadmap
 	if said == nil {
-		b.Tokens = nil
-		m.Found = v.found
-		b.Marker = m
-		_, err := p.Comment(ctx, token, b, effect.Mark{})
+		_, err := p.post(ctx, v, m)
 		return err
 	}
+	b := journal.Body{Text: roadmap.Text(v.plan, v.step, v.file, v.problem), Tokens: []string{p.commentToken()}, Kind: journal.KindRoadmap}
 	m.Found = said.Marker.Found
 	same := reflect.DeepEqual(said.Marker, m)
 	if v.problem == "" {
@@ -159,14 +191,23 @@ func (p *Issue) show(ctx context.Context, v *view) error {
 	if said.Text == journal.Text(body) && same {
 		return nil
 	}
-	return p.Rewrite(ctx, said.CommentID, token, body, func() error {
+	err = p.Rewrite(ctx, said.CommentID, p.commentToken(), body, func() error {
 		return thread.End(model.ResultRetry, "somebody deleted the comment on the roadmap of issue %d", p.Event.Number)
 	})
+	if err == nil && p.announced {
+		p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: b.Text})
+	}
+	return err
+}
+
+// finishes says that the issue of the roadmap has to be closed.
+func (v *view) finishes() bool {
+	return v.problem == "" && slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Finish })
 }
 
 // finish closes the issue of a roadmap whose items are all done.
 func (p *Issue) finish(ctx context.Context, v *view) error {
-	if v.problem != "" || !slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Finish }) {
+	if !v.finishes() {
 		return nil
 	}
 	_, err := p.Apply(ctx, effect.CloseIssue{Number: p.Event.Number, Completed: true, Token: p.token("finish", "")})

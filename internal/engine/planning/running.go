@@ -2,6 +2,7 @@ package planning
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -20,22 +21,19 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 		}
 	}
 	var numbers []int
-	for _, f := range v.facts {
-		if f.Gone || !f.Labelled || f.Closed && !ran[f.Key] {
+	for i := range v.facts {
+		f := &v.facts[i]
+		settled := f.Closed && !ran[f.Key] && (f.Completed || f.Pull == 0)
+		if f.Gone || !v.lost && (!f.Labelled || settled) {
 			continue
 		}
-		one, err := p.item(ctx, f.Issue)
+		s, err := p.readItem(ctx, v, f)
 		if err != nil {
 			return err
 		}
-		v.began[f.Issue] = len(one.State.Flows) > 0
-		if err := p.untouched(ctx, v, one); err != nil {
-			return err
-		}
-		if n := len(one.State.Flows); n > 0 && one.State.Flows[n-1].Marker.Status == model.PhaseDone {
-			m := one.State.Flows[n-1].Marker
-			v.pulls[f.Issue] = standing{number: m.Pull, design: m.Flow == model.FlowDesign}
-			numbers = append(numbers, m.Pull)
+		if s.number != 0 {
+			v.pulls[f.Issue] = s
+			numbers = append(numbers, s.number)
 		}
 	}
 	for i := range v.facts {
@@ -60,6 +58,34 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
 	}
 	return nil
+}
+
+// readItem reads how far an item has come, and where the comment is lost that knew it, whether it has begun: by the label that it has
+// or had.
+func (p *Issue) readItem(ctx context.Context, v *view, f *roadmap.Fact) (s standing, err error) {
+	one, err := p.item(ctx, f.Issue)
+	if err != nil {
+		return s, err
+	}
+	n := len(one.State.Flows)
+	v.began[f.Issue] = n > 0
+	if i := one.Snap.Issue(); v.lost && i != nil {
+		had := slices.ContainsFunc(i.LabelChanges, func(c model.LabelChange) bool { return c.On && p.asked([]string{c.Label}) })
+		f.Labelled = f.Labelled || n > 0 || had
+	}
+	if f.Labelled {
+		if err := p.untouched(ctx, v, one); err != nil {
+			return s, err
+		}
+	}
+	if n > 0 && one.State.Flows[n-1].Marker.Status == model.PhaseDone {
+		m := one.State.Flows[n-1].Marker
+		return standing{number: m.Pull, design: m.Flow == model.FlowDesign}, nil
+	}
+	if f.Closed { // the comment knows a pull request whose receipt is gone, and not whether more was to come
+		s = standing{number: f.Pull, design: true}
+	}
+	return s, nil
 }
 
 // item reads the issue of an item.

@@ -3,6 +3,7 @@ package sweeping
 import (
 	"cmp"
 	"path"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,15 +30,23 @@ func (f *scan) dueRoadmap(g *item) {
 		return
 	}
 	var now []roadmap.Sub
+	told := map[int]int{} // by the comment, the pull requests of closed items, whose issues no sweep reads
 	for _, s := range subs {
 		now = append(now, roadmap.Sub{Number: s.Number, State: s.State, Reason: s.Reason})
+		at := slices.IndexFunc(said.Marker.Items, func(e model.RoadmapEntry) bool { return e.Issue == s.Number })
+		if s.State == "CLOSED" && at >= 0 {
+			told[s.Number] = said.Marker.Items[at].Pull
+		}
 	}
 	dir := cmp.Or(f.roadmaps.Dir, g.tip)
 	if path.Dir(said.Marker.File) != path.Clean(f.base.Roadmap.Dir) {
 		dir = g.tip
 	}
-	looked := roadmap.Looked(dir, now, func(issue int) (int, bool) {
-		pull := f.receipts[issue]
+	looked := roadmap.Looked(dir, f.base.Roadmap.MaxActive, now, func(issue int) (int, bool) {
+		pull, closed := told[issue]
+		if !closed {
+			pull = f.receipts[issue]
+		}
 		return pull, f.open[pull]
 	})
 	if looked != said.Marker.Looked {

@@ -23,7 +23,8 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 	if err == nil {
 		attempt, _ := b.Marker.(model.IssueMarker)
 		request, _ := b.Marker.(model.MergeMarker)
-		passing := b.Kind == journal.KindTurn || OpenPhase(attempt.Status) || request.State == model.MergeRunning
+		roadmap, _ := b.Marker.(model.RoadmapMarker)
+		passing := b.Kind == journal.KindTurn || OpenPhase(attempt.Status) || roadmap.Unfinished || request.State == model.MergeRunning
 		t.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", t.Event.Number), Text: b.Text, Passing: passing})
 	}
 	return made.ID, err
