@@ -122,12 +122,27 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, "open", w.items()["docs"][0]["state"], "a person wants it, as our comment says they may")
 	assert.Equal(t, 1, strings.Count(w.talkOn(number), "is no longer part of roadmap #"))
-	rep = w.handle(w.changePlan(func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }))
+	circle := func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }
+	straight := func(text string) string { return strings.Replace(text, "needs: [join]", "needs: [base]", 1) }
+	rep = w.handle(w.changePlan(circle))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.talkOn(w.number), "a cycle: left needs join needs far-left needs left")
 	assert.Len(t, w.items(), 8, "nothing was opened or dropped")
 	w.handle(w.merged(w.openPulls()[0]))
 	assert.Empty(t, w.items()["left"][0]["labels"], "nothing begins by a file that does not hold")
+	w.handle(w.changePlan(straight))
+	assert.Equal(t, []string{"extra", "left", "right"}, w.running())
+	assert.Equal(t, "open", w.items()["docs"][0]["state"])
+
+	w.handle(w.changePlan(circle))
+	w.put("/_sandbox/issues", object{"repository": repo.String(), "number": w.item("far-right"), "state": "deleted"})
+	w.later(time.Minute)
+	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.roadmapComment())), object{"body": "Looks good."})
+	w.sweep()
+	w.handle(w.changePlan(straight))
+	assert.Empty(t, w.items()["far-right"], "what may have been deleted is not opened again, also once the file holds")
+	assert.Equal(t, []string{"extra", "left", "right"}, w.running())
+	assert.Equal(t, "open", w.items()["docs"][0]["state"])
 }
 
 func TestItemsThatPeopleMovedOrChanged(t *testing.T) {

@@ -42,7 +42,7 @@ func (p *Issue) act(ctx context.Context, v *view) error {
 	return nil
 }
 
-// undo takes back what the step has assumed to be done of what is left for the next run.
+// undo takes back what the step has assumed to be done and is not: it is left for the next run, or for a file that holds.
 func (v *view) undo() {
 	for i := range v.step.Rows {
 		if r := &v.step.Rows[i]; r.State == model.ItemRunning && !r.Fact.Labelled {

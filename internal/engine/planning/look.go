@@ -78,13 +78,8 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 	if err := p.readRunning(ctx, v); err != nil {
 		return nil, err
 	}
-	for again := true; again; {
-		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.reopened(v), Asked: func(f roadmap.Fact) bool {
-			return p.State.Tokens[p.asks(f)] != 0
-		}})
-		if again, err = p.hold(ctx, v); err != nil {
-			return nil, err
-		}
+	if err := p.decide(ctx, v); err != nil {
+		return nil, err
 	}
 	p.summons = nil
 	for _, r := range v.step.Rows {
@@ -93,6 +88,22 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 		}
 	}
 	return v, nil
+}
+
+// decide finds what is to be done.
+func (p *Issue) decide(ctx context.Context, v *view) (err error) {
+	for again := true; again; {
+		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.reopened(v), Asked: func(f roadmap.Fact) bool {
+			return p.State.Tokens[p.asks(f)] != 0
+		}})
+		if again, err = p.hold(ctx, v); err != nil {
+			return err
+		}
+	}
+	if v.problem != "" {
+		v.undo()
+	}
+	return nil
 }
 
 // readPlan reads the file. Where it cannot be used, the items are those that the comment tells, and nothing is done about them.
@@ -110,20 +121,25 @@ func (p *Issue) readPlan(v *view, text []byte) {
 		return
 	}
 	v.plan = roadmap.Plan{Issue: p.Event.Number}
-	if s := p.State.Roadmap; s != nil {
-		for _, e := range s.Marker.Items {
+	for _, e := range p.entries() {
+		if !e.Dropped {
 			v.plan.Items = append(v.plan.Items, roadmap.Item{RoadmapItem: model.RoadmapItem{Key: e.Key, Title: e.Key}})
 		}
 	}
 }
 
+// entries are the items as the comment tells them.
+func (p *Issue) entries() []model.RoadmapEntry {
+	if p.State.Roadmap == nil {
+		return nil
+	}
+	return p.State.Roadmap.Marker.Items
+}
+
 // findItems finds the issues of the items: among the sub-issues, by the numbers in the comment, and where an item has none, among
 // all that were opened since the comment was written.
 func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue) error {
-	var entries []model.RoadmapEntry
-	if s := p.State.Roadmap; s != nil {
-		entries = s.Marker.Items
-	}
+	entries := p.entries()
 	found := map[string]roadmap.Fact{}
 	take := func(i github.ItemIssue, linked bool) {
 		key, is := p.keyOf(i, entries)
@@ -162,14 +178,22 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 			}
 		}
 	}
-	said := p.State.Roadmap
-	v.lost = p.State.RoadmapLost || said == nil && len(found) > 0 || said != nil && said.Marker.Lost
+	v.lost = p.lost(len(found) > 0)
 	remember(found, entries)
 	for _, f := range found {
 		v.facts = append(v.facts, f)
 	}
 	slices.SortFunc(v.facts, func(a, b roadmap.Fact) int { return a.Issue - b.Issue })
 	return nil
+}
+
+// lost says that somebody edited or deleted the comment that knew the issues of the items, and that none was made since by a file that
+// holds. The comment is posted before the first issue.
+func (p *Issue) lost(opened bool) bool {
+	if s := p.State.Roadmap; s != nil {
+		return s.Marker.Lost
+	}
+	return p.State.RoadmapLost || opened
 }
 
 // keyOf is the item that an issue of ours was opened for. The comment decides, as far as it tells; else the text that the issue was
@@ -211,12 +235,11 @@ func remember(found map[string]roadmap.Fact, entries []model.RoadmapEntry) {
 
 // reopened says that somebody has reopened the roadmap's issue since all was done that the plan has.
 func (p *Issue) reopened(v *view) bool {
-	said := p.State.Roadmap
-	if said == nil || !p.Snap.Issue().Reopened {
-		return v.lost && p.Snap.Issue().Reopened
+	if !p.Snap.Issue().Reopened || v.lost {
+		return p.Snap.Issue().Reopened
 	}
 	return !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool {
-		return !slices.ContainsFunc(said.Marker.Items, func(e model.RoadmapEntry) bool { return e.Key == i.Key && e.State == model.ItemDone })
+		return !slices.ContainsFunc(p.entries(), func(e model.RoadmapEntry) bool { return e.Key == i.Key && e.State == model.ItemDone })
 	})
 }
 

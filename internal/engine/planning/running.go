@@ -15,10 +15,8 @@ import (
 // readRunning reads how far those items have come that run, or ran when the comment was written.
 func (p *Issue) readRunning(ctx context.Context, v *view) error {
 	ran := map[string]bool{}
-	if s := p.State.Roadmap; s != nil {
-		for _, e := range s.Marker.Items {
-			ran[e.Key] = e.State == model.ItemRunning
-		}
+	for _, e := range p.entries() {
+		ran[e.Key] = e.State == model.ItemRunning
 	}
 	var numbers []int
 	for i := range v.facts {
