@@ -127,6 +127,7 @@ func TestAnAgentOfAnotherUserBySudo(t *testing.T) {
 		assert.Equal(t, h.uid, owner(t, h.dir, path), path)
 	}
 	assert.Equal(t, 0, owner(t, h.top, "outside"))
+	opensStreams(t, func(script string) string { return h.run(script).Log })
 
 	asked, err := os.ReadFile(filepath.Join(h.top, "asked"))
 	require.NoError(t, err)

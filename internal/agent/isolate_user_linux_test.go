@@ -64,6 +64,11 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 		mkfifo pipe; ln -s /etc/passwd passwd; ln greet.txt again; chmod 000 greet.txt
 		echo x > "$HOME/x"; echo x > "$TMPDIR/x"; echo x > `+opt.Sessions+`/x; exit 3`)
 	assert.Equal(t, 3, failure(t, err).Exit)
+	opensStreams(t, func(script string) string {
+		said, err := sh(t, opt, dir, script)
+		require.NoError(t, err, said)
+		return said
+	})
 	me := strconv.Itoa(uid)
 	assert.Equal(t, strings.Join([]string{
 		me, me, me, opt.Temp + "/user-home", opt.Temp + "/user-tmp", "sk-kept", dir,
@@ -87,6 +92,12 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	text, err = os.ReadFile(filepath.Join(dir, "../outside"))
 	require.NoError(t, err)
 	assert.Equal(t, "ours", string(text))
+}
+
+// opensStreams holds that a program can open its streams by name, as it can where nobody isolates it.
+func opensStreams(t *testing.T, run func(script string) string) {
+	t.Helper()
+	assert.Contains(t, run(`cat /dev/stdin && echo a > /dev/stderr && echo b > /dev/stdout`), "a\nb\n")
 }
 
 func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {

@@ -34,10 +34,17 @@ func openPipes(stdin []byte, stdout, stderr io.Writer) (*pipes, error) {
 			p.abandon()
 			return nil, err
 		}
+		// Whoever opens /dev/stdin or /dev/stderr needs the right to, which on a pipe only its maker has.
 		if i == 0 {
 			p.child[i], p.ours[i] = r, w
+			err = r.Chmod(0o644)
 		} else {
 			p.child[i], p.ours[i] = w, r
+			err = w.Chmod(0o622)
+		}
+		if err != nil {
+			p.abandon()
+			return nil, err
 		}
 	}
 	return p, nil
