@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -113,6 +114,46 @@ func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.logged.String(), "level=none")
+}
+
+// atHome are tests that need a home.
+const atHome = `required_tests = ["sh", "-c", 'touch "$HOME/x" "$TMPDIR/x"']`
+
+// The next process has the tests without having had an agent.
+func TestRequiredTestsHaveAHomeWhereNoAgentRan(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	t.Run("for a turn that is put on a new head", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, atHome)
+		w.isolated(whoAmI)
+		w.talk("alice", "Who are you?")
+		ev := w.delivery("issue_comment")
+		w.gate.only(writePlan, diesAfter)
+		w.handle(ev)
+		require.Len(t, w.marked("turn", "planned"), 1)
+		w.gate.revive()
+		push := w.push("bob")
+		w.api(push.Login, push.Method, push.Path, json.RawMessage(push.Body))
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(0, 1, 2)
+		assert.Equal(t, 1, strings.Count(w.logged.String(), "agent_started"))
+		assert.Contains(t, w.logged.String(), "turn_replayed")
+	})
+	t.Run("for a fork", func(t *testing.T) {
+		t.Parallel()
+		w := newExternal(t,
+			`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+			`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
+		w.setting(atHome)
+		w.isolated("exit 1")
+		w.letIn("carol")
+		w.sweep()
+		assert.Equal(t, "merged", w.badge(), w.said())
+	})
 }
 
 // A process whose files are another user's counts as that user's, but that user cannot end it: what outlives its step is

@@ -13,15 +13,8 @@ import (
 // newAgent makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
 func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	opt := thread.AgentOptions(p.World, p.Settings, p.Checkout.AgentEnv()...)
-	for _, dir := range []*string{&p.Memory.Temp, &p.Memory.Sessions} {
-		if *dir != "" {
-			continue
-		}
-		made, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
-		if err != nil {
-			return nil, fmt.Errorf("create the agent's directory: %w", err)
-		}
-		*dir = made
+	if err := p.Memory.MakePlaces(p.World); err != nil {
+		return nil, err
 	}
 	opt.Temp, opt.Sessions = p.Memory.Temp, p.Memory.Sessions
 	if p.Sessions != "" { // one pull request's agent does not read another one's

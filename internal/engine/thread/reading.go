@@ -274,6 +274,21 @@ func (m *Memory) Reacted(c model.Comment, sign string) {
 	}
 }
 
+// MakePlaces makes Temp and Sessions where nothing has needed them yet.
+func (m *Memory) MakePlaces(w *World) error {
+	for _, dir := range []*string{&m.Temp, &m.Sessions} {
+		if *dir != "" {
+			continue
+		}
+		made, err := w.Git.Scratch.Make(w.Git.Temp, "agent", w.Log)
+		if err != nil {
+			return fmt.Errorf("create the agent's directory: %w", err)
+		}
+		*dir = made
+	}
+	return nil
+}
+
 // Leave removes what the run's agents left outside of the checkout.
 func (m *Memory) Leave(log *slog.Logger) {
 	for _, dir := range []string{m.Temp, m.Sessions} {
