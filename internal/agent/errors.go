@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,8 @@ const (
 	Flood    Kind = "flood"    // it wrote more on stdout than is accepted
 	Output   Kind = "output"   // what it wrote is not an outcome
 
-	Alive Kind = "alive" // something that it started goes on running: nothing more is safe to do
+	Alive      Kind = "alive"      // something that it started goes on running: nothing more is safe to do
+	Unreturned Kind = "unreturned" // it ended well, but what it was given cannot be taken back from its user
 
 	NotInstalled Kind = "not_installed" // the program is not there, or does not run at all
 	Login        Kind = "login"         // no key, or one that the provider does not take
@@ -55,6 +57,13 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// NotRun says that tests say nothing by failing so: they were not started, or their end is ours. A program of theirs that is not
+// there is told by the shell that they run in.
+func NotRun(err error) bool {
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && (failed.Kind == Start || failed.Kind == Unreturned)
+}
 
 // lastLine is the last line that says anything, made safe to print.
 func lastLine(text string) string {

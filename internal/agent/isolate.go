@@ -154,9 +154,20 @@ func (opt Options) call(as *account, spec isolate.Spec) (string, error) {
 // isolatorError is what an isolator printed that failed, or what kept it from beginning.
 func isolatorError(said, sign string, err error) error {
 	if _, why, ok := strings.Cut(said, sign+" "); ok {
-		return errors.New(excerpt(strings.TrimSpace(why), 500))
+		return told(excerpt(strings.TrimSpace(why), 500))
 	}
 	return &noEntry{said: lastLine(said), err: err}
+}
+
+// told is what the isolator wrote of its failure. Of the system's error only the text is left.
+type told string
+
+func (t told) Error() string { return string(t) }
+
+// Is finds the system's error by its text, which Go has in English everywhere.
+func (t told) Is(target error) bool {
+	errno, ok := target.(syscall.Errno)
+	return ok && strings.HasSuffix(string(t), errno.Error())
 }
 
 // noEntry is the error of an isolator that failed to set up.
@@ -236,7 +247,7 @@ func (g *gate) refusal(opt Options, program string, exit int) *Error {
 		if opt.tenant != nil && g.why == syscall.EACCES.Error() {
 			why += fmt.Sprintf(": user %s may not execute it, or not reach it", opt.tenant.name)
 		}
-		return &Error{Kind: Start, Exit: -1, Detail: why}
+		return &Error{Kind: Start, Exit: -1, Detail: why, Err: told(g.why)}
 	case !g.entered:
 		return &Error{Kind: Start, Exit: -1, Stderr: g.to.tail(), Detail: "start " + excerpt(program, 200) + ": " + opt.tenant.barred(opt.Isolator)}
 	}

@@ -82,11 +82,16 @@ func newHosted(t *testing.T) hosted {
 	require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(h.uid)+":"+strconv.Itoa(h.uid), h.dir, h.opt.Temp).Run())
 	require.NoError(t, os.Chown(filepath.Join(h.top, "outside"), 0, 0)) // the other name of one in the checkout
 	require.NoError(t, os.Mkdir(filepath.Join(h.top, "bin"), 0o755))
-	h.sudo(`printf '%s\n' "$*" >> ` + h.top + `/asked; FAKE_AGENT=sudo exec ` + h.top + `/setuid "$@"`)
+	h.sudo(h.real())
 	require.NoError(t, os.WriteFile(filepath.Join(h.top, "asked"), nil, 0o600))
 	require.NoError(t, os.Chmod(filepath.Join(h.top, "asked"), 0o666)) //nolint:gosec // for the runner's user
 	h.opt.Env = []string{"PATH=" + h.top + "/bin:/usr/bin:/bin", "KEY=sk-kept", "HOME=/home/runner"}
 	return h
+}
+
+// real is what sudo does.
+func (h hosted) real() string {
+	return `printf '%s\n' "$*" >> ` + h.top + `/asked; FAKE_AGENT=sudo exec ` + h.top + `/setuid "$@"`
 }
 
 func (h hosted) sudo(script string) {
@@ -166,6 +171,11 @@ func TestASudoThatDoesNot(t *testing.T) {
 		golden.Text(t, "sudo_"+name+".txt", strings.NewReplacer(h.top, "TOP", h.opt.User, "AGENT", strconv.Itoa(h.uid), "RUNNER").Replace(said.Error))
 		assert.Equal(t, h.uid, owner(t, h.dir))
 	}
+	holding := newHosted(t)
+	holding.sudo(`[ "$3" = root ] && [ -e ` + holding.dir + `/ran ] && exit 1; ` + holding.real())
+	said := holding.run("touch ran")
+	assert.Equal(t, "unreturned", said.Kind, "the tests have passed: %s", said.Error)
+
 	h.sudo(`echo "sudo: a password is required" >&2; exit 1`)
 	refusal("password")
 	h.sudo(`while [ "$1" != -- ]; do shift; done; shift; exec "$@"`)

@@ -203,7 +203,7 @@ func (opt Options) moveIn(ctx context.Context, dir string) (inside Options, leav
 		case back == nil:
 			return err
 		case err == nil:
-			return &Error{Kind: Exit, Exit: -1, Detail: back.Error(), Err: back}
+			return &Error{Kind: Unreturned, Exit: -1, Detail: back.Error(), Err: back}
 		}
 		return fmt.Errorf("%w; and %w", err, back)
 	}, nil

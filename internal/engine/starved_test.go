@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -30,5 +32,29 @@ func TestWhatCannotBeStartedForNowIsTriedAgain(t *testing.T) {
 			require.NoError(t, (&engine.Engine{}).Conclude(err, &rep))
 			assert.Equal(t, want, rep.Result, err)
 		}
+	}
+}
+
+// Another round of the agent changes nothing about tests that did not run.
+func TestTestsThatCannotBeStartedAreNotTheAgentsToRepair(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["true", "`+strings.Repeat("x", 200<<10)+`"]`) // more than Linux takes in an argument
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultFailed, rep.Result)
+	assert.Contains(t, rep.Reason, "attempt 1 of 3: the required tests could not be run: start /bin/sh: ")
+	assert.Contains(t, rep.Reason, "argument list too long")
+	assert.Equal(t, 1, w.calls())
+	_, subjects := w.kept()
+	assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
+}
+
+// Only what passes by itself is waited for.
+func TestAMachineThatHasNothingLeftCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for waits, errno := range map[bool]syscall.Errno{true: syscall.EAGAIN, false: syscall.E2BIG} {
+		e := work.Hindered("the tests could not be run", &agent.Error{Kind: agent.Start, Detail: "start true: " + errno.Error(), Err: errno})
+		assert.Equal(t, waits, e.Waits)
+		assert.EqualError(t, e, "the tests could not be run: start true: "+errno.Error())
 	}
 }

@@ -80,8 +80,10 @@ func RebaseOnto(ctx context.Context, p *Attempt, head string) (string, error) {
 		return err
 	})
 	switch late := (*work.Ending)(nil); {
-	case errors.As(err, &late): // the plan stands: the next run, which has more time, goes on from it
+	case errors.As(err, &late) && errors.Is(late.Cause, thread.ErrRunTime): // the plan stands: the next run, which has more time, goes on from it
 		return "", thread.OutOfTime(p.Thread)
+	case errors.As(err, &late):
+		return "", late.Cause
 	case errors.As(err, &broken) && broken.Failure == "": // the tests left a checkout that git cannot work with
 		return "", nil
 	case err != nil || output != "":

@@ -82,7 +82,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	}
 	var failed *agent.Error
 	if !errors.As(err, &failed) {
-		return out, &work.Ending{Cause: err, Waits: agent.UserBusy(err)}
+		return out, &work.Ending{Cause: err, Waits: thread.Starved(err)}
 	}
 	if alive := d.Outlived(ctx, err); alive != nil {
 		return out, alive
@@ -95,7 +95,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
 		return d.newSession(ctx)
-	case failed.Kind == agent.Limit:
+	case thread.Passes(err):
 		return out, &work.Ending{Cause: err, Waits: true}
 	case failed.Kind == agent.Refused:
 		return out, d.Blocked(model.ReasonRefused, err.Error())

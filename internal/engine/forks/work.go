@@ -75,15 +75,18 @@ func (g *admission) text() string {
 func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	var failed *agent.Error
 	var moved *git.ErrNoRef
-	var late *work.Ending // the run's time is up
+	var late *work.Ending // the run's time is up, or the machine does not run what it has to
+	if !errors.As(err, &late) && thread.Starved(err) {
+		late = &work.Ending{Cause: err, Waits: true}
+	}
 	switch {
-	case errors.As(err, &late) && late.Waits:
+	case late != nil && late.Waits:
 		g.marker.Attempt--
 		g.marker.Expires = g.ServerNow()
 		if err := g.put(ctx, g.text()); err != nil {
 			return nil, err
 		}
-		return thread.OutOfTime(g.Thread), nil
+		return late.Stopped(g.Thread), nil
 	case late != nil:
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)

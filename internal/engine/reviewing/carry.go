@@ -255,7 +255,7 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return r.give(ctx, "The head branch is gone.")
 	case !errors.As(err, &failed):
 		return nil, err
-	case failed.Kind == agent.Limit:
+	case thread.Passes(err):
 		r.untry()
 	}
 	ctx = context.WithoutCancel(ctx)

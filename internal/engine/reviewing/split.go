@@ -100,11 +100,11 @@ func (r *round) write(ctx context.Context, answer reviewer.Answer, failed error,
 	}
 	h.Outcome.Usage.CostUSD = answer.CostUSD
 	bare := h
-	limit, late := (*agent.Error)(nil), (*work.Ending)(nil)
+	late := (*work.Ending)(nil)
 	switch {
 	case failed == nil:
 		h.Ended, h.Head, h.Outcome.Findings, h.Dropped = handoff.Planned, h.Start, answer.Findings, answer.Dropped
-	case cut, errors.As(failed, &limit) && limit.Kind == agent.Limit, errors.As(failed, &late) && late.Waits:
+	case cut, thread.Passes(failed), errors.As(failed, &late) && late.Waits:
 		h.Ended, h.Detail = handoff.Postponed, redact.Text(ctx, r.Thread, failed.Error())
 	default:
 		h.Detail = redact.Text(ctx, r.Thread, failed.Error())

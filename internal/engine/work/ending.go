@@ -1,6 +1,12 @@
 package work
 
-import "github.com/mergexo/mergexo/internal/model"
+import (
+	"errors"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+)
 
 // Ending is how the agent's part of a turn ended that came to no result, as data. It implements error so that it can end a
 // run; what ends the turn carries it out.
@@ -48,3 +54,18 @@ func (w *Work) Blocked(reason, detail string) *Ending {
 
 // Failing is the end of an attempt that failed.
 func Failing(cause error) *Ending { return &Ending{Cause: cause} }
+
+// Hindered is the end of an attempt at which something could not be run on this machine. No round of the agent changes that.
+// The attempt does not count where the machine only had nothing left.
+func Hindered(what string, cause error) *Ending {
+	text := what + ": " + strings.TrimPrefix(cause.Error(), "agent: ")
+	return &Ending{Cause: Shown(text, cause), Waits: thread.Starved(cause)}
+}
+
+// Stopped is how a run ends that waits with its work.
+func (e *Ending) Stopped(t *thread.Thread) *thread.Stop {
+	if errors.Is(e.Cause, thread.ErrRunTime) {
+		return thread.OutOfTime(t)
+	}
+	return thread.End(model.ResultRetry, "%s", e.Cause)
+}

@@ -83,11 +83,13 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if alive := w.Outlived(ctx, err); alive != nil {
 		return "", false, alive
 	}
-	if err := checkpoint.Reset(context.WithoutCancel(ctx), w.Checkout, head); err != nil { // what tests leave is nobody's work
-		return "", false, err
-	}
+	reset := checkpoint.Reset(context.WithoutCancel(ctx), w.Checkout, head) // what tests leave is nobody's work
 	var failed *agent.Error
 	switch {
+	case err != nil && ctx.Err() == nil && agent.NotRun(err): // which can be why the reset failed
+		return "", false, Hindered("the required tests could not be run", err)
+	case reset != nil:
+		return "", false, reset
 	case err == nil:
 		return "", false, nil
 	case ctx.Err() != nil:
