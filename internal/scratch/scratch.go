@@ -161,14 +161,57 @@ func RemoveAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil
 	}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
+	_, err := Unlock(dir, "")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// Unlock lets this user read and write a directory and all those in it again, and reports whether it could not before. What is called
+// except in dir itself stays as it is. Links are not followed, and nothing outside of dir is touched.
+func Unlock(dir, except string) (locked bool, err error) {
+	root, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	return unlock(root, filepath.Base(dir), except)
+}
+
+// unlock is Unlock for a name in root.
+func unlock(root *os.Root, name, except string) (locked bool, err error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.IsDir() {
+		return false, err
+	}
+	const all = 0o700
+	if locked = info.Mode()&all != all; locked {
+		if err := root.Chmod(name, info.Mode().Perm()|all); err != nil {
+			return false, err
+		}
+	}
+	dir, err := root.OpenRoot(name)
+	if err != nil {
+		return locked, err
+	}
+	defer dir.Close()
+	f, err := dir.Open(".")
+	if err != nil {
+		return locked, err
+	}
+	entries, err := f.ReadDir(-1)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return locked, err
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || entry.Name() == except {
+			continue
+		}
+		more, err := unlock(dir, entry.Name(), "")
+		if locked = locked || more; err != nil {
+			return locked, err
+		}
+	}
+	return locked, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
@@ -44,7 +45,7 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	if err != nil {
 		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
 	}
-	defer g.dispose(func() error { return os.RemoveAll(temp) })
+	defer g.dispose(func() error { return scratch.RemoveAll(temp) })
 	if argv, err = ofBase(argv, base, dir); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing
@@ -41,7 +41,7 @@ func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Set
 	if thread.Outlives(err) { // nothing is touched that somebody is at work in
 		return run, err
 	}
-	if err := errors.Join(t.remove(), os.RemoveAll(t.temp)); err != nil { // what tests leave behind is not worth a merge
+	if err := errors.Join(t.remove(), scratch.RemoveAll(t.temp)); err != nil { // what tests leave behind is not worth a merge
 		e.Log.Warn("test_tree_not_removed", "error", err)
 	}
 	return run, err

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
+	"github.com/mergexo/mergexo/internal/scratch"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -65,7 +65,7 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 		if dirs[i], err = w.Git.Scratch.Make(w.Git.Temp, "review", w.Log); err != nil {
 			return a, fmt.Errorf("make directory of the reviewer: %w", err)
 		}
-		defer dispose(w, func() error { return os.RemoveAll(dirs[i]) })
+		defer dispose(w, func() error { return scratch.RemoveAll(dirs[i]) })
 	}
 	who, err := newAgent(ctx, w, dirs[0], dirs[1])
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/scratch"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -295,7 +295,7 @@ func (m *Memory) Leave(log *slog.Logger) {
 		if dir == "" {
 			continue
 		}
-		if err := os.RemoveAll(dir); err != nil {
+		if err := scratch.RemoveAll(dir); err != nil {
 			log.Warn("agent_directory_not_removed", "error", err)
 		}
 	}

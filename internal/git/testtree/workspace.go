@@ -303,6 +303,29 @@ func (p *Workspace) Back(ctx context.Context) (changed []string, err error) {
 // unwind restores index and files, and verifies them.
 func (p *Workspace) unwind(ctx context.Context) error {
 	w := p.w
+	if err := worktree.Unlocked(w, func() error { return p.unwindFiles(ctx) }); err != nil {
+		return err
+	}
+	for _, path := range slices.Backward(p.order) {
+		if err := p.in(path); err != nil {
+			return err
+		}
+	}
+	w.Boundary = p.shallow
+	err := errors.Join(guard.ReplaceFile(w.Index, p.index), guard.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), p.head), guard.ReplaceFile(w.Shallow, p.shallow), w.PutBack(), w.NewOwnDir())
+	if err != nil {
+		return err
+	}
+	f, err := compareFiles(ctx, w, w.Index)
+	if err == nil && !(slices.Equal(f.gone, p.found.gone) && slices.Equal(f.changed, p.found.changed) && slices.Equal(f.untracked, p.found.untracked)) {
+		err = errors.New("its files have changed")
+	}
+	return err
+}
+
+// unwindFiles restores the files that were not moved aside.
+func (p *Workspace) unwindFiles(ctx context.Context) error {
+	w := p.w
 	if err := worktree.RebuildIndex(ctx, w, p.sha); err != nil {
 		return err
 	}
@@ -332,21 +355,7 @@ func (p *Workspace) unwind(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, path := range slices.Backward(p.order) {
-		if err := p.in(path); err != nil {
-			return err
-		}
-	}
-	w.Boundary = p.shallow
-	err = errors.Join(guard.ReplaceFile(w.Index, p.index), guard.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), p.head), guard.ReplaceFile(w.Shallow, p.shallow), w.PutBack(), w.NewOwnDir())
-	if err != nil {
-		return err
-	}
-	f, err := compareFiles(ctx, w, w.Index)
-	if err == nil && !(slices.Equal(f.gone, p.found.gone) && slices.Equal(f.changed, p.found.changed) && slices.Equal(f.untracked, p.found.untracked)) {
-		err = errors.New("its files have changed")
-	}
-	return err
+	return nil
 }
 
 // in moves something back. Others have worked there: whatever is in the way is removed, and links are not followed.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // MoveHead moves HEAD and its branch from one commit to another.
@@ -28,6 +29,18 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha, tracking string
 		return err
 	}
 	c.Refs[git.HaveHead] = sha
+	if err := Unlocked(c, func() error { return putFiles(ctx, c, sha, distrust) }); err != nil {
+		return err
+	}
+	head, err := c.Head(ctx)
+	if err == nil && head != sha {
+		err = fmt.Errorf("HEAD is %s", head)
+	}
+	return err
+}
+
+// putFiles puts index and files at a commit.
+func putFiles(ctx context.Context, c *git.Checkout, sha string, distrust bool) error {
 	if distrust || Reset(ctx, c, sha) != nil { // an unreadable index is rebuilt, too
 		if err := RebuildIndex(ctx, c, sha); err != nil {
 			return err
@@ -36,14 +49,20 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha, tracking string
 			return err
 		}
 	}
-	if err := RemoveUntracked(ctx, c); err != nil {
-		return err
+	return RemoveUntracked(ctx, c)
+}
+
+// Unlocked does something with the files of a checkout, and where it fails once more if there were directories that we could not read or
+// write. Git knows no modes of directories: they are what a program left.
+func Unlocked(c *git.Checkout, do func() error) error {
+	err := do()
+	if err == nil {
+		return nil
 	}
-	head, err := c.Head(ctx)
-	if err == nil && head != sha {
-		err = fmt.Errorf("HEAD is %s", head)
+	if locked, uerr := scratch.Unlock(c.Top, ".git"); !locked || uerr != nil {
+		return errors.Join(err, uerr)
 	}
-	return err
+	return do()
 }
 
 // pointHead puts HEAD on the branch, a full name, and the branch on the commit.
