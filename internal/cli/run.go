@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -284,9 +285,17 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: git.SafePath(path, w.workspace), Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Isolator: self, Secrets: p.secrets.all(), Reach: reach,
-		Phase: w.phase, Bundle: w.bundle,
+		Phase: w.phase, Bundle: w.bundle, Warn: w.warn(p.Err),
 	}}
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil
+}
+
+// warn is how a warning is shown beside the run of a workflow; nil elsewhere: the log has it too.
+func (w place) warn(out io.Writer) func(text string) {
+	if !w.actions {
+		return nil
+	}
+	return func(text string) { _ = report.Annotate(out, "warning", "mergexo: "+text) }
 }
 
 // voice returns the run's logger, and the console for other programs' output.

@@ -110,10 +110,15 @@ func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
 	w.talk("alice", "Who are you?")
 	ev, e := w.delivery("issue_comment"), w.engine()
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
+	var warnings []string
+	e.Warn = func(text string) { warnings = append(warnings, text) }
 	rep, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.logged.String(), "level=none")
+	assert.Contains(t, w.logged.String(), "level=WARN msg=isolation level=none")
+	assert.Equal(t, []string{
+		"agents and tests run without isolation in this job, which has no token that can write (isolation needs Linux): allow user namespaces or sudo without a password on this runner",
+	}, warnings)
 }
 
 // atHome are tests that need a home.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -47,8 +48,11 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
 		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
+	level := slog.LevelInfo
 	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential that can write
-		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
+		i, err, level = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil, slog.LevelWarn
+		w.Warn.Show(fmt.Sprintf("agents and tests run without isolation in this job, which has no token that can write (%s): "+
+			"allow user namespaces or sudo without a password on this runner", strings.Join(none.Why, "; ")))
 	}
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 		w.Isolated = map[IsolationSettings]*agent.Isolation{}
 	}
 	w.Isolated[Wanted(s)] = i
-	w.Log.Info("isolation", "level", i.Level, "why", i.Why)
+	w.Log.Log(ctx, level, "isolation", "level", i.Level, "why", i.Why)
 	return i, nil
 }
 

@@ -78,6 +78,8 @@ type World struct {
 	Reach func(context.Context, ...model.Repo) error
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
+	// Warn is for whoever looks at this run later.
+	Warn Warn
 	// Working is for whoever watches this run.
 	Working Watch
 	Log     *slog.Logger
@@ -101,6 +103,16 @@ type World struct {
 	Isolated map[IsolationSettings]*agent.Isolation
 	// Handed says that the agent's phase has written its handoff: one run has one.
 	Handed bool
+}
+
+// Warn shows a warning beside the run; nil: nobody looks there.
+type Warn func(text string)
+
+// Show shows one.
+func (w Warn) Show(text string) {
+	if w != nil {
+		w(text)
+	}
 }
 
 // Watch shows what is in progress until done is called; nil: nobody watches.
