@@ -47,6 +47,7 @@ type IsolationOptions struct {
 	User     string // an existing user, by name or number; "": one is made
 	Isolator string // this program, as Self gives it
 	Path     string // where sudo and useradd are looked for
+	Home     string // our own HOME, which need not be the home of our user
 	// Dirs may belong to the user of a run that was killed; they are taken back.
 	Dirs  []string
 	Clock clock.Clock
@@ -69,7 +70,7 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	}
 	i := &Isolation{
 		Level: LevelNone, log: want.Log, dirs: want.Dirs,
-		opt: Options{Isolator: want.Isolator, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
+		opt: Options{Isolator: want.Isolator, User: want.User, Env: []string{"PATH=" + want.Path, "HOME=" + want.Home}, Clock: want.Clock},
 	}
 	if want.User != "" { // whoever names a user wants that user, and nothing else
 		var err error
@@ -122,7 +123,7 @@ func (opt Options) level() Level {
 // tryNamespaces makes namespaces once, to see whether this machine lets us.
 func (i *Isolation) tryNamespaces(context.Context) error {
 	opt := i.opt
-	opt.Isolation = &Isolation{Level: LevelNamespace}
+	opt.Isolation = &Isolation{Level: LevelNamespace, opt: i.opt}
 	if err := opt.tryNamespaces(); err != nil {
 		return fmt.Errorf("no user namespaces: %w", err)
 	}

@@ -23,6 +23,9 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 	if u, err := user.Current(); err == nil {
 		hide = append(hide, u.HomeDir)
 	}
+	if home := value(opt.Isolation.opt.Env, "HOME"); !opt.systems(home, program) {
+		hide = append(hide, home)
+	}
 	if opt.Temp != "" { // beside ours, the runner keeps its command files and other steps their keys
 		temp := filepath.Dir(opt.Temp)
 		hide = append(hide, temp)
@@ -34,6 +37,16 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 		hide = append(hide, runner)
 	}
 	return opt.over(dir, program, hide)
+}
+
+// systems says that a directory is one of the system's or has programs in it, which nobody can do without, and is no home.
+func (opt Options) systems(dir, program string) bool {
+	dir, _ = existing(dir)
+	needed := append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program), "/usr", "/usr/lib", "/lib", "/lib64", "/etc")
+	return slices.ContainsFunc(needed, func(one string) bool {
+		path, ok := existing(one)
+		return ok && path == dir
+	})
 }
 
 // services hides the sockets of system services from a user without network access.

@@ -151,6 +151,25 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 	assert.NoFileExists(t, "/tmp/x")
 }
 
+// In a container job or a service, HOME is not the home of the user, and has its credentials.
+func TestForeignCodeInNamespacesDoesNotSeeOurHome(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, tenant())
+	home, err := os.MkdirTemp("/var/lib", "mergexo-home-") // the temporary directory is hidden anyway
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(home)) })
+	require.NoError(t, os.Chmod(home, 0o755))                                                //nolint:gosec // that the agent may read it is the point
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".netrc"), []byte("secret"), 0o644)) //nolint:gosec // likewise
+	for _, own := range []string{home, m.dir, filepath.Join(m.dir, ".git"), m.opt.Temp, filepath.Dir(m.opt.Temp), "/usr/bin", "/"} {
+		m.want.Home = own
+		said := m.run(`cat "$1/.netrc" 2>/dev/null; test -w "$TMPDIR" && test -d .git/objects && ls greet.txt`, home)
+		assert.Equal(t, agent.LevelNamespace, said.Level, own)
+		assert.Equal(t, map[bool]string{false: "secret"}[own == home]+"greet.txt\n", said.Log, "%s: %s", own, said.Error)
+	}
+}
+
 // The objects of a commit under test lie beside what is hidden.
 func TestForeignCodeInNamespacesReadsWhatItNeeds(t *testing.T) {
 	if !rooted(t) {

@@ -45,8 +45,9 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	if w.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
 		setting = agent.IsolationNone
 	}
+	home, _ := w.Lookup("HOME")
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
+		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Home: home, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
 	level := slog.LevelInfo
 	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential that can write
