@@ -13,7 +13,7 @@ import (
 // newAgent makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
 func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	opt := thread.AgentOptions(p.World, p.Settings, p.Checkout.AgentEnv()...)
-	if err := p.Memory.MakePlaces(p.World); err != nil {
+	if err := thread.MakePlaces(p.Thread); err != nil {
 		return nil, err
 	}
 	opt.Temp, opt.Sessions = p.Memory.Temp, p.Memory.Sessions

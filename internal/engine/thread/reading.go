@@ -274,13 +274,13 @@ func (m *Memory) Reacted(c model.Comment, sign string) {
 	}
 }
 
-// MakePlaces makes Temp and Sessions where nothing has needed them yet.
-func (m *Memory) MakePlaces(w *World) error {
-	for _, dir := range []*string{&m.Temp, &m.Sessions} {
+// MakePlaces makes Temp and Sessions of the memory where nothing has needed them yet.
+func MakePlaces(t *Thread) error {
+	for _, dir := range []*string{&t.Memory.Temp, &t.Memory.Sessions} {
 		if *dir != "" {
 			continue
 		}
-		made, err := w.Git.Scratch.Make(w.Git.Temp, "agent", w.Log)
+		made, err := t.Git.Scratch.Make(t.Git.Temp, "agent", t.Log)
 		if err != nil {
 			return fmt.Errorf("create the agent's directory: %w", err)
 		}

@@ -76,7 +76,7 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if len(w.Settings.Repo.RequiredTests) == 0 || head == base {
 		return "", false, nil
 	}
-	if err := w.Memory.MakePlaces(w.World); err != nil { // a run that goes on from another one's record has had no agent
+	if err := thread.MakePlaces(w.Thread); err != nil { // a run that goes on from another one's record has had no agent
 		return "", false, err
 	}
 	err = thread.RunTests(ctx, w.World, w.Checkout.Dir(), w.Settings.Repo.RequiredTests, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, w.Checkout.AgentEnv())
