@@ -167,6 +167,34 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
 }
 
+// A run died between its reply and its receipt, and somebody rewrote its work away. The reply alone answers nothing then.
+func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.gate.revive()
+	require.Len(t, w.replies(), 1)
+	head := w.rewritten()
+	w.sweep()
+	require.Len(t, w.marked("block", ""), 1)
+	w.agent = "fail"
+	w.orders("carol", "/mergexo unblock head_sha="+head)
+	require.Equal(t, 2, w.calls())
+	w.agent = "answer"
+	w.sweep()
+	assert.Equal(t, 3, w.calls())
+	require.Len(t, w.marked("turn", "done"), 1)
+	assert.NotContains(t, w.marked("turn", "done")[0]["body"], "Receipt restored")
+	assert.Len(t, w.replies(), 2)
+}
+
 func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 	t.Parallel()
 	w, _, head := rewrittenPull(t)

@@ -72,7 +72,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	if m.Restored {
 		st.Turns = withoutFailed(st.Turns)
 	} else {
-		st.Turns = afterUnblock(st.Turns, m.Head)
+		f.abandon(m.Head)
 	}
 }
 

@@ -38,7 +38,7 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 	case "delegate":
 		st.Delegates = append(slices.DeleteFunc(st.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, m.Login) }), model.Delegate{Login: m.Login, At: m.At})
 	case "delegate cancel":
-		st.Delegates = nil
+		st.Delegates = []model.Delegate{} // which a receipt says, unlike nil
 	case "merge cancel":
 		f.cancel(m)
 	case "retry":

@@ -117,17 +117,18 @@ func (f *fold) accept() {
 	f.tips(accepted)
 }
 
-// afterUnblock is what an unblock keeps of earlier turns: failed attempts are forgiven, and a turn planned on an abandoned
-// history starts over.
-func afterUnblock(turns []model.Posted[model.TurnMarker], head string) []model.Posted[model.TurnMarker] {
-	turns = withoutFailed(turns)
-	for i, t := range turns {
+// abandon is what a head that an operator names leaves of earlier turns: failed attempts are forgiven, a turn planned on an
+// abandoned history starts over, and what it said of its work there is no proof that the work was done.
+func (f *fold) abandon(head string) {
+	st := &f.st
+	st.Turns = withoutFailed(st.Turns)
+	for i, t := range st.Turns {
 		m := t.Marker
 		if m.Phase == model.PhasePlanned && !slices.Contains([]string{m.Start, m.Onto, m.Planned}, head) {
-			turns[i].Marker.Phase = model.PhaseStarted
+			st.Turns[i].Marker.Phase = model.PhaseStarted
 		}
 	}
-	return turns
+	st.Traces = slices.DeleteFunc(st.Traces, func(t model.Trace) bool { return t.Marker.Head != head && t.Marker.Start != head })
 }
 
 func withoutFailed(turns []model.Posted[model.TurnMarker]) []model.Posted[model.TurnMarker] {

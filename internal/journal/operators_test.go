@@ -120,6 +120,24 @@ func TestAnUnblockOfARestoredLineageKeepsWhatWasPlanned(t *testing.T) {
 	assert.Equal(t, model.PhasePlanned, phase())
 }
 
+func TestWhatATurnSaidOfAnAbandonedHistoryIsNoTrace(t *testing.T) {
+	here, there := strings.Repeat("8", 40), strings.Repeat("9", 40)
+	for name, c := range map[string]struct {
+		kind   string
+		marker any
+		want   int
+	}{
+		"an unblock here":             {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: here}, 1},
+		"an unblock elsewhere":        {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there}, 0},
+		"an unblock with the lineage": {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there, Restored: true}, 1},
+	} {
+		th := (&thread{t: t}).say(journal.KindAnswer, model.AnswerMarker{Repo: "octo/widgets", Number: 7, Key: strings.Repeat("a", 64), Events: []string{"7:review:6:2026-01-02T12:01:00Z"}, Head: here})
+		th.comments[0].Kind = model.KindReview
+		require.Len(t, th.fold().Traces, 1)
+		assert.Len(t, th.say(c.kind, c.marker).fold().Traces, c.want, name)
+	}
+}
+
 func TestAnOperatorsReplyIsNoSecondMarker(t *testing.T) {
 	adopt := tracked(strings.Repeat("1", 40))
 	adopt.Command = "k"
@@ -214,4 +232,7 @@ func TestDelegatesStayUntilTheyAreTakenBack(t *testing.T) {
 	assert.Equal(t, []string{"bob", "Dana"}, logins(later.fold()), "the comments that made them so are not read again")
 	later.say(journal.KindCommand, commanded("delegate cancel", model.Applied))
 	assert.Empty(t, later.fold().Delegates)
+	turn.Key, turn.Delegates = strings.Repeat("e", 64), later.fold().Delegates
+	again := (&thread{t: t}).say(journal.KindCommand, delegated("bob")).say(journal.KindTurn, turn)
+	assert.Empty(t, again.fold().Delegates, "a receipt says that there are none")
 }

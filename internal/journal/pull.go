@@ -33,7 +33,7 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 		st.Released, st.Block, st.Paused = nil, nil, nil
 		f.rebase(cm, m.Head, m.Receipt)
 		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
-		st.Turns = afterUnblock(st.Turns, m.Head)
+		f.abandon(m.Head)
 		st.Tracked = place(*m, cm)
 	case !first(&st.Tracked, *m, cm) && m.Command == "": // else an operator's command lost a race with another run's marker
 		f.surplus(cm.ID)

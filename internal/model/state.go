@@ -89,8 +89,8 @@ type TurnMarker struct {
 	CostUSD float64 `json:"cost_usd,omitempty"`
 	// Spent is the pull request's cost on the day of the turn, including the turn.
 	Spent *Spent `json:"spent,omitempty"`
-	// Delegates are those of the pull request when the turn began.
-	Delegates []Delegate `json:"delegates,omitempty"`
+	// Delegates are those of the pull request when the turn began: empty where they were revoked, nil where there were none.
+	Delegates []Delegate `json:"delegates,omitzero"`
 	// Checkpoint is the branch that keeps the work of a failed attempt, and CheckpointSHA its tip.
 	Checkpoint    string `json:"checkpoint,omitempty"`
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
