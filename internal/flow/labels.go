@@ -138,11 +138,18 @@ func ours(i model.Issue, a model.Actor) bool {
 	return i.Item != "" && strings.EqualFold(a.Login, i.Author.Login)
 }
 
-// edits are the known changes of the title and the newest of the text.
+// edits are the changes of the title and the text. Those of the text that were not read may be anybody's.
 func edits(i model.Issue) []model.Edit {
 	all := slices.Clone(i.TitleEdits)
 	if i.BodyEdit != nil {
 		all = append(all, *i.BodyEdit)
+	}
+	if all = append(all, i.BodyEdits...); i.MoreBodyEdits {
+		unread := model.Edit{}
+		if len(i.BodyEdits) > 0 {
+			unread.At = i.BodyEdits[0].At
+		}
+		all = append(all, unread)
 	}
 	return all
 }

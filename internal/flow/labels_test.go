@@ -80,15 +80,22 @@ func TestWhoMayStart(t *testing.T) {
 		allowed []string
 		why     string
 	}{
-		"the labeller may":                      {nil, []string{"alice"}, ""},
-		"the author may":                        {nil, []string{"eve"}, ""},
-		"neither may":                           {nil, []string{"bob", "carol", "dave", ""}, flow.WhyNobody},
-		"who labelled is not known":             {func(i *model.Issue) { i.LabelChanges = nil }, []string{"alice", ""}, flow.WhyNobody},
-		"a bot labelled":                        {func(i *model.Issue) { i.LabelChanges[2].By.Bot = true }, []string{"alice"}, flow.WhyNobody},
-		"a bot wrote it":                        {func(i *model.Issue) { i.Author.Bot = true }, []string{"eve"}, flow.WhyNobody},
-		"the text changed before":               {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(-time.Second)) }, []string{"alice"}, ""},
-		"the text changed in the same second":   {func(i *model.Issue) { i.BodyEdit = edit("eve", noon) }, []string{"alice"}, flow.WhyChanged},
-		"the text changed later":                {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(time.Hour)) }, []string{"alice"}, flow.WhyChanged},
+		"the labeller may":                    {nil, []string{"alice"}, ""},
+		"the author may":                      {nil, []string{"eve"}, ""},
+		"neither may":                         {nil, []string{"bob", "carol", "dave", ""}, flow.WhyNobody},
+		"who labelled is not known":           {func(i *model.Issue) { i.LabelChanges = nil }, []string{"alice", ""}, flow.WhyNobody},
+		"a bot labelled":                      {func(i *model.Issue) { i.LabelChanges[2].By.Bot = true }, []string{"alice"}, flow.WhyNobody},
+		"a bot wrote it":                      {func(i *model.Issue) { i.Author.Bot = true }, []string{"eve"}, flow.WhyNobody},
+		"the text changed before":             {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(-time.Second)) }, []string{"alice"}, ""},
+		"the text changed in the same second": {func(i *model.Issue) { i.BodyEdit = edit("eve", noon) }, []string{"alice"}, flow.WhyChanged},
+		"the text changed later":              {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(time.Hour)) }, []string{"alice"}, flow.WhyChanged},
+		"the text changed later, and again": {func(i *model.Issue) {
+			i.BodyEdits = []model.Edit{*edit("eve", noon.Add(1)), *edit("alice", noon.Add(2))}
+		}, []string{"alice"}, flow.WhyChanged},
+		"too many changes of the text since": {func(i *model.Issue) { i.BodyEdits, i.MoreBodyEdits = []model.Edit{*edit("alice", noon.Add(1))}, true }, []string{"alice"}, flow.WhyChanged},
+		"many changes of the text before": {func(i *model.Issue) {
+			i.BodyEdits, i.MoreBodyEdits = []model.Edit{*edit("eve", noon.Add(-1)), *edit("alice", noon.Add(1))}, true
+		}, []string{"alice"}, ""},
 		"the author may change the text":        {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(time.Hour)) }, []string{"alice", "eve"}, ""},
 		"people with the right may":             {func(i *model.Issue) { i.BodyEdit = edit("Bob", noon.Add(time.Hour)) }, []string{"alice", "bob"}, ""},
 		"somebody that GitHub does not name":    {func(i *model.Issue) { i.BodyEdit = edit("", noon.Add(time.Hour)) }, []string{"alice", ""}, flow.WhyChanged},
@@ -133,10 +140,14 @@ func TestAnItemOfARoadmapStartsByOurLabel(t *testing.T) {
 		"labelled again by one": {func(i *model.Issue) {
 			i.LabelChanges = append(i.LabelChanges, model.LabelChange{Label: labels.Bugfix, On: true, At: noon.Add(1), By: who("eve")})
 		}, false},
-		"edited by us":                                 {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
-		"edited by a stranger":                         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
-		"edited by one before it was labelled":         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(-1)} }, false},
-		"renamed by one before it was labelled":        {func(i *model.Issue) { i.TitleEdits = []model.Edit{{By: who("eve"), At: noon.Add(-1)}} }, false},
+		"edited by us":                          {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
+		"edited by a stranger":                  {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
+		"edited by one before it was labelled":  {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(-1)} }, false},
+		"renamed by one before it was labelled": {func(i *model.Issue) { i.TitleEdits = []model.Edit{{By: who("eve"), At: noon.Add(-1)}} }, false},
+		"edited by a stranger and then by us": {func(i *model.Issue) {
+			i.BodyEdits = []model.Edit{{By: who("eve"), At: noon.Add(1)}, {By: us, At: noon.Add(2)}}
+		}, false},
+		"edited too often": {func(i *model.Issue) { i.BodyEdits, i.MoreBodyEdits = []model.Edit{{By: us, At: noon.Add(1)}}, true }, false},
 		"edited by somebody that GitHub does not name": {func(i *model.Issue) { i.BodyEdit = &model.Edit{At: noon.Add(-1)} }, false},
 	} {
 		ok, _ := flow.MayStart(made(c.change), labels.Bugfix, nobody)

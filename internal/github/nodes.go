@@ -12,8 +12,9 @@ import (
 // The shapes of GraphQL answers, as the documents ask for them, and what they mean in our nouns.
 
 type connection[N any] struct {
-	Nodes    []N
-	PageInfo struct {
+	Nodes      []N
+	TotalCount int // where it is asked for
+	PageInfo   struct {
 		HasNextPage, HasPreviousPage bool
 		EndCursor, StartCursor       string
 	}

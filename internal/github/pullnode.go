@@ -197,6 +197,11 @@ type threadFacts struct {
 		Actor     *actorNode
 	}]
 	firstText
+	// BodyEdits are the versions of the text, the newest first; the one that it was opened with is among them.
+	BodyEdits connection[struct {
+		EditedAt time.Time
+		Editor   *actorNode
+	}]
 }
 
 // firstText is the text that an issue was opened with, once it was edited: see saidNode.
@@ -223,6 +228,13 @@ func (f threadFacts) tell(i *model.Issue) {
 	}
 	i.Posted = f.of(i.Body, f.LastEditedAt != nil)
 	for _, n := range f.TitleEdits.Nodes {
+	versions := f.BodyEdits.Nodes
+	if i.MoreBodyEdits = f.BodyEdits.TotalCount > len(versions); !i.MoreBodyEdits && f.IncludesCreatedEdit && len(versions) > 0 {
+		versions = versions[:len(versions)-1]
+	}
+	for _, n := range slices.Backward(versions) {
+		i.BodyEdits = append(i.BodyEdits, model.Edit{By: n.Editor.actor(), At: n.EditedAt.UTC()})
+	}
 		i.TitleEdits = append(i.TitleEdits, model.Edit{By: n.Actor.actor(), At: n.CreatedAt.UTC()})
 	}
 }

@@ -246,6 +246,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	assert.Equal(t, []any{true, true, "Wanted: c"}, []any{thread.Closed, thread.Locked, thread.Title})
 	assert.Equal(t, &model.Edit{By: octo, At: again}, thread.BodyEdit, "the newest")
+	assert.Equal(t, []any{[]model.Edit{{By: ada, At: renamed}, {By: octo, At: again}}, false}, []any{thread.BodyEdits, thread.MoreBodyEdits})
 	assert.Equal(t, []string{"Please don't", "Please"}, []string{thread.Body, thread.Posted})
 	assert.Equal(t, []model.Edit{{By: ada, At: renamed}, {By: octo, At: again}}, thread.TitleEdits)
 	bot := w.snapshot(c, Query{Number: issue}).Viewer

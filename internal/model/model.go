@@ -257,6 +257,9 @@ type Issue struct {
 	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil for none.
 	BodyEdit   *Edit
 	TitleEdits []Edit
+	// BodyEdits are the newest 100 edits of the body, oldest first. MoreBodyEdits says that there are older ones.
+	BodyEdits     []Edit
+	MoreBodyEdits bool
 	// Pulls are the open pull requests that will close the issue.
 	Pulls []int
 }
