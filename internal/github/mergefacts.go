@@ -71,9 +71,20 @@ type opinionNode struct {
 	URL         string
 }
 
+type contextsNode struct {
+	connection[*checkNode]
+	// Of all pages, where they are asked for.
+	CheckRunCountsByState, StatusContextCountsByState []stateCountNode
+}
+
+type stateCountNode struct {
+	State string
+	Count int
+}
+
 type rollupNode struct {
 	Commit   *struct{ OID string }
-	Contexts connection[*checkNode]
+	Contexts contextsNode
 }
 
 // MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three

@@ -32,11 +32,9 @@ type pullNode struct {
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 	// StatusCheckRollup is null where there are no checks, or where the token may not see them.
-	StatusCheckRollup *struct {
-		State string
-		rollupNode
-	}
-	BaseRef *branchNode
+	StatusCheckRollup *struct{ State string }
+	Checks            *rollupNode
+	BaseRef           *branchNode
 	// LabelChanges are null where the token may not see them.
 	LabelChanges            connection[labelChangeNode]
 	ClosingIssuesReferences connection[issueNode]
@@ -154,7 +152,10 @@ func (n pullNode) pull() model.Pull {
 	}
 	if n.StatusCheckRollup != nil && p.HeadSHA == n.HeadRefOID { // else they are of the commit before
 		p.Rollup = n.StatusCheckRollup.State
-		p.Checks, p.MoreChecks = n.StatusCheckRollup.newest(), n.StatusCheckRollup.Contexts.PageInfo.HasNextPage
+	}
+	if n.Checks != nil && p.HeadSHA == n.HeadRefOID {
+		p.CheckCounts = n.Checks.counts()
+		p.Checks, p.MoreChecks = n.Checks.newest(), n.Checks.Contexts.PageInfo.HasNextPage
 	}
 	if fork := n.HeadRepository; n.IsCrossRepository && fork == nil {
 		p.ForkDeleted = true
@@ -196,12 +197,12 @@ type threadFacts struct {
 		CreatedAt time.Time
 		Actor     *actorNode
 	}]
-	firstText
 	// BodyEdits are the versions of the text, the newest first; the one that it was opened with is among them.
 	BodyEdits connection[struct {
 		EditedAt time.Time
 		Editor   *actorNode
 	}]
+	firstText
 }
 
 // firstText is the text that an issue was opened with, once it was edited: see saidNode.
@@ -227,7 +228,6 @@ func (f threadFacts) tell(i *model.Issue) {
 		i.BodyEdit = &model.Edit{By: f.Editor.actor(), At: f.LastEditedAt.UTC()}
 	}
 	i.Posted = f.of(i.Body, f.LastEditedAt != nil)
-	for _, n := range f.TitleEdits.Nodes {
 	versions := f.BodyEdits.Nodes
 	if i.MoreBodyEdits = f.BodyEdits.TotalCount > len(versions); !i.MoreBodyEdits && f.IncludesCreatedEdit && len(versions) > 0 {
 		versions = versions[:len(versions)-1]
@@ -235,6 +235,7 @@ func (f threadFacts) tell(i *model.Issue) {
 	for _, n := range slices.Backward(versions) {
 		i.BodyEdits = append(i.BodyEdits, model.Edit{By: n.Editor.actor(), At: n.EditedAt.UTC()})
 	}
+	for _, n := range f.TitleEdits.Nodes {
 		i.TitleEdits = append(i.TitleEdits, model.Edit{By: n.Actor.actor(), At: n.CreatedAt.UTC()})
 	}
 }

@@ -87,7 +87,7 @@ type repositoryNode struct {
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", headRepository}
+var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", "checks", headRepository}
 
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
@@ -153,7 +153,7 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 			issue := source.issue()
 			snap.Pull.Issue = &issue
 		}
-		snap.Pull.Opinions = opinions(n.Reviews.Nodes)
+		snap.Pull.Opinions, snap.Pull.Reviews = opinions(n.Reviews.Nodes), n.Reviews.TotalCount
 		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
@@ -201,6 +201,18 @@ func sortComments(comments []model.Comment) {
 	slices.SortFunc(comments, func(a, b model.Comment) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 	})
+}
+
+// counts stand for how many checks there are in each state.
+func (n *rollupNode) counts() string {
+	var all []string
+	for kind, list := range [][]stateCountNode{n.Contexts.CheckRunCountsByState, n.Contexts.StatusContextCountsByState} {
+		for _, c := range list {
+			all = append(all, fmt.Sprintf("%d %s %d\n", kind, c.State, c.Count))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 // opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads.

@@ -163,7 +163,7 @@ func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, 
 	if err != nil || data.Repository == nil || data.Repository.Commit == nil || data.Repository.Commit.StatusCheckRollup == nil {
 		return nil, err
 	}
-	return &data.Repository.Commit.StatusCheckRollup.Contexts, nil
+	return &data.Repository.Commit.StatusCheckRollup.Contexts.connection, nil
 }
 
 // newest are the newest checks of each name and App.

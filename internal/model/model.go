@@ -331,9 +331,12 @@ type Pull struct {
 	// each pull request: MoreChecks says that there are further ones.
 	Checks     []Check
 	MoreChecks bool
+	// CheckCounts fingerprints how many of the head's checks there are in each state. It only shows whether any has changed.
+	CheckCounts string
 	// Opinions fingerprints those of the newest ten reviews that approve or request changes, or did so: their IDs and
 	// states. It only shows whether any of that has changed.
 	Opinions      string
+	Reviews       int // how many there are
 	Files         []File
 	FilesComplete bool
 	Commits       []CommitText // the newest, oldest first

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
@@ -58,9 +59,63 @@ func (u *gqlRollup) State() string {
 	return state
 }
 
-func (u *gqlRollup) Contexts(args pageArgs) (*connection[gqlContext], error) {
-	return pageOf(args, listing[*gqlContext, gqlContext]{items: u.all(), key: inOrder[*gqlContext],
+// gqlContexts is https://docs.github.com/en/graphql/reference/objects#statuscheckrollupcontextconnection.
+type gqlContexts struct {
+	*connection[gqlContext]
+	u *gqlRollup
+}
+
+func (u *gqlRollup) Contexts(args pageArgs) (*gqlContexts, error) {
+	page, err := pageOf(args, listing[*gqlContext, gqlContext]{items: u.all(), key: inOrder[*gqlContext],
 		wrap: func(c *gqlContext) *gqlContext { return c }})
+	return &gqlContexts{page, u}, err
+}
+
+// gqlStateCount is how many checks of one kind are in a state.
+type gqlStateCount struct {
+	state string
+	count int32
+}
+
+func (n *gqlStateCount) State() string { return n.state }
+func (n *gqlStateCount) Count() int32  { return n.count }
+
+// CheckRunCountsByState leaves out what the token cannot read.
+func (c *gqlContexts) CheckRunCountsByState() *[]*gqlStateCount {
+	return c.counts(func(one *gqlContext) (state string, ok bool) {
+		switch {
+		case one.run == nil || (&gqlCheckRun{c.u, one.run}).hidden() != nil:
+			return "", false
+		case one.run.Status == "completed":
+			return strings.ToUpper(one.run.Conclusion), true
+		}
+		return strings.ToUpper(one.run.Status), true
+	})
+}
+
+// StatusContextCountsByState leaves out what the token cannot read.
+func (c *gqlContexts) StatusContextCountsByState() *[]*gqlStateCount {
+	return c.counts(func(one *gqlContext) (state string, ok bool) {
+		ok = one.status != nil && (&gqlStatus{c.u, one.status}).hidden() == nil
+		return one.state(), ok
+	})
+}
+
+// counts are how many there are of each state, of all pages.
+func (c *gqlContexts) counts(state func(*gqlContext) (string, bool)) *[]*gqlStateCount {
+	var out []*gqlStateCount
+	for _, one := range c.u.all() {
+		s, ok := state(one)
+		if !ok {
+			continue
+		}
+		if i := slices.IndexFunc(out, func(n *gqlStateCount) bool { return n.state == s }); i >= 0 {
+			out[i].count++
+		} else {
+			out = append(out, &gqlStateCount{s, 1})
+		}
+	}
+	return &out
 }
 
 // gqlContext is the union of check runs and statuses.

@@ -69,13 +69,13 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 	}
 	switch {
 	case v.Wait:
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State, v.Code)
 		return m, merge.WaitText(p.Snap.Pull, m, v)
 	case v.Way.Strategy == model.StrategyQueue:
 		return queueing(p, m)
 	case v.Way.Train:
 		m.Approved, m.Title = v.Approved, cmp.Or(m.Title, p.Snap.Pull.Title)
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State, model.CodeTrain)
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
 	}
 	m.State = model.MergeRunning

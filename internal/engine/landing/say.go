@@ -53,7 +53,7 @@ func (g *merger) body(text string, tokens ...string) journal.Body {
 // wait says what the request waits for, where it does not say so already.
 func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*thread.Stop, error) {
 	m := &g.marker
-	looked := thread.Looked(g.Snap.Pull, g.State)
+	looked := thread.Looked(g.Snap.Pull, g.State, code)
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
 	m.Looked = looked

@@ -196,7 +196,7 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 	case m.Reason.Retryable() && m.Reason != model.CodeChecks && m.Reason != model.CodeTrain:
 		return newest.At, true
 	}
-	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State)
+	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
 }
 
 // asksByItself says that a label or an approval may ask for a merge, by the settings, and has not.

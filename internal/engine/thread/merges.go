@@ -31,10 +31,20 @@ func MergeAtWork(ctx context.Context, t *Thread, m model.Posted[model.MergeMarke
 	return alive == turn.Live, err
 }
 
-// Looked stands for all that a survey tells of a pull request which may end the waiting of a request to merge.
-func Looked(pull model.Pull, st model.State) string {
+// manyReviews are so many that an approval may have come and gone among the newest ones, which are all that a survey reads.
+const manyReviews = 10
+
+// Looked stands for all that a survey tells of a pull request which may end the waiting of a request to merge, for the reason
+// that it gives. GitHub's summary of the checks is that of the worst one, which may be one that is not required.
+func Looked(pull model.Pull, st model.State, reason model.MergeCode) string {
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)
+	if reason == model.CodeChecks || reason == model.CodeChecksFailed {
+		labels = append(labels, pull.CheckCounts)
+	}
+	if reviews := pull.Reviews / manyReviews; reviews > 0 {
+		labels = append(labels, strconv.Itoa(reviews))
+	}
 	return journal.Token(append([]string{
 		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
 		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
