@@ -163,7 +163,7 @@ func report(text []byte, p Piece, spans []span) []Finding {
 		}
 		out = append(out, Finding{
 			Commit: p.Commit, Path: p.Path, Line: at, Rule: m.rule.ID, Description: m.rule.Description,
-			Excerpt: excerpt(m.secret), Certain: m.rule.certain(m.secret),
+			Excerpt: excerpt(m.secret), Certain: m.certain,
 		})
 	}
 	return out
@@ -187,7 +187,8 @@ func nameless(broken any) string {
 	return fmt.Sprintf("%T", broken)
 }
 
-// distinct sorts, and keeps one match per secret: of two that overlap, that of the more specific rule.
+// distinct sorts, and makes one match of those that overlap. It reaches over all of them and is that of the rule that tells
+// most: a token in a command of curl is the token that it is, and not only what follows curl.
 func distinct(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule.index, b.rule.index))
@@ -195,9 +196,11 @@ func distinct(spans []span) []span {
 	var out []span
 	for _, m := range spans {
 		if i := len(out) - 1; i >= 0 && m.from < out[i].to {
-			if out[i].rule.vague && !m.rule.vague {
+			from, to := out[i].from, max(out[i].to, m.to)
+			if m.tells() > out[i].tells() {
 				out[i] = m
 			}
+			out[i].from, out[i].to = from, to
 			continue
 		}
 		out = append(out, m)

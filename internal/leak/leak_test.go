@@ -318,6 +318,22 @@ func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner failed: runtime error: invalid memory address or nil pointer dereference")
 }
 
+func TestOfTwoThatOverlapTheCertainOneCounts(t *testing.T) {
+	again()
+	token := "ghp" + "_" + some(36, alnum)
+	for _, text := range []string{
+		"curl -H \"Authorization: Bearer " + token + "\" https://api.github.com/user",
+		"curl -u octocat:" + token + " https://api.github.com/user",
+		"curl -u \"octocat:" + token + "\" https://api.github.com/user",
+	} {
+		found := scan(t, leak.Piece{Path: "a.sh", Line: 1, Text: []byte(text + "\n")})
+		require.Len(t, found, 1, text)
+		assert.Equal(t, "github-pat", found[0].Rule)
+		assert.True(t, found[0].Certain)
+		assertRedacted(t, token, found[0])
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	for _, s := range secrets() {
 		f.Add("a.txt", []byte("\nkey = \""+s.text+"\"\n"), false, uint8(1))

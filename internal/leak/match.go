@@ -55,6 +55,18 @@ type span struct {
 	rule     *rule
 	from, to int // of the secret
 	secret   string
+	certain  bool // it identifies itself
+}
+
+// tells ranks what a match says of itself.
+func (m span) tells() int {
+	switch {
+	case m.certain:
+		return 2
+	case m.rule.vague:
+		return 0
+	}
+	return 1
 }
 
 // match makes a span from a rule's match, by its groups, unless it turns out to be no secret.

@@ -163,7 +163,7 @@ func (t *task) add(m span, ok bool) {
 	if !ok {
 		return
 	}
-	if !m.rule.certain(m.secret) {
+	if m.certain = m.rule.certain(m.secret); !m.certain {
 		if t.over == nil {
 			over := t.s.passedOver(t.file)
 			t.over = &over
