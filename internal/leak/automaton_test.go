@@ -62,6 +62,9 @@ func TestTheRestOfAPieceIsLeftWhenEnoughWasFound(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, some, enough, "few in each chunk")
 	assert.Equal(t, enough, found[enough-1].Line, "the first ones, in order, however many looked")
+	all, err := s.All(context.Background(), Piece{Path: "a", Line: 1, Text: text})
+	require.NoError(t, err)
+	assert.Len(t, all, strings.Count(string(text), "\n"), "whoever takes them out has to know every one")
 }
 
 func TestWords(t *testing.T) {

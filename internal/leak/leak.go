@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ import (
 // Limit is the maximum time to scan one push. Refuse a push that takes longer: it was made to.
 const Limit = 2 * time.Minute
 
-// enough limits the findings reported per piece.
+// enough limits the findings that Scan reports per piece.
 const enough = 100
 
 // Piece is a stretch of text that is about to be published. git.Addition has the same fields.
@@ -53,6 +54,7 @@ type Finding struct {
 	Commit      string
 	Path        string // with the secret taken out where it was a part of the name; "" is the commit itself
 	Line        int    // 0: the path itself; in a commit, lines of its message count from 1 and those of its headers down from 0
+	Last        int    // the last line that the secret reaches into
 	Rule        string // id, as gitleaks names it
 	Description string
 	Excerpt     string // at most the first four characters, and how long it is
@@ -74,10 +76,18 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%.12s %s: %s (%s)", f.Commit, where, f.Rule, f.Excerpt)
 }
 
-// Scan returns the secrets that are at least partly new, in order of the text. An error means that the piece was not
-// scanned to its end, so its contents are unknown; it never quotes text or path. ctx limits the time: it is checked every
-// 128 KiB.
-func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error) {
+// Scan returns the secrets that are at least partly new, in order of the text: the first 100 of them, since one is enough to
+// refuse a push. An error means that the piece was not scanned to its end, so its contents are unknown; it never quotes text
+// or path. ctx limits the time: it is checked every 128 KiB.
+func (s *Scanner) Scan(ctx context.Context, p Piece) ([]Finding, error) { return s.scan(ctx, p, enough) }
+
+// All is Scan for whoever takes secrets out of a text: it returns every one of them.
+func (s *Scanner) All(ctx context.Context, p Piece) ([]Finding, error) {
+	return s.scan(ctx, p, math.MaxInt)
+}
+
+// scan returns at most that many findings.
+func (s *Scanner) scan(ctx context.Context, p Piece, most int) (found []Finding, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			found, err = nil, fmt.Errorf("scan commit %.12s for secrets: the scanner failed: %s", p.Commit, nameless(broken))
@@ -85,7 +95,7 @@ func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error
 	}()
 	name := Piece{Commit: p.Commit, Path: p.Path, Text: []byte(p.Path)}
 	text := plain(name)
-	inName, err := s.spans(ctx, text, name)
+	inName, err := s.spans(ctx, text, name, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
@@ -94,20 +104,21 @@ func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error
 	}
 	if p.isName() {
 		stores, err := s.byName(name, p.Path)
-		return append(stores, report(text, p, inName)...), err
+		return append(stores, report(text, p, inName, most)...), err
 	}
 	in := p
 	in.Path = name.Path
 	text = plain(p)
-	spans, err := s.spans(ctx, text, in)
+	spans, err := s.spans(ctx, text, in, most)
 	if err != nil {
 		return nil, err
 	}
-	return report(text, p, spans), nil
+	return report(text, p, spans, most), nil
 }
 
-// spans are all matches in a text that is plain, none twice, in order. More than enough of them are cut off.
-func (s *Scanner) spans(ctx context.Context, text []byte, p Piece) ([]span, error) {
+// spans are all matches in a text that is plain, none twice, in order. Of a text that is new it looks no further once it has
+// twice as many as are wanted.
+func (s *Scanner) spans(ctx context.Context, text []byte, p Piece, most int) ([]span, error) {
 	at := bounds(text)
 	found := make([][]span, len(at))
 	var next, stop atomic.Int64
@@ -123,12 +134,12 @@ func (s *Scanner) spans(ctx context.Context, text []byte, p Piece) ([]span, erro
 			}
 			s.rest(w)
 		}()
-		certain := 0
+		count := 0
 		for i := next.Add(1) - 1; *err == nil && i < stop.Load(); i = next.Add(1) - 1 {
 			found[i], *err = w.chunk(ctx, cut(text, at[i]), p)
 			// What one worker has found until here is in a part of the text that all have begun with.
 			found[i] = distinct(found[i])
-			if certain += len(found[i]); p.Fresh == nil && certain > 2*enough {
+			if count += len(found[i]); p.Fresh == nil && count/2 > most {
 				stop.Store(min(stop.Load(), i+1))
 			}
 		}
@@ -145,24 +156,25 @@ func (s *Scanner) spans(ctx context.Context, text []byte, p Piece) ([]span, erro
 }
 
 // report describes the matches that reach into a new line.
-func report(text []byte, p Piece, spans []span) []Finding {
+func report(text []byte, p Piece, spans []span, most int) []Finding {
 	var out []Finding
 	line, counted := 0, 0
 	for _, m := range spans {
-		if len(out) == enough {
+		if len(out) == most {
 			break
 		}
 		line += bytes.Count(text[counted:m.from], newline)
 		counted = m.from
-		if !fresh(p.Fresh, line, line+bytes.Count(text[m.from:max(m.from, m.to-1)], newline)) {
+		last := line + bytes.Count(text[m.from:max(m.from, m.to-1)], newline)
+		if !fresh(p.Fresh, line, last) {
 			continue
 		}
-		at := p.Line + line
+		at, to := p.Line+line, p.Line+last
 		if p.isName() {
-			at = 0
+			at, to = 0, 0
 		}
 		out = append(out, Finding{
-			Commit: p.Commit, Path: p.Path, Line: at, Rule: m.rule.ID, Description: m.rule.Description,
+			Commit: p.Commit, Path: p.Path, Line: at, Last: to, Rule: m.rule.ID, Description: m.rule.Description,
 			Excerpt: excerpt(m.secret), Certain: m.certain,
 		})
 	}

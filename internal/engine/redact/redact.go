@@ -51,7 +51,7 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 	scanner, err := Scanner(t)
 	var found []leak.Finding
 	if err == nil {
-		found, err = scanner.Scan(ctx, leak.Piece{Path: "comment.md", Line: 1, Text: []byte(text)})
+		found, err = scanner.All(ctx, leak.Piece{Path: "comment.md", Line: 1, Text: []byte(text)})
 	}
 	if err != nil {
 		return "[the agent's text could not be checked for secrets: " + err.Error() + "]"
@@ -61,8 +61,10 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 	}
 	lines := strings.Split(text, "\n")
 	for _, f := range found {
-		if f.Certain && f.Line > 0 && f.Line <= len(lines) {
-			lines[f.Line-1] = leftOut
+		if f.Certain {
+			for i := f.Line; i > 0 && i <= min(f.Last, len(lines)); i++ {
+				lines[i-1] = leftOut
+			}
 		}
 	}
 	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")

@@ -2,6 +2,9 @@ package redact_test
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,3 +39,28 @@ func TestATokenInACommandOfCurlIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestTokensAreLeftOutHoweverManyThereAre(t *testing.T) {
+	var many, late strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&many, "line %d %s\n", i, token)
+		fmt.Fprintf(&late, "api_key = \"8f%02dJkQ2mZ7vR4tY9wB1nX5cL%03d\"\n", i%100, i)
+	}
+	assert.NotContains(t, text(many.String()), secret)
+	shown := text(late.String() + token)
+	assert.NotContains(t, shown, secret)
+	assert.Contains(t, shown, "api_key", "these are not certain")
+	key := "-----BEGIN " + "PRIVATE KEY-----\n" + strings.Repeat("MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQC7VJTUt9Us8cKj\n", 20)
+	assert.Equal(t, "[the agent's text contained a private key and was left out]", text(many.String()+key))
+}
+
+func TestASecretOverSeveralLinesIsLeftOutWithAllOfThem(t *testing.T) {
+	block := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("# settings of a deployment\n", 11) + "token = " + token + "\n"))
+	var lines []string
+	for len(block) > 76 {
+		lines, block = append(lines, block[:76]), block[76:]
+	}
+	lines = append(lines, block)
+	assert.Equal(t, "It is\n"+hidden+"\nas it was.", text("It is\n"+strings.Join(lines, "\n")+"\nas it was."))
+
+	assert.Equal(t, "It is\n"+hidden+"\nas it was.", text("It is\n"+token[:12]+"\n"+token[12:]+"\nas it was."))
+}
