@@ -1,11 +1,14 @@
 package leak
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -236,8 +239,10 @@ func (r *reader) plain(s string) string {
 	r.looked += len(s)
 	s = strings.TrimRight(s, "=")
 	if h := strings.TrimPrefix(s, "0x"); len(h) >= leastHex {
-		if b, err := hex.DecodeString(h); err == nil && printable(b) {
-			return string(b)
+		if b, err := hex.DecodeString(h); err == nil {
+			if means := asText(b); means != "" {
+				return means
+			}
 		}
 	}
 	if len(s) < leastCode || !strings.ContainsAny(s, "0123456789+/-_") {
@@ -248,24 +253,66 @@ func (r *reader) plain(s string) string {
 		encoding = base64.RawURLEncoding
 	}
 	// Most parts are not text, which shows at their start.
-	if b, err := encoding.DecodeString(s[:leastCode-leastCode%4]); err != nil || !printable(b) {
+	if b, err := encoding.DecodeString(s[:leastCode-leastCode%4]); err != nil || asText(b) == "" {
 		return ""
 	}
 	b, err := encoding.DecodeString(s)
-	if err != nil || !printable(b) {
+	if err != nil {
 		return ""
 	}
-	return string(b)
+	return asText(b)
 }
 
-// printable says that all bytes are ASCII that a text can hold.
-func printable(b []byte) bool {
-	for _, c := range b {
-		if c <= 8 || c >= 127 {
-			return false
+// mostOdd is one byte in how many at most that no text holds: a letter of an older encoding, or a zero behind a string.
+const mostOdd = 8
+
+// asText is what bytes say that are text in UTF-8 or UTF-16, or nearly so; "" if they are not. The last character can be cut.
+func asText(b []byte) string {
+	if wide(b) {
+		b = narrow(b)
+	}
+	odd, most := 0, len(b)/mostOdd
+	for i := 0; i < len(b) && odd <= most; {
+		if c := b[i]; c < utf8.RuneSelf {
+			if c <= 8 || c == 127 {
+				odd++
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 && utf8.FullRune(b[i:]) {
+			odd++
+		}
+		i += size
+	}
+	if odd > most {
+		return ""
+	}
+	return string(visible(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
+}
+
+// wide says that bytes are UTF-16 as Windows writes it: of most characters the second byte is zero.
+func wide(b []byte) bool {
+	zeros := 0
+	for i := 1; i < len(b); i += 2 {
+		if b[i] == 0 && b[i-1] != 0 {
+			zeros++
 		}
 	}
-	return true
+	return len(b)%2 == 0 && zeros > len(b)*2/5
+}
+
+// narrow makes UTF-8 of UTF-16.
+func narrow(b []byte) (out []byte) {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	for _, r := range utf16.Decode(units) {
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // escape reads %41, \x41, \u0041 and \\u0041.

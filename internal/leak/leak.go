@@ -79,7 +79,9 @@ func (f Finding) String() string {
 // Scan returns the secrets that are at least partly new, in order of the text: the first 100 of them, since one is enough to
 // refuse a push. An error means that the piece was not scanned to its end, so its contents are unknown; it never quotes text
 // or path. ctx limits the time: it is checked every 128 KiB.
-func (s *Scanner) Scan(ctx context.Context, p Piece) ([]Finding, error) { return s.scan(ctx, p, enough) }
+func (s *Scanner) Scan(ctx context.Context, p Piece) ([]Finding, error) {
+	return s.scan(ctx, p, enough)
+}
 
 // All is Scan for whoever takes secrets out of a text: it returns every one of them.
 func (s *Scanner) All(ctx context.Context, p Piece) ([]Finding, error) {

@@ -207,6 +207,7 @@ func TestOnlyWhatReachesIntoANewLineCounts(t *testing.T) {
 	found := scan(t, leak.Piece{Path: "a", Line: 41, Text: []byte(strings.Join(key, "")), Fresh: fresh})
 	require.Len(t, found, 1)
 	assert.Equal(t, 41, found[0].Line)
+	assert.Equal(t, 40+len(key)-2, found[0].Last, "the end of a key is none of it")
 }
 
 func TestEncodedSecretsAreFound(t *testing.T) {
@@ -226,6 +227,39 @@ func TestEncodedSecretsAreFound(t *testing.T) {
 	}
 	harmless := base64.StdEncoding.EncodeToString([]byte("api_key = \"8f" + some(30, alnum) + "\""))
 	assert.Empty(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: []byte(harmless)}), "what is decoded has to be certain")
+}
+
+func TestOneOddCharacterDoesNotHideWhatIsEncoded(t *testing.T) {
+	again()
+	token := "ghp" + "_" + some(36, alnum)
+	wide := func(s string) string {
+		var out []byte
+		for _, u := range utf16.Encode([]rune(s)) {
+			out = binary.LittleEndian.AppendUint16(out, u)
+		}
+		return string(out)
+	}
+	for name, plain := range map[string]string{
+		"a comment in German":     "# Schlüssel\nTOKEN=" + token + "\n",
+		"all of it in Greek":      "# Το κλειδί του διακομιστή\nTOKEN=" + token + "\n",
+		"a byte order mark":       "\ufeffTOKEN=" + token + "\n",
+		"invisible characters":    "TOKEN=" + token[:20] + "\u200b" + token[20:] + "\n",
+		"Latin-1":                 "# Schl\xfcssel\nTOKEN=" + token + "\n",
+		"an environment":          "HOME=/home/octocat\x00TOKEN=" + token + "\x00LANG=C.UTF-8\x00",
+		"a command of PowerShell": wide("$env:TOKEN = '" + token + "' # Schlüssel"),
+	} {
+		for how, text := range map[string]string{
+			"base64":          "data:\n  .env: " + base64.StdEncoding.EncodeToString([]byte(plain)) + "\n",
+			"of another kind": "data:\n  .env: " + base64.RawURLEncoding.EncodeToString([]byte(plain)) + "\n",
+			"hexadecimal":     "data:\n  .env: " + hex.EncodeToString([]byte(plain)) + "\n",
+		} {
+			found := scan(t, leak.Piece{Path: "secret.yaml", Line: 1, Text: []byte(text)})
+			if assert.Len(t, found, 1, "%s in %s", name, how) {
+				assert.Equal(t, 2, found[0].Line)
+				assertRedacted(t, token, found[0])
+			}
+		}
+	}
 }
 
 func TestBinaryFiles(t *testing.T) {
@@ -345,9 +379,10 @@ func FuzzScan(f *testing.F) {
 		found := scan(t, p)
 		assert.Equal(t, found, scan(t, p), "the same every time")
 		for _, f := range found {
+			assert.LessOrEqual(t, f.Line, f.Last)
 			if path != "" && line > 0 {
 				assert.GreaterOrEqual(t, f.Line, int(line))
-				assert.LessOrEqual(t, f.Line, int(line)+lines)
+				assert.LessOrEqual(t, f.Last, int(line)+lines)
 			}
 			assert.LessOrEqual(t, len(f.Excerpt), 40)
 			assert.NotContains(t, f.String(), "\n")
