@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // gap is a zero-width space. It keeps foreign text readable but breaks what GitHub would act on. Code spans would not do: a
@@ -48,12 +50,7 @@ func Unlinked(text string) string {
 
 // InertMarkdown is Inert for Markdown; nothing in it can hide or swallow the text below.
 func InertMarkdown(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns(r) {
-			return -1
-		}
-		return r
-	}, lines(strings.ToValidUTF8(text, "\uFFFD")))
+	text = markdown.Printable(lines(text))
 	return Inert(swallowing.ReplaceAllString(entity.ReplaceAllStringFunc(text, spelled), "<"+gap+"${1}"))
 }
 

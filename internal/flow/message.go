@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // Message cleans an agent's commit message, and says in words what it removed: other authors, directives that skip
@@ -16,7 +17,7 @@ func Message(text string, issue int) (message string, taken []string) {
 		}
 	}
 	text = strings.TrimSpace(lines(strings.ToValidUTF8(text, "\uFFFD")))
-	take("control characters", uncontrolled(text))
+	take("control characters", markdown.Printable(text))
 	take("trailers that name people", strings.TrimSpace(withoutTrailers(text, people)))
 	take("trailers of MergeXO's own", strings.TrimSpace(withoutTrailers(text, ourTrailer)))
 	take("words that skip checks", strings.TrimSpace(skips.ReplaceAllString(withoutTrailers(text, skipTrailer), "($1)")))
@@ -26,20 +27,6 @@ func Message(text string, issue int) (message string, taken []string) {
 		text = "Change files"
 	}
 	return text, taken
-}
-
-// escapes are terminal escape sequences and strings
-// (https://ecma-international.org/publications-and-standards/standards/ecma-48/, 5.4 and 8.3).
-var escapes = regexp.MustCompile(`(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\n]*?(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
-
-// uncontrolled removes terminal control and bidi characters.
-func uncontrolled(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns(r) {
-			return -1
-		}
-		return r
-	}, escapes.ReplaceAllString(text, ""))
 }
 
 var (

@@ -19,14 +19,7 @@ const cutNotice = "\n\n*(cut here: a comment on GitHub holds 65,536 characters)*
 // Neutralise makes foreign text safe above our markers. No HTML comment survives, so it can neither forge a marker nor
 // swallow one of ours; an open code fence is closed, so that our hidden lines stay hidden.
 func Neutralise(text string) string {
-	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.ReplaceAll(text, "<!--", "&lt;!--")
+	text = strings.ReplaceAll(markdown.Printable(text), "<!--", "&lt;!--")
 	return strings.TrimRight(markdown.CloseFence(text), " \t\n")
 }
 

@@ -3,7 +3,6 @@ package markdown
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -20,12 +19,7 @@ const gap = "\u200b"
 // disabled. Outside code it mentions only people whom known reports by login. Otherwise it reads the same; text over 32 KiB
 // becomes one code block.
 func Contain(said string, known func(login string) bool) string {
-	said = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(said, "\uFFFD")))
+	said = Printable(said)
 	if len(said) > maxContained { // parsing Markdown takes longer than linear in its length
 		return fenced(said)
 	}

@@ -26,7 +26,7 @@ import (
 // text, and the rest of everything where a browser would. Diagrams and formulas are code here. Invisible characters are
 // left to the caller, by Invisible: removing them first would make this another text than the one GitHub parses.
 func Shown(body string) string {
-	return read(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(body, "\uFFFD"))).shown()
+	return read(lineBreaks.Replace(strings.ToValidUTF8(body, "\uFFFD"))).shown()
 }
 
 // Invisible reports whether a character has no shape, changes the text's direction, or looks different on each machine:

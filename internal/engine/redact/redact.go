@@ -43,10 +43,13 @@ func private(t *thread.Thread) []string {
 const leftOut = "[a line with what looks like a secret was left out]"
 
 // Text takes out of a text what nobody may read in a comment: values that the agent was given, and what looks like a
-// secret. GitHub masks its logs, not its comments.
+// secret. GitHub masks its logs, not its comments. What is left is printable.
 func Text(ctx context.Context, t *thread.Thread, text string) string {
+	text = markdown.Printable(text)
 	for _, v := range private(t) {
-		text = strings.ReplaceAll(text, v, "***")
+		if v = markdown.Printable(v); len(v) >= shortest {
+			text = strings.ReplaceAll(text, v, "***")
+		}
 	}
 	scanner, err := Scanner(t)
 	var found []leak.Finding
@@ -103,7 +106,7 @@ func Findings(ctx context.Context, t *thread.Thread, all []model.Finding) []mode
 		if Text(ctx, t, f.Path) != f.Path {
 			continue
 		}
-		if Text(ctx, t, f.Suggestion) != f.Suggestion {
+		if lines := strings.ReplaceAll(f.Suggestion, "\r\n", "\n"); Text(ctx, t, lines) != lines {
 			f.Suggestion = ""
 		}
 		f.Text = markdown.Contain(Text(ctx, t, f.Text), func(login string) bool { return takesPart(t, login) })

@@ -64,3 +64,29 @@ func TestASecretOverSeveralLinesIsLeftOutWithAllOfThem(t *testing.T) {
 
 	assert.Equal(t, "It is\n"+hidden+"\nas it was.", text("It is\n"+token[:12]+"\n"+token[12:]+"\nas it was."))
 }
+
+// What is dropped from a comment must not hide a secret before.
+func TestNoCharacterThatIsDroppedHidesASecret(t *testing.T) {
+	for _, mark := range []string{"\x00", "\x07", "\u0085", "\u202e", "\x1b[0m"} {
+		split := func(s string) string { return strings.Join(strings.Split(s, ""), mark) }
+		own := keys("our-own-secret-value")
+		o := redact.Outcome(context.Background(), own, model.Outcome{
+			GeneralComment: "It is\n" + split(token) + "\nand " + split("our-own-secret-value") + ".",
+			Summary:        "It is " + split(token),
+		})
+		assert.Equal(t, "It is\n"+hidden+"\nand ***.", o.GeneralComment, "%q", mark)
+		assert.Equal(t, hidden, o.Summary, "%q", mark)
+	}
+	assert.Equal(t, "a\nb\nc", text("a\r\nb\rc"))
+	multi := keys("first line\r\nsecond line")
+	assert.Equal(t, "It is ***.", redact.Text(context.Background(), multi, "It is first line\r\nsecond line."))
+}
+
+func TestASuggestionForLinesOfWindowsStays(t *testing.T) {
+	found := redact.Findings(context.Background(), keys(), []model.Finding{
+		{Path: "a.txt", Line: 1, Text: "Say it.", Suggestion: "one\r\ntwo"},
+		{Path: "b.txt", Line: 1, Text: "Say it.", Suggestion: "t = " + token[:9] + "\x00" + token[9:]},
+		{Path: "c\x00.txt", Line: 1, Text: "Say it."},
+	})
+	assert.Equal(t, []model.Finding{{Path: "a.txt", Line: 1, Text: "Say it.", Suggestion: "one\r\ntwo"}, {Path: "b.txt", Line: 1, Text: "Say it."}}, found)
+}
