@@ -46,6 +46,8 @@ type Options struct {
 	OutputLimit int64
 	// Log gets the agent's stderr in whole lines; nil: discarded.
 	Log io.Writer
+	// Redact takes out of what the agent says what nobody may read, before an error quotes a part of it; nil: nothing.
+	Redact func(string) string `json:"-"`
 	// Events gets our own events, one per line; nil: discarded.
 	Events *slog.Logger
 	// Grace is the time between SIGTERM and SIGKILL; 0: 5 seconds.

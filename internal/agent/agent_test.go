@@ -195,6 +195,27 @@ func TestRequestHasListsAndAVersion(t *testing.T) {
 	assert.Contains(t, string(text), "<b> & so on")
 }
 
+func TestASecretIsGoneBeforeAnErrorCutsIt(t *testing.T) {
+	for script, says := range map[string]string{
+		`printf 'open"sesame' >&2; exit 1`:                       "exit code 1; it said last: ***",
+		`printf '%0292dopen"sesame' 0 >&2; exit 1`:               "0***",
+		`printf '{"a" %070dopen"sesame' 0`:                       "0***\"",
+		`printf '{} %076dopen"sesame' 0`:                         "0***\"",
+		`printf '{"git_ops": [{"op": "%036dopen\\"sesame"}]}' 0`: "0***\"",
+		`printf 'open"sesame\n%065527d\nend' 0 >&2; exit 1`:      "it said last: end",
+	} {
+		opt := agent.Options{Adapter: "command", Command: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
+		opt.Redact = func(said string) string { return strings.ReplaceAll(said, `open"sesame`, "***") }
+		_, err := run(t, context.Background(), opt, model.Request{Kind: "feedback"})
+		failed := failure(t, err)
+		text := failed.Error()
+		assert.Contains(t, text, says, script)
+		assert.NotContains(t, text, "open", script)
+		assert.NotContains(t, text, "same", script)
+		assert.False(t, strings.HasPrefix(failed.Stderr, "same"), "a part of it: %s", script)
+	}
+}
+
 func TestEveryWayToFailHasOneClearLine(t *testing.T) {
 	for _, test := range []struct {
 		fake string

@@ -39,7 +39,7 @@ func onlyObject(text string) ([]byte, error) {
 		}
 		object, after, err := strictjson.First(rest)
 		if err != nil {
-			return nil, wrong("its answer is not JSON (%v): it begins with \"%s\"", err, excerpt(string(rest), 80))
+			return nil, wrong("its answer is not JSON (%v): it begins with \"%s\"", err, words{text: string(rest), most: 80})
 		}
 		if len(bytes.Trim(object, "{} \t\r\n")) == 0 {
 			empty++
@@ -52,13 +52,13 @@ func onlyObject(text string) ([]byte, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, wrong("its answer has %d JSON objects: want one; the second begins with \"%s\"", len(found), excerpt(string(found[1]), 80))
+		return nil, wrong("its answer has %d JSON objects: want one; the second begins with \"%s\"", len(found), words{text: string(found[1]), most: 80})
 	case empty == 1:
 		return []byte("{}"), nil
 	case strings.TrimSpace(text) == "":
 		return nil, wrong("its answer is empty: want one JSON object")
 	}
-	return nil, wrong("its answer has no JSON object: it begins with \"%s\"", excerpt(strings.TrimSpace(text), 80))
+	return nil, wrong("its answer has no JSON object: it begins with \"%s\"", words{text: strings.TrimSpace(text), most: 80})
 }
 
 // session names a session in a receipt: the program's own id, and the usage that it last reported. The programs count from the

@@ -185,7 +185,7 @@ func (a *claude) outcome(req model.Request, said claudeSaid, before session, err
 	case said.IsError:
 		return model.Outcome{}, a.failure(said, failed)
 	case failed != nil && before.id != "" && strings.Contains(failed.Stderr, "No conversation found"):
-		return model.Outcome{}, a.noSession(before.id, lastLine(failed.Stderr), failed)
+		return model.Outcome{}, a.noSession(before.id, failed)
 	case err != nil:
 		return model.Outcome{}, err
 	case said.Type == "":

@@ -261,8 +261,10 @@ func (a *codex) checkSandbox(ctx context.Context, opt Options, dir string) error
 		if !strings.Contains(said, "bwrap") && !strings.Contains(said, "namespace") {
 			return nil // another version, in which this command means something else
 		}
-		return &Error{Kind: Start, Exit: failed.Exit, Err: err, Detail: "codex cannot sandbox its commands on this runner (" + said +
-			"): allow unprivileged user namespaces; on GitHub's Ubuntu runners: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}
+		barred := failing(Start, failed.Exit, "codex cannot sandbox its commands on this runner (%s): allow unprivileged user namespaces; "+
+			"on GitHub's Ubuntu runners: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0", words{text: said, most: 300})
+		barred.Err = err
+		return barred
 	}
 	return err
 }
@@ -359,7 +361,7 @@ var codexWords = []struct {
 func (a *codex) failure(said codexSaid, before session, failed *Error) error {
 	text := said.failure
 	if text == "" && before.id != "" && strings.Contains(failed.Stderr, "thread/resume") {
-		return a.noSession(before.id, lastLine(failed.Stderr), failed)
+		return a.noSession(before.id, failed)
 	}
 	if text == "" {
 		return failed

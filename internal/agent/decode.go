@@ -50,10 +50,10 @@ func Decode(stdout []byte, req model.Request) (model.Outcome, error) {
 		return model.Outcome{}, wrong("it wrote nothing on stdout: want one JSON object")
 	}
 	if err != nil {
-		return model.Outcome{}, wrong("its output is not JSON (%v): it begins with \"%s\"", err, excerpt(string(stdout), 80))
+		return model.Outcome{}, wrong("its output is not JSON (%v): it begins with \"%s\"", err, words{text: string(stdout), most: 80})
 	}
 	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
-		return model.Outcome{}, wrong("its output continues after the JSON object: \"%s\"", excerpt(string(rest), 80))
+		return model.Outcome{}, wrong("its output continues after the JSON object: \"%s\"", words{text: string(rest), most: 80})
 	}
 	var outcome model.Outcome
 	if err := strictjson.Decode(object, &outcome, rules(req)); err != nil {
@@ -61,7 +61,7 @@ func Decode(stdout []byte, req model.Request) (model.Outcome, error) {
 	}
 	for i, op := range outcome.GitOps {
 		if !slices.Contains(gitOps, op.Op) {
-			return model.Outcome{}, wrong("git_ops[%d].op: unknown operation \"%s\": known are %s", i, excerpt(op.Op, 40), strings.Join(gitOps, ", "))
+			return model.Outcome{}, wrong("git_ops[%d].op: unknown operation \"%s\": known are %s", i, words{text: op.Op, most: 40}, strings.Join(gitOps, ", "))
 		}
 	}
 	if u := outcome.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.CostUSD < 0 {

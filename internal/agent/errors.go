@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,12 +45,16 @@ type Error struct {
 	// What is known of the work that failed, where the adapter can tell: it was paid for, and could be resumed.
 	Session string
 	Usage   model.Usage
+
+	format string // that Detail was made by, of args; "": Detail has no words of the program's
+	args   []any
+	last   string // what Error says of Stderr; "": not redacted
 }
 
 func (e *Error) Error() string {
 	switch e.Kind {
 	case Start, Exit, Timeout, Canceled, Flood:
-		if said := lastLine(e.Stderr); said != "" {
+		if said := cmp.Or(e.last, lastWords(e.Stderr, 300).String()); said != "" {
 			return "agent: " + e.Detail + "; it said last: " + said
 		}
 	}
@@ -65,13 +70,60 @@ func NotRun(err error) bool {
 	return errors.As(err, &failed) && (failed.Kind == Start || failed.Kind == Unreturned)
 }
 
-// lastLine is the last line that says anything, made safe to print.
+// failing makes an error whose detail may have words among its args.
+func failing(kind Kind, exit int, format string, args ...any) *Error {
+	return &Error{Kind: kind, Exit: exit, Detail: fmt.Sprintf(format, args...), format: format, args: args}
+}
+
+func wrong(format string, args ...any) *Error { return failing(Output, 0, format, args...) }
+
+// redacted takes out of the words in an error what nobody may read.
+func (opt Options) redacted(err error) error {
+	var failed *Error
+	if opt.Redact == nil || !errors.As(err, &failed) {
+		return err
+	}
+	failed.last = lastWords(failed.Stderr, 300).shown(opt.Redact)
+	if failed.format != "" {
+		args := slices.Clone(failed.args)
+		for i := range args {
+			if w, ok := args[i].(words); ok {
+				args[i] = w.shown(opt.Redact)
+			}
+		}
+		failed.Detail = fmt.Sprintf(failed.format, args...)
+	}
+	return err
+}
+
+// words are what a program said. They are cut and quoted when they are shown: by then a secret in them must be gone, since nobody
+// recognises a part of it.
+type words struct {
+	text string
+	most int  // bytes that are shown
+	line bool // shown as one line without a full stop
+}
+
+// lastWords are the last line that says anything.
+func lastWords(text string, most int) words { return words{text: lastLine(text), most: most} }
+
+func (w words) String() string { return w.shown(nil) }
+
+func (w words) shown(redact func(string) string) string {
+	text := w.text[:min(len(w.text), tailLimit)]
+	if redact != nil && text != "" {
+		text = redact(text)
+	}
+	if w.line {
+		text = strings.TrimRight(strings.Join(strings.Fields(text), " "), ".")
+	}
+	return excerpt(text, w.most)
+}
+
+// lastLine is the last line that says anything, as it is.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
-		text = text[at+1:]
-	}
-	return excerpt(text, 300)
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 // forkless are the words of dash, bash, git and the C library for a process or thread that the limit on them does not let begin.
@@ -91,10 +143,6 @@ func excerpt(text string, n int) string {
 	}
 	quoted := strconv.Quote(text)
 	return quoted[1:len(quoted)-1] + more
-}
-
-func wrong(format string, args ...any) *Error {
-	return &Error{Kind: Output, Detail: fmt.Sprintf(format, args...)}
 }
 
 // span prints a duration as settings write it: 30m, 1h30m, 50ms.

@@ -156,7 +156,7 @@ func isolatorError(said, sign string, err error) error {
 	if _, why, ok := strings.Cut(said, sign+" "); ok {
 		return told(excerpt(strings.TrimSpace(why), 500))
 	}
-	return &noEntry{said: lastLine(said), err: err}
+	return &noEntry{said: lastWords(said, 300).String(), err: err}
 }
 
 // told is what the isolator wrote of its failure. Of the system's error only the text is left.

@@ -167,7 +167,7 @@ func (opt Options) enter(ctx context.Context, dir string) (inside Options, leave
 	}
 	return inside, func(err error) error {
 		defer disconnect()
-		return back(err)
+		return back(inside.redacted(err))
 	}, nil
 }
 

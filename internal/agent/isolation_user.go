@@ -197,7 +197,7 @@ func (i *Isolation) account(ctx context.Context, argv []string) error {
 			break
 		}
 	}
-	if last := lastLine(string(said)); last != "" {
+	if last := lastWords(string(said), 300).String(); last != "" {
 		err = errors.New(last)
 	}
 	return fmt.Errorf("%s: %w", filepath.Base(program), err)

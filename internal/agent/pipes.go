@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -179,6 +180,7 @@ type lines struct {
 	to     io.Writer
 	part   []byte
 	kept   []byte
+	cut    bool // kept is only the end
 	passed int
 	silent bool
 }
@@ -186,7 +188,7 @@ type lines struct {
 func (l *lines) Write(p []byte) (int, error) {
 	l.kept = append(l.kept, p...)
 	if len(l.kept) > 2*tailLimit {
-		l.kept = l.kept[:copy(l.kept, l.kept[len(l.kept)-tailLimit:])]
+		l.kept, l.cut = l.kept[:copy(l.kept, l.kept[len(l.kept)-tailLimit:])], true
 	}
 	l.part = append(l.part, p...)
 	rest := l.part
@@ -226,6 +228,12 @@ func (l *lines) flush() {
 	}
 }
 
+// tail is the end, from where a line begins: a part of one could be a part of a secret, which nobody recognises.
 func (l *lines) tail() string {
-	return string(l.kept[max(0, len(l.kept)-tailLimit):])
+	from := max(0, len(l.kept)-tailLimit)
+	text := string(l.kept[from:])
+	if _, rest, ok := strings.Cut(text, "\n"); ok && rest != "" && (l.cut || from > 0) {
+		return rest
+	}
+	return text
 }

@@ -159,14 +159,13 @@ func (p *program) check(ctx context.Context, opt Options, dir string, further fu
 	var failed *Error
 	switch {
 	case errors.As(err, &failed) && (failed.Kind == Start || failed.Kind == Exit):
-		why := failed.Detail
-		if last := lastLine(failed.Stderr); last != "" {
-			why = last
+		why := lastWords(failed.Stderr, 300)
+		if why.text == "" {
+			why.text = strings.TrimSuffix(failed.Detail, notFoundHint)
 		}
-		return &Error{
-			Kind: NotInstalled, Exit: failed.Exit, Stderr: failed.Stderr, Err: err,
-			Detail: fmt.Sprintf("%s does not start (%s): install it with %s", p.name, strings.TrimSuffix(why, notFoundHint), p.install()),
-		}
+		missing := failing(NotInstalled, failed.Exit, "%s does not start (%s): install it with %s", p.name, why, p.install())
+		missing.Stderr, missing.Err = failed.Stderr, err
+		return missing
 	case err != nil:
 		return err
 	}
@@ -210,24 +209,26 @@ func value(env []string, name string) string {
 }
 
 // noSession is a session that cannot be continued: whoever asked has to begin a new one.
-func (p *program) noSession(id, why string, err error) *Error {
-	return &Error{Kind: NoSession, Exit: -1, Err: err, Detail: fmt.Sprintf("session %s of %s is not on this runner (%s)", id, p.name, excerpt(why, 200))}
+func (p *program) noSession(id string, said *Error) *Error {
+	failed := failing(NoSession, -1, "session %s of %s is not on this runner (%s)", id, p.name, lastWords(said.Stderr, 200))
+	failed.Err = said
+	return failed
 }
 
 // failed is what the program said of its own failure.
 func (p *program) failed(kind Kind, said string, exit int) *Error {
-	words := map[Kind]string{
+	ways := map[Kind]string{
 		Login:   "%s has no valid key (%s): set %s in the env of MergeXO's step",
 		Limit:   "%s is at a limit of its provider (%s)",
 		Model:   "%s got no answer from its model (%s)",
 		Refused: "%s got a refusal from its model (%s)",
 		Output:  "%s gave no outcome (%s)",
 	}
-	args := []any{p.name, excerpt(strings.TrimRight(strings.Join(strings.Fields(said), " "), "."), 300)}
+	args := []any{p.name, words{text: said, most: 300, line: true}}
 	if kind == Login {
 		args = append(args, strings.Join(adapters[p.opt.Adapter].model.keys, " or "))
 	}
-	return &Error{Kind: kind, Exit: exit, Detail: fmt.Sprintf(words[kind], args...)}
+	return failing(kind, exit, ways[kind], args...)
 }
 
 // settled gives what a run came to: an outcome, or an error that knows what the run used and by what session it could be

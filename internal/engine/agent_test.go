@@ -261,9 +261,13 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// blab says what it should keep to itself.
 	"blab": func(r model.Request, o *model.Outcome) {
-		o.GeneralComment = "I used " + os.Getenv("MODEL_KEY") + ".\nAnd found ghp" + "_016C\x007EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL there.\nThat is all."
+		o.GeneralComment = "I used " + strings.TrimSpace(os.Getenv("MODEL_KEY")) + ".\nAnd found ghp" + "_016C\x007EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL there.\nThat is all."
 	},
 	"badkey": func(model.Request, *model.Outcome) { must(errors.New("bad key " + os.Getenv("MODEL_KEY"))) },
+	// longkey says it where an error ends that is too long.
+	"longkey": func(model.Request, *model.Outcome) {
+		must(errors.New(strings.Repeat("x", 277) + os.Getenv("MODEL_KEY")))
+	},
 	// borrow commits a tree of another repository, whose objects it has git look into.
 	"borrow": func(model.Request, *model.Outcome) {
 		foreign := os.Getenv("FOREIGN")

@@ -33,20 +33,23 @@ func (w *world) readable(rep model.Report) string {
 
 func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"blab", "badkey"} {
+	for how, key := range map[string]string{"blab": "sk-live-0123456789\n", "badkey": `sk-live-"0123\456`, "longkey": "sk-live-0123456789"} {
 		w := newWorld(t)
 		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+		w.env = map[string]string{"MODEL_KEY": key}
 		w.agent = how
 		w.talk("alice", "Which key do you use?")
 		rep := w.handle(w.delivery("issue_comment"))
 		shown := w.readable(rep)
-		assert.NotContains(t, shown, "sk-live-0123456789")
+		assert.NotContains(t, shown, "sk-live", how)
 		assert.NotContains(t, shown, "016C7EnX")
-		if how == "blab" {
+		switch how {
+		case "blab":
 			assert.Contains(t, w.receipt(), "I used ***.\n[a line with what looks like a secret was left out]\nThat is all.")
-		} else {
+		case "badkey":
 			assert.Contains(t, shown, "bad key ***")
+		default:
+			assert.Contains(t, shown, "xxx***")
 		}
 	}
 }

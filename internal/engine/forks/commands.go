@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/testtree"
@@ -54,7 +55,7 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	if err != nil {
 		return nil, err
 	}
-	opt.Also, opt.Reads = []string{base}, []string{g.Checkout.Objects}
+	opt.Also, opt.Reads, opt.Redact = []string{base}, []string{g.Checkout.Objects}, redact.Words(ctx, g.Thread)
 	var out []byte
 	err = g.InTime(ctx, func(ctx context.Context) error {
 		defer g.Working.Show("running " + strings.Join(argv, " "))()

@@ -95,13 +95,14 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	case !errors.As(err, &failed) && !errors.As(err, new(*mistake)):
 		return nil, err
 	}
-	g.marker.Reason = thread.Clip(redact.Text(ctx, g.Thread, err.Error()))
+	why := redact.Text(ctx, g.Thread, err.Error())
+	g.marker.Reason = thread.Clip(why)
 	if g.marker.Attempt < thread.ForkFacts(g.Thread, g.MayLetIn).Policy.MaxAttempts {
 		g.marker.Expires = g.ServerNow()
 		if err := g.put(ctx, g.text()); err != nil {
 			return nil, err
 		}
-		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, err), nil
+		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, why), nil
 	}
 	g.marker.State = model.ExternalFailed
 	return g.conclude(ctx)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
@@ -181,7 +182,7 @@ func (g *merger) test(ctx context.Context, m *member) error {
 func testInTime(ctx context.Context, t *thread.Thread, branch, base, tip string) (merge.TestRun, error) {
 	limited, done := clock.WithTimeoutCause(ctx, t.Clock, t.RunLeft(t.Settings), thread.ErrRunTime)
 	defer done()
-	run, err := testTip(limited, t.World, t.Checkout, t.Settings, branch, base, tip)
+	run, err := testTip(limited, t.World, t.Checkout, t.Settings, branch, base, tip, redact.Words(ctx, t))
 	if err != nil && !thread.Outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), thread.ErrRunTime) {
 		return run, thread.OutOfTime(t)
 	}

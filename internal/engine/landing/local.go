@@ -344,6 +344,6 @@ func (l *localMerger) what() merging.Request {
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
-	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.div.BaseSHA, l.made.Tip)
+	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.div.BaseSHA, l.made.Tip, nil)
 	return err
 }

@@ -81,7 +81,7 @@ func (r *reversal) reverse(ctx context.Context) error {
 	if err := r.Outside(ctx, "the tests of the revert come next"); err != nil {
 		return err
 	}
-	if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip); err != nil {
+	if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip, redact.Words(ctx, r.Thread)); err != nil {
 		return err
 	}
 	if r.branch == "" {

@@ -25,12 +25,12 @@ import (
 // testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing
 // of comes back from. The command is that of the settings, or what the base branch looks like; what the tree needs before it
 // is set or found likewise. A *Failure says that they fail, or that there are none.
-func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
+func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Settings, branch, base, tip string, hide func(string) string) (merge.TestRun, error) {
 	run, err := testsOf(ctx, e, c, s.Merge, branch, base, tip)
 	if err != nil || run.Argv == nil {
 		return run, err
 	}
-	t := &trial{World: e, checkout: c, settings: s, began: clock.Or(e.Clock).Now()}
+	t := &trial{World: e, checkout: c, settings: s, hide: hide, began: clock.Or(e.Clock).Now()}
 	if err := t.occupy(ctx, &run, tip); err != nil {
 		return run, err
 	}
@@ -52,6 +52,7 @@ type trial struct {
 	*thread.World
 	checkout  *git.Checkout
 	settings  config.Settings
+	hide      func(string) string // as agent.Options.Redact
 	dir, temp string
 	env       []string
 	remove    func() error // whatever happens there
@@ -117,7 +118,7 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 	if err != nil {
 		return nil, err
 	}
-	opt.Reads = []string{t.checkout.Objects}
+	opt.Reads, opt.Redact = []string{t.checkout.Objects}, t.hide
 	shown := t.Working.Show("running " + strings.Join(run.Argv, " "))
 	err = agent.RunTests(ctx, t.dir, run.Argv, opt)
 	shown()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -31,13 +32,33 @@ func Own(t *thread.Thread) (secrets [][]byte) {
 
 // private are the keys that an agent was given by name: it may say them. So are its model's and our own, which it should not know.
 func private(t *thread.Thread) []string {
-	values := slices.DeleteFunc(slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings))), func(v string) bool { return len(v) < shortest })
+	values := slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings)))
 	for _, name := range t.Settings.Agent.PassEnv {
-		if v, _ := t.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
+		if v, _ := t.Lookup(name); keyish.MatchString(name) {
 			values = append(values, v)
 		}
 	}
-	return values
+	var all []string
+	for _, v := range values {
+		all = append(all, written(v)...)
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
+	return all
+}
+
+// written are the ways in which a program writes a secret, or one line of it: as it is, and in quotes. The first and the last line
+// of a private key are no secret, and by them the scanner finds others.
+func written(secret string) (ways []string) {
+	secret = strings.TrimSpace(secret)
+	for _, part := range append(strings.Split(secret, "\n"), secret) {
+		part = strings.TrimSpace(part)
+		if len(part) < shortest || strings.HasPrefix(part, "-----") && !strings.Contains(part, "\n") {
+			continue
+		}
+		quoted := strconv.Quote(part)
+		ways = append(ways, part, quoted[1:len(quoted)-1])
+	}
+	return ways
 }
 
 const leftOut = "[a line with what looks like a secret was left out]"
@@ -71,6 +92,12 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 		}
 	}
 	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")
+}
+
+// Words is Text for what a program prints that runs for the thread.
+func Words(ctx context.Context, t *thread.Thread) func(string) string {
+	ctx = context.WithoutCancel(ctx)
+	return func(text string) string { return Text(ctx, t, text) }
 }
 
 // Outcome is an outcome whose words can be shown: those that are posted as Markdown are whole in themselves, and notify

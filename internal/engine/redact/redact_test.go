@@ -90,3 +90,28 @@ func TestASuggestionForLinesOfWindowsStays(t *testing.T) {
 	})
 	assert.Equal(t, []model.Finding{{Path: "a.txt", Line: 1, Text: "Say it.", Suggestion: "one\r\ntwo"}, {Path: "b.txt", Line: 1, Text: "Say it."}}, found)
 }
+
+// with is a thread of an agent that was given a variable.
+func with(name, value string) *thread.Thread {
+	t := &thread.Thread{World: &thread.World{}, Memory: &thread.Memory{}, Settings: config.Defaults()}
+	t.Settings.Agent.PassEnv = []string{name}
+	t.Lookup = func(n string) (string, bool) { return value, n == name }
+	return t
+}
+
+func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
+	t.Parallel()
+	account := "{\r\n  \"type\": \"x\",\r\n  \"pin\": \"opensesame\"\r\n}\r\n"
+	for _, c := range []struct{ value, said, shown string }{
+		{" opensesame\n", "It is opensesame.", "It is ***."},
+		{"open\"sesame\\", `It is open\"sesame\\ in quotes, open"sesame\ without.`, "It is *** in quotes, *** without."},
+		{"opensesame", "opensesameopensesame!", "******!"},
+		{account, "Its third line is `\"pin\": \"opensesame\"`.", "Its third line is `***`."},
+		{account, "All of it:\n" + account, "All of it:\n***\r\n"},
+		{"sesame\nopensesame\nopensesame2", "sesame and opensesame2", "sesame and ***"},
+		{"-----BEGIN THING-----\nopensesame\n-----END THING-----", "-----BEGIN THING-----\nclosesesame", "-----BEGIN THING-----\nclosesesame"},
+	} {
+		assert.Equal(t, c.shown, redact.Text(context.Background(), with("DOOR_KEY", c.value), c.said))
+	}
+	assert.Equal(t, "It is opensesame.", redact.Text(context.Background(), with("DOOR", "opensesame"), "It is opensesame."), "no name of a key")
+}

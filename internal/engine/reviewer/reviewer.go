@@ -130,7 +130,7 @@ func newAgent(ctx context.Context, w *work.Work, temp, sessions string) (agent.A
 		return nil, &agent.Error{Kind: agent.Start, Detail: "the pull request of a fork is reviewed only in isolation, which this runner does not allow: " + strings.Join(i.Why, "; ")}
 	}
 	opt := thread.AgentOptions(w.World, s, w.Checkout.AgentEnv()...)
-	opt.Temp, opt.Sessions, opt.Reads = temp, sessions, []string{w.Checkout.Objects}
+	opt.Temp, opt.Sessions, opt.Reads, opt.Redact = temp, sessions, []string{w.Checkout.Objects}, redact.Words(ctx, w.Thread)
 	where, err := opt.Exposed(slices.Concat(thread.Hidden(w.World), thread.ModelKeys(w.World, s))...)
 	if err != nil {
 		return nil, err

@@ -124,18 +124,8 @@ func AgentOptions(w *World, s config.Settings, gitEnv ...string) agent.Options {
 	}
 }
 
-// RunTests runs tests of the settings in dir; runCommand another program of theirs that is no agent. Neither gets a variable
-// but git's.
-func RunTests(ctx context.Context, w *World, dir string, argv []string, s config.Settings, timeout time.Duration, temp string, gitEnv []string) error {
-	opt, err := TestOptions(ctx, w, s, timeout, temp, gitEnv)
-	if err != nil {
-		return err
-	}
-	defer w.Working.Show("running " + strings.Join(argv, " "))()
-	return agent.RunTests(ctx, dir, argv, opt)
-}
-
-// TestOptions are what tests run with. The error is of the settings, where they cannot run as those want it.
+// TestOptions are what tests run with, and other programs of the settings that are no agents. They get no variable but git's. The
+// error is of the settings, where they cannot run as those want it.
 func TestOptions(ctx context.Context, w *World, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
 	if err := Isolate(ctx, w, s); err != nil {
 		return agent.Options{}, err

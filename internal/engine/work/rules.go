@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
@@ -79,7 +80,13 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if err := thread.MakePlaces(w.Thread); err != nil { // a run that goes on from another one's record has had no agent
 		return "", false, err
 	}
-	err = thread.RunTests(ctx, w.World, w.Checkout.Dir(), w.Settings.Repo.RequiredTests, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, w.Checkout.AgentEnv())
+	opt, err := thread.TestOptions(ctx, w.World, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, w.Checkout.AgentEnv())
+	if err == nil {
+		opt.Redact = redact.Words(ctx, w.Thread)
+		shown := w.Working.Show("running " + strings.Join(w.Settings.Repo.RequiredTests, " "))
+		err = agent.RunTests(ctx, w.Checkout.Dir(), w.Settings.Repo.RequiredTests, opt)
+		shown()
+	}
 	if alive := w.Outlived(ctx, err); alive != nil {
 		return "", false, alive
 	}
