@@ -3,8 +3,10 @@ package markdown
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	table "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
@@ -17,9 +19,9 @@ const gap = "\u200b"
 // Contain makes foreign Markdown self-contained, so that text below it, after an empty line, renders as written: open code
 // blocks are closed, HTML is escaped except for simple tags that are closed, and link and footnote definitions are
 // disabled. Outside code it mentions only people whom known reports by login. Otherwise it reads the same; text over 32 KiB
-// becomes one code block.
+// becomes one code block. What stands before it on its first line is written by Behind.
 func Contain(said string, known func(login string) bool) string {
-	said = Printable(said)
+	said = strings.TrimLeftFunc(Printable(said), unicode.IsSpace) // whoever trimmed it later could make text of code
 	if len(said) > maxContained { // parsing Markdown takes longer than linear in its length
 		return fenced(said)
 	}
@@ -191,6 +193,17 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
+// Behind puts words before a text of Contain's: on its first line if that begins a paragraph, and above it otherwise, where a code
+// block stays one.
+func Behind(words, said string) string {
+	source := []byte(said)
+	first := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)).FirstChild()
+	if first == nil || first.Kind() == ast.KindParagraph {
+		return words + " " + said
+	}
+	return words + "\n\n" + said
+}
+
 // Part is Contain's text cut to that many bytes, with a notice if it is cut, and still self-contained.
 func Part(said string, limit int) string {
 	if len(said) <= limit {
@@ -200,5 +213,5 @@ func Part(said string, limit int) string {
 	if i := strings.LastIndexByte(part, '\n'); i > limit/2 {
 		part = part[:i]
 	}
-	return Contain(part, func(string) bool { return true }) + "\n\n*(cut here: what the agent says is longer)*"
+	return Contain(part, func(string) bool { return false }) + "\n\n*(cut here: what the agent says is longer)*"
 }

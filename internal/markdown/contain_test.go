@@ -146,6 +146,14 @@ func TestAPartOfALongTextIsWholeToo(t *testing.T) {
 	assert.Less(t, len(got), 1200)
 	assert.Contains(t, got, "*(cut here: what the agent says is longer)*")
 	assert.Equal(t, "short", markdown.Part("short", 1000))
+	holds(t, markdown.Part(markdown.Contain("`"+strings.Repeat("x", 1000)+" @mallory "+strings.Repeat("x", 1000)+"`", alice), 1500))
+}
+
+func TestATextIsTrimmedBeforeItIsContained(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{"    @mallory", "\n \n\t@mallory <details>\n\nx", "    ```\n@mallory"} {
+		holds(t, strings.TrimSpace(markdown.Contain(said, alice)))
+	}
 }
 
 func FuzzContain(f *testing.F) {
@@ -162,7 +170,7 @@ func FuzzContain(f *testing.F) {
 
 func TestAnEndlessTextIsContainedAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"[", "*a_", "> ", "- ", "`", "<", "<b>", "@a", "![", "\n", "|\n|-\n", "1. ", "&#64;", "]:", "<details>"} {
+	for _, part := range []string{"[", "*a_", "> ", "- ", "`", "<", "<b>", "@a", "![", "x\n", "|\n|-\n", "1. ", "&#64;", "]:", "<details>"} {
 		got := markdown.Contain(strings.Repeat(part, 100_000), alice)
 		assert.True(t, strings.HasPrefix(got, "```"), "%q", part)
 	}

@@ -7,8 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
 	"github.com/mergexo/mergexo/internal/strictjson"
@@ -311,4 +316,54 @@ func TestTheAuthorIsToldWhatToFix(t *testing.T) {
 	assert.Less(t, len(told), 19_000, "the prompt shows the end of what is longer")
 	assert.True(t, strings.HasPrefix(told, "a.go, line 1: long"))
 	assert.Regexp(t, `\n483 more findings had no room here\.$`, told)
+}
+
+func TestAFindingIsTheSameBehindOurWords(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"```js\n\n@octocat <details> <b>\n\n# x\n```", "    @octocat", "~~~\n\n@octocat\n~~~\n\n- x", "<details>\n\n```\n\n@octocat\n```\n\n</details>", "| a |\n| - |\n| `@octocat` |",
+		"Not `@octocat`:\n\n```\n\n@octocat\n```",
+	} {
+		f := finding("a.go", 5, model.Must, markdown.Contain(said, func(string) bool { return false }))
+		f.Suggestion = "return nil"
+		nit := f
+		nit.Severity, nit.Path = model.Nit, "b.go"
+		elsewhere := f
+		elsewhere.Line = 4000
+		r := review.Compose(about, []model.Finding{f, elsewhere, nit}, review.ReadDiff(diff))
+		require.Len(t, r.Comments, 1)
+		for _, text := range []string{r.Comments[0].Text, r.Text} {
+			mentions, suggestions := shown(t, text)
+			assert.Empty(t, mentions, "%s", text)
+			if text != r.Text {
+				assert.Equal(t, 1, suggestions, "%s", text)
+			}
+		}
+		raised := review.Raised([]model.Comment{{Kind: model.KindReview, Ours: true, Path: "a.go", Line: 5, Body: r.Comments[0].Text}}, strings.TrimSpace, review.Settler{})
+		require.Len(t, raised, 1)
+		assert.Equal(t, strings.TrimSpace(f.Text), raised[0].Text)
+	}
+}
+
+// shown are the mentions in the text of a page, and its suggestions.
+func shown(t *testing.T, said string) (mentions []string, suggestions int) {
+	t.Helper()
+	source := []byte(said)
+	page := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
+	require.NoError(t, ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.CodeSpan:
+			return ast.WalkSkipChildren, nil
+		case *ast.FencedCodeBlock:
+			if entering && string(n.Language(source)) == "suggestion" {
+				suggestions++
+			}
+		case *ast.Text:
+			if line := string(n.Segment.Value(source)); entering && strings.Contains(line, "@octocat") {
+				mentions = append(mentions, line)
+			}
+		}
+		return ast.WalkContinue, nil
+	}))
+	return mentions, suggestions
 }

@@ -126,7 +126,7 @@ func counted(findings []model.Finding) string {
 }
 
 // badge begins a comment on a line.
-func badge(s model.Severity) string { return "**" + string(s) + ":** " }
+func badge(s model.Severity) string { return "**" + string(s) + ":**" }
 
 // said is the text of a finding in a comment that onLine made.
 func said(text string) string {
@@ -144,7 +144,7 @@ const suggestionHead = "\n\nSuggestion:\n\n"
 
 // onLine is the comment on a finding's own line.
 func onLine(f model.Finding) string {
-	return badge(f.Severity) + short(f.Text) + suggestion(f.Suggestion)
+	return markdown.Behind(badge(f.Severity), short(f.Text)) + suggestion(f.Suggestion)
 }
 
 // suggestion is a block that people can commit with one click:
@@ -169,7 +169,8 @@ func listed(a About, f model.Finding) string {
 	if f.Line > 0 {
 		where += fmt.Sprintf(" line %d", f.Line)
 	}
-	return fmt.Sprintf("\n- **%s** %s: %s\n", f.Severity, where, strings.ReplaceAll(short(f.Text), "\n", "\n  "))
+	row := markdown.Behind(fmt.Sprintf("**%s** %s:", f.Severity, where), short(f.Text))
+	return "\n- " + strings.ReplaceAll(row, "\n", "\n  ") + "\n"
 }
 
 // short is a text within its limit.

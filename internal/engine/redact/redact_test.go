@@ -107,7 +107,7 @@ func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
 		{"open\"sesame\\", `It is open\"sesame\\ in quotes, open"sesame\ without.`, "It is *** in quotes, *** without."},
 		{"opensesame", "opensesameopensesame!", "******!"},
 		{account, "Its third line is `\"pin\": \"opensesame\"`.", "Its third line is `***`."},
-		{account, "All of it:\n" + account, "All of it:\n***\r\n"},
+		{account, "All of it:\n" + account, "All of it:\n***\n"},
 		{"sesame\nopensesame\nopensesame2", "sesame and opensesame2", "sesame and ***"},
 		{"-----BEGIN THING-----\nopensesame\n-----END THING-----", "-----BEGIN THING-----\nclosesesame", "-----BEGIN THING-----\nclosesesame"},
 	} {
