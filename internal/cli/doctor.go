@@ -192,7 +192,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 // labels asks for each label that the settings name.
 func (s *scene) labels(ctx context.Context, settings doctor.Settings) map[string]doctor.Label {
 	found := map[string]doctor.Label{}
-	for _, name := range append(slices.Clone(settings.Flows), settings.External) {
+	for _, name := range append(slices.Clone(settings.Labels), settings.External) {
 		if name == "" || s.gh == nil {
 			continue
 		}

@@ -105,6 +105,31 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
 }
 
+func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
+	h := newHub(t, "[agent]\nadapter = \"codex\"\n[review]\nadapter = \"claude\"\non = [\"bugfix\"]\nauto = \"label\"\n[merge]\nauto = \"label\"\n")
+	h.write("main", doctor.WorkflowPath, doctor.Workflow())
+	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
+	assert.Equal(t, 2, got.exit)
+	for _, line := range []string{
+		`runs the reviewer "claude", and no step before it installs claude`, `runs the reviewer "claude", and no env there sets ANTHROPIC_API_KEY`,
+		`labels: "agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:review" and "merge" are missing`,
+	} {
+		assert.Contains(t, got.out, line)
+	}
+	for settings, line := range map[string]string{
+		"[agent]\nadapter = \"suggestion\"\n[review]\nadapter = \"command\"\ncommand = [\"scripts/look\"]\n":                  `review.command: "scripts/look" is not in the repository`,
+		"[agent]\nadapter = \"command\"\ncommand = [\"x\"]\npass_env = [\"OPENAI_API_KEY\"]\n[review]\nadapter = \"codex\"\n": `review: pass_env: "OPENAI_API_KEY" cannot be passed to codex`,
+		"[agent]\nadapter = \"suggestion\"\n[review]\nadapter = \"claud\"\n":                                                  `review.adapter: `,
+		"[merge]\nauto = \"label\"\nauto_label = \"ship\"\n":                                                                  `labels: "ship" is missing`,
+	} {
+		h := newHub(t, settings)
+		h.write("main", doctor.WorkflowPath, doctor.Workflow())
+		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
+		assert.Equal(t, 2, got.exit)
+		assert.Contains(t, got.out, line)
+	}
+}
+
 func TestDoctorAsksGitHub(t *testing.T) {
 	h, env := newClinic(t)
 	got := programIn(t, t.TempDir(), "", env, "doctor")

@@ -49,14 +49,17 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	a := parsed.Agent
 	if a.None() {
 		a.Adapter = ""
-	} else if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User}); err != nil {
-		out.AdapterBad = err.Error()
+	} else {
+		out.AdapterBad = unfit(a)
 	}
 	out.Adapter, out.BuiltIn = a.Adapter, agent.BuiltIn(a.Adapter)
-	if program, install, keys := agent.SetUp(a.Adapter); program != "" {
-		out.Model = &doctor.Model{Program: program, Install: install, Keys: keys}
+	out.Model = modelOf(a.Adapter)
+	if r := parsed.Reviewer(); !parsed.Agent.None() && !r.None() {
+		if out.ReviewerBad = unfit(r); r.Adapter != a.Adapter {
+			out.Reviewer, out.ReviewerModel = r.Adapter, modelOf(r.Adapter)
+		}
 	}
-	out.Flows = []string{parsed.Labels.SmallJob, parsed.Labels.Bugfix, parsed.Labels.Design, parsed.Labels.Roadmap}
+	out.Labels = startingLabels(parsed)
 	out.PassEnv, out.Timeout, out.RunTime, out.CI = a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
 	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {
@@ -79,6 +82,41 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	return out, nil
 }
 
+// unfit says why there can be no agent with such settings; "" if there can.
+func unfit(a config.Agent) string {
+	err := agent.CheckPass(a.Adapter, a.PassEnv)
+	if err == nil {
+		_, err = agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User})
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// modelOf is what an adapter needs to reach its model; nil: it knows of none.
+func modelOf(adapter string) *doctor.Model {
+	program, install, keys := agent.SetUp(adapter)
+	if program == "" {
+		return nil
+	}
+	return &doctor.Model{Program: program, Install: install, Keys: keys}
+}
+
+// startingLabels are the labels by which people start something.
+func startingLabels(s config.Settings) (labels []string) {
+	if !s.Agent.None() {
+		labels = []string{s.Labels.SmallJob, s.Labels.Bugfix, s.Labels.Design, s.Labels.Roadmap}
+	}
+	if s.Review.Auto == config.AutoLabel && !s.Reviewer().None() {
+		labels = append(labels, s.Review.Label)
+	}
+	if s.Merge.Auto == config.AutoLabel {
+		labels = append(labels, s.Merge.AutoLabel)
+	}
+	return labels
+}
+
 func strategies(m config.Merge) []doctor.Strategy {
 	out := []doctor.Strategy{{Place: "merge.strategy", Name: m.Strategy}}
 	for _, r := range m.Rules {
@@ -98,6 +136,7 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 		}
 	}
 	add("agent.command", c.Agent.Command)
+	add("review.command", c.Review.Command)
 	add("repo.required_tests", c.Repo.RequiredTests)
 	add("merge.setup", c.Merge.Setup.Argv)
 	add("merge.tests", c.Merge.Tests.Argv)

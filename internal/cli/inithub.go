@@ -136,6 +136,9 @@ func (h *hubSetup) wanted() (config.Settings, []wantedLabel) {
 		{s.Labels.Design, "5319e7", "MergeXO writes a design document"},
 		{s.Labels.Roadmap, "0969da", "MergeXO writes a plan of many issues"}, {s.Labels.Ignore, "cfd3d7", "MergeXO leaves it alone"},
 	}
+	if s.Review.Auto == config.AutoLabel {
+		all = append(all, wantedLabel{s.Review.Label, "bfd4f2", "MergeXO reviews it"})
+	}
 	if s.Merge.Auto == config.AutoLabel {
 		all = append(all, wantedLabel{s.Merge.AutoLabel, "1d76db", "MergeXO merges it"})
 	}

@@ -86,6 +86,15 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	assert.Equal(t, 0, got.exit, "%s", got.out)
 }
 
+func TestInitMakesTheLabelsOfTheSettings(t *testing.T) {
+	h, dir := newField(t)
+	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[review]\nauto = \"label\"\nlabel = \"look\"\n[merge]\nauto = \"label\"\n")
+	got := h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "made the label look\n")
+	assert.Contains(t, got.out, "made the label merge\n")
+}
+
 func TestInitTellsWhatATokenMayNot(t *testing.T) {
 	h, dir := newField(t)
 	h.api("octo", "PUT", "/_sandbox/users/bob", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "read"})

@@ -5,22 +5,26 @@ import (
 	"strings"
 )
 
-// agentSetUp checks that each job that runs an agent has its program and its key. Without them every turn fails.
+// agentSetUp checks that each job that runs an agent has its program and its key, and those of the reviewer. Without them every
+// turn, or every review, fails.
 func agentSetUp(e *exam) []Finding {
-	if !e.readable() || e.Settings.Model == nil || len(e.uses) == 0 {
+	return append(hasModel(e, "agent", e.Settings.Adapter, e.Settings.Model), hasModel(e, "reviewer", e.Settings.Reviewer, e.Settings.ReviewerModel)...)
+}
+
+func hasModel(e *exam, role, adapter string, m *Model) []Finding {
+	if !e.readable() || m == nil || len(e.uses) == 0 {
 		return nil // programs and pass_env say what a program of the repository's own needs
 	}
-	m := e.Settings.Model
 	var out []Finding
 	for _, u := range e.jobs() {
 		if u.phase == applyPhase || u.phase == planPhase {
 			continue
 		}
 		if !u.hasProgram(m.Program) {
-			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the agent %s, and no step before it installs %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), m.Program))
+			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the %s %s, and no step before it installs %s", u.at(u.s.line), u.j.id, role, quote(adapter), m.Program))
 		}
 		if !slices.ContainsFunc(m.Keys, u.gives) {
-			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the agent %s, and no env there sets %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), strings.Join(m.Keys, " or ")))
+			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the %s %s, and no env there sets %s", u.at(u.s.line), u.j.id, role, quote(adapter), strings.Join(m.Keys, " or ")))
 		}
 	}
 	return orOK(out, "%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)

@@ -65,7 +65,7 @@ var checks = []check{
 	{"github", "repository", repository},
 	{"github", "default branch", defaultBranch},
 	{"github", "pull requests", pullRequests},
-	{"github", "labels", flowLabels},
+	{"github", "labels", startingLabels},
 	{"github", "external", externalLabel},
 	{"github", "protection", protection},
 	{"github", "branches", ownBranches},

@@ -25,7 +25,7 @@ func healthy() Facts {
 			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
 			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
 			PassEnv:    []string{"MODEL_API_KEY"},
-			Strategies: []Strategy{{"merge.strategy", "rebase"}}, Flows: []string{"agent:small-job", "agent:bugfix"},
+			Strategies: []Strategy{{"merge.strategy", "rebase"}}, Labels: []string{"agent:small-job", "agent:bugfix"},
 		},
 		Workflows: []File{{Path: WorkflowPath, Text: workflowWithKeys(), Main: MainSame}},
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{

@@ -18,14 +18,14 @@ func externalLabel(e *exam) []Finding {
 	return []Finding{ok("pull requests of forks: accepted by the label %s", quote(label))}
 }
 
-// flowLabels checks that the labels exist by which people have an agent work for an issue.
-func flowLabels(e *exam) []Finding {
-	if !e.readable() || e.Settings.Adapter == "" || len(e.Settings.Flows) == 0 || e.Hub.State != HubRead {
+// startingLabels checks that the labels exist by which people start something.
+func startingLabels(e *exam) []Finding {
+	if !e.readable() || len(e.Settings.Labels) == 0 || e.Hub.State != HubRead {
 		return nil // the token's own finding says what was not asked
 	}
 	var out []Finding
 	var missing, fixes []string
-	for _, name := range e.Settings.Flows {
+	for _, name := range e.Settings.Labels {
 		switch label := e.Hub.Labels[name]; {
 		case label.Why != "":
 			out = append(out, unchecked("labels: %s not checked: %s", quote(name), label.Why))
@@ -34,9 +34,9 @@ func flowLabels(e *exam) []Finding {
 		}
 	}
 	if len(missing) > 0 {
-		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: they cannot start the agent", isAre(missing)))
+		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: nobody can start anything by them", isAre(missing)))
 	}
-	return orOK(out, "labels: %s set up", isAre(e.Settings.Flows))
+	return orOK(out, "labels: %s set up", isAre(e.Settings.Labels))
 }
 
 // makeLabel is the command that makes a label.

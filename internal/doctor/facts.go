@@ -27,16 +27,20 @@ type Settings struct {
 	AdapterBad string // why there is no such agent
 	BuiltIn    bool   // the agent runs no program
 	Model      *Model // what the adapter needs to reach its model; nil: it knows of none
-	Programs   []Program
-	PassEnv    []string
-	Bots       []string      // further accounts whose markers are trusted
-	Guidelines string        // the coding guidelines file if the settings name one that is missing; "" otherwise
-	Isolation  string        // auto or none
-	User       string        // the user that agents run as; "" if not set
-	Network    string        // what agents may reach, as the settings have it; "" if everything
-	Timeout    time.Duration // of the agent
-	RunTime    time.Duration // of a whole run with an agent
-	TestTime   time.Duration // of the tests before a merge; 0 if there are none
+	// Reviewer is the reviewer's adapter if it is not the agent's, and ReviewerModel what that needs.
+	Reviewer      string
+	ReviewerModel *Model
+	ReviewerBad   string // why there can be no such reviewer
+	Programs      []Program
+	PassEnv       []string
+	Bots          []string      // further accounts whose markers are trusted
+	Guidelines    string        // the coding guidelines file if the settings name one that is missing; "" otherwise
+	Isolation     string        // auto or none
+	User          string        // the user that agents run as; "" if not set
+	Network       string        // what agents may reach, as the settings have it; "" if everything
+	Timeout       time.Duration // of the agent
+	RunTime       time.Duration // of a whole run with an agent
+	TestTime      time.Duration // of the tests before a merge; 0 if there are none
 	// Train says that the settings have the repository's CI test what is to land.
 	Train bool
 	// TrainByRules says that they do where the base demands checks, and RequiredChecks are those that they name beside these.
@@ -45,8 +49,8 @@ type Settings struct {
 	// TestsInCheckout says that the tests run in the workflow's checkout.
 	TestsInCheckout bool
 	CI              string
-	// Flows are the labels that have an agent work for an issue.
-	Flows []string
+	// Labels are those by which people start something: work on an issue, a review, a merge.
+	Labels []string
 	// External is the label that admits a fork's pull request; "" if none does.
 	External   string
 	Strategies []Strategy // how pull requests land

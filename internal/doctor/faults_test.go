@@ -111,9 +111,10 @@ var faults = map[string]map[string]fault{
 		"wrong": settingsOf(func(s *Settings) {
 			s.Problems = []string{".github/mergexo.toml:3: agent.adaptr: unknown key", ".github/mergexo.toml:9: not TOML: x"}
 		}),
-		"no file":    settingsOf(func(s *Settings) { s.Bad = "a directory, not a file" }),
-		"no model":   settingsOf(func(s *Settings) { s.Adapter, s.BuiltIn = "suggestion", true }),
-		"no adapter": settingsOf(func(s *Settings) { s.AdapterBad = `unknown agent adapter "codecs": known are command, suggestion` }),
+		"no file":          settingsOf(func(s *Settings) { s.Bad = "a directory, not a file" }),
+		"no model":         settingsOf(func(s *Settings) { s.Adapter, s.BuiltIn = "suggestion", true }),
+		"no such reviewer": settingsOf(func(s *Settings) { s.ReviewerBad = `unknown agent adapter "claud": known are claude, command` }),
+		"no adapter":       settingsOf(func(s *Settings) { s.AdapterBad = `unknown agent adapter "codecs": known are command, suggestion` }),
 	},
 	"programs": {
 		"missing":        settingsOf(func(s *Settings) { s.Programs[0].State = ProgramMissing }),
@@ -372,6 +373,9 @@ var faults = map[string]map[string]fault{
 		"neither, in the job of the agent": inSplit(settingsOf(func(s *Settings) {
 			s.Adapter, s.Model = "codex", &Model{"codex", "npm install -g codex", []string{"ONE_KEY"}}
 		})),
+		"a reviewer": settingsOf(func(s *Settings) {
+			s.Reviewer, s.ReviewerModel = "claude", &Model{"claude", "npm install -g claude", []string{"ONE_KEY", "OTHER_KEY"}}
+		}),
 	},
 	"external": {
 		"no label":     settingsOf(func(s *Settings) { s.External = "external:accept" }),

@@ -19,6 +19,8 @@ func settings(e *exam) []Finding {
 		return out
 	case s.AdapterBad != "":
 		return []Finding{problem("name a known adapter", "%s: agent.adapter: %s", s.Path, s.AdapterBad)}
+	case s.ReviewerBad != "":
+		return []Finding{problem("fix it: with such a reviewer every run fails", "%s: review: %s", s.Path, s.ReviewerBad)}
 	case s.Adapter == "":
 		return []Finding{ok("%s: no agent is set: MergeXO merges pull requests, but answers no comment or label", s.Path)}
 	}
