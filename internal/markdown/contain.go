@@ -22,7 +22,7 @@ const gap = "\u200b"
 // becomes one code block. What stands before it on its first line is written by Behind.
 func Contain(said string, known func(login string) bool) string {
 	said = strings.TrimLeftFunc(Printable(said), unicode.IsSpace) // whoever trimmed it later could make text of code
-	if len(said) > maxContained { // parsing Markdown takes longer than linear in its length
+	if len(said) > maxContained {                                 // parsing Markdown takes longer than linear in its length
 		return fenced(said)
 	}
 	if opening.MatchString(said) {
