@@ -189,6 +189,28 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	w.quiet()
 }
 
+// Who has written the pull request may choose its base; who admits it says which one that is.
+func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
+	t.Parallel()
+	w := newExternal(t)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+	before := w.at("release")
+	w.letIn("carol")
+	w.later(time.Minute)
+	w.api("mallory", "PATCH", w.pull(""), object{"base": "release"})
+	w.sweep()
+	assert.Equal(t, before, w.at("release"))
+	assert.Equal(t, "open", w.badge())
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], "carol may have accepted this for another branch")
+	w.quiet()
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	assert.NotEqual(t, before, w.at("release"))
+	w.quiet()
+}
+
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))

@@ -114,20 +114,24 @@ func bound(f Facts, s Step, label model.LabelChange) Step {
 const (
 	gone    = "fork_gone"     // the fork is no longer accessible
 	changed = "label_changed" // the label itself was changed
+	moved   = "base_changed"  // the pull request was moved to another base
 )
 
 // unsure says why the label may not have been for this head, and the marker's reason for that; "": it was. GitHub reports a
 // fork's pushes in whole seconds, so a push in the same second may have come after the label. A renamed label appears to
 // have been added by its new name, perhaps renamed by somebody who may not admit; and it may be created in the second of
-// its adding.
+// its adding. The author may change the base, and so where the pull request lands and by whose settings.
 func unsure(f Facts, label model.LabelChange) (why, reason string) {
 	at, pushed, edited := label.At.Truncate(time.Second), f.Pull.ForkPushedAt.Truncate(time.Second), label.LabelAt.Truncate(time.Second)
+	based := f.Pull.BaseChangedAt.Truncate(time.Second)
 	unknown := f.Pull.ForkDeleted || pushed.IsZero()
 	switch {
 	case unknown && !seen(f, label.At):
 		return "GitHub no longer shows when the fork was pushed to, so the label may be for another head", gone
 	case edited.After(at):
 		return fmt.Sprintf("the label itself was changed at %s and added at %s, so it may have meant something else", moment(edited), moment(at)), changed
+	case !based.IsZero() && !based.Before(at):
+		return fmt.Sprintf("the base was changed to %q at %s and the label was added at %s, so it may be for another branch", f.Pull.BaseRef, moment(based), moment(at)), moved
 	case !unknown && !pushed.Before(at):
 		return fmt.Sprintf("the fork was pushed to at %s and the label was added at %s, so it may be for another head", moment(pushed), moment(at)), ""
 	}

@@ -165,6 +165,19 @@ var stories = map[string]struct {
 		f.Pull.LabelChanges[2].LabelAt = noon.Add(time.Hour)
 	}, external.Relabel, "the label itself was changed"},
 
+	"the base changed since":          {func(f *external.Facts) { f.Pull.BaseChangedAt = noon.Add(time.Minute) }, external.Relabel, `the base was changed to "main" at 2026-01-02 12:01:00 UTC and the label was added at 2026-01-02 12:00:00 UTC`},
+	"the base changed in that second": {func(f *external.Facts) { f.Pull.BaseChangedAt = noon }, external.Relabel, "so it may be for another branch"},
+	"the base changed before":         {func(f *external.Facts) { f.Pull.BaseChangedAt = noon.Add(-time.Second) }, external.LetIn, ""},
+	"the base changed, and said so":   {func(f *external.Facts) { f.Pull.BaseChangedAt = noon; was(f, in(model.ExternalVoid)) }, external.Nothing, "again"},
+	"the base changed, put on again": {func(f *external.Facts) { f.Pull.BaseChangedAt = noon; was(f, in(model.ExternalVoid)); relabel(f) },
+		external.LetIn, ""},
+	"the base changed, the fork is gone": {func(f *external.Facts) {
+		f.Pull.BaseChangedAt, f.Pull.ForkDeleted = noon, true
+		goneBefore(f)
+		f.State.Externals[0].At = noon.Add(-time.Hour)
+		f.State.Externals[0].Marker.At = noon.Add(-2 * time.Hour)
+	}, external.Relabel, "for another branch"},
+
 	"linked only":                  {func(f *external.Facts) { was(f, linked) }, external.LetIn, ""},
 	"linked later than labelled":   {func(f *external.Facts) { was(f, linked, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.LetIn, ""},
 	"linked, and the fork is gone": {func(f *external.Facts) { f.Pull.ForkDeleted = true; was(f, linked) }, external.Relabel, ""},

@@ -41,12 +41,15 @@ func VoidText(p model.Pull, m model.ExternalMarker) string {
 	return text + "\n\n" + relabel(m, "A maintainer who has reviewed it can")
 }
 
-// RelabelText asks for the label again: it is unknown which head it was for.
+// RelabelText asks for the label again: it is unknown which head or which base it was for.
 func RelabelText(p model.Pull, m model.ExternalMarker) string {
 	cause := fmt.Sprintf("the fork was pushed to at %s", moment(p.ForkPushedAt))
 	switch m.Reason {
 	case gone:
 		cause = "GitHub no longer shows when the fork was pushed to"
+	case moved:
+		return fmt.Sprintf("**Not accepted yet**: the base is `%s`, and %s may have accepted this for another branch. The label `%s` was added at %s, and the base was changed at %s.\n\n%s",
+			markdown.Code(p.BaseRef), m.By, markdown.Code(m.Label), moment(m.At), moment(p.BaseChangedAt), relabel(m, "A maintainer who has reviewed it for that branch can"))
 	case changed:
 		return fmt.Sprintf("**Not accepted yet**: the head is %s. %s added the label `%s` at %s. Somebody has changed the label itself since, so it may have meant something else then.\n\n%s",
 			markdown.Commit(p.URL, m.Head), m.By, markdown.Code(m.Label), moment(m.At), relabel(m, "A maintainer who has reviewed that head can"))

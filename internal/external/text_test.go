@@ -27,7 +27,8 @@ func TestWhatPeopleRead(t *testing.T) {
 	p.ForkPushedAt = noon
 	elsewhere := p
 	elsewhere.BaseRef = "release"
-	merged, closed, renamed := p, p, labelled()
+	merged, closed, renamed, rebased := p, p, labelled(), labelled()
+	rebased.Pull.BaseRef, rebased.Pull.BaseChangedAt = "release`s", noon.Add(time.Minute)
 	merged.State, closed.State = model.PullMerged, model.PullClosed
 	renamed.Pull.LabelChanges[0].LabelAt = noon.Add(time.Minute)
 	landed := []model.Commit{{SHA: c, Subject: "Greet `all` @everyone"}, {SHA: d, Subject: "Say | goodbye"}}
@@ -44,6 +45,7 @@ func TestWhatPeopleRead(t *testing.T) {
 		"void_base":         external.VoidText(elsewhere, with(func(m *model.ExternalMarker) { m.Moved = b })),
 		"relabel":           external.RelabelText(p, external.Next(external.Facts{Pull: p, Policy: f.Policy, Operator: f.Operator}).Marker),
 		"relabel_changed":   external.RelabelText(p, external.Next(renamed).Marker),
+		"relabel_base":      external.RelabelText(rebased.Pull, external.Next(rebased).Marker),
 		"over_merged":       external.OverText(merged, with(repaired)),
 		"over_closed":       external.OverText(closed, with(odd)),
 		"rejected":          external.RejectedText(p, with(in(model.ExternalRejected), because(evil))),

@@ -36,7 +36,9 @@ type pullNode struct {
 	Checks            *rollupNode
 	BaseRef           *branchNode
 	// LabelChanges are null where the token may not see them.
-	LabelChanges            connection[labelChangeNode]
+	LabelChanges connection[labelChangeNode]
+	// BaseChanges holds the newest change of the base: nil in a survey, and where the token may not see it.
+	BaseChanges             *connection[struct{ CreatedAt time.Time }]
 	ClosingIssuesReferences connection[issueNode]
 	Files                   *connection[fileNode]
 	Commits                 connection[struct{ Commit commitTextNode }]
@@ -184,6 +186,17 @@ func (n pullNode) pull() model.Pull {
 		}
 	}
 	return p
+}
+
+// tellBase adds when the base changed last. Where GitHub does not show it, nobody can tell what a label on the pull request of a
+// fork was for.
+func (n pullNode) tellBase(p *model.Pull) {
+	switch {
+	case n.BaseChanges == nil && p.CrossRepo:
+		p.LabelChanges = nil
+	case n.BaseChanges != nil && len(n.BaseChanges.Nodes) > 0:
+		p.BaseChangedAt = n.BaseChanges.Nodes[0].CreatedAt.UTC()
+	}
 }
 
 // threadFacts are what is asked of an issue only where it is the thread itself.

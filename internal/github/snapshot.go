@@ -87,7 +87,7 @@ type repositoryNode struct {
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", "checks", headRepository}
+var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "posted", "statusCheckRollup", "checks", headRepository}
 
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
@@ -115,6 +115,7 @@ func (c Threads) begin(ctx context.Context, op string, q Query, step int) (*read
 		return nil, err
 	}
 	snap.ReadAt = at
+	data.Repository.IssueOrPullRequest.tellBase(&snap.Pull)
 	r := newReading(q, snap)
 	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)

@@ -316,10 +316,12 @@ type Pull struct {
 	LabelChanges []LabelChange // the newest 100, oldest first
 	BaseRef      string
 	BaseSHA      string // tip of the base branch now
-	HeadRef      string
-	HeadSHA      string
-	HeadExists   bool // false once the branch is deleted
-	CrossRepo    bool // the head is in a fork
+	// BaseChangedAt is when the pull request was last moved to another base; zero for never, and in a survey, which does not ask.
+	BaseChangedAt time.Time
+	HeadRef       string
+	HeadSHA       string
+	HeadExists    bool // false once the branch is deleted
+	CrossRepo     bool // the head is in a fork
 	// ForkPushedAt is when the fork was last pushed to; zero if it was deleted, or if GitHub does not say.
 	ForkPushedAt time.Time
 	ForkDeleted  bool

@@ -87,7 +87,8 @@ func (l *look) find(id string) (any, *Repository) {
 		}
 		return l.reviewComment(v), v.issue.repo
 	}
-	if prefix == nodeLabeled || prefix == nodeUnlabeled || prefix == nodeRenamed || prefix == nodeQueueAdded || prefix == nodeQueueRemoved {
+	switch prefix {
+	case nodeLabeled, nodeUnlabeled, nodeRenamed, nodeBaseChanged, nodeQueueAdded, nodeQueueRemoved:
 		return l.findTimelineEvent(id)
 	}
 	return l.findLabel(id)
@@ -191,19 +192,23 @@ func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gql
 func (n *gqlNode) ToLabeledEvent() (*gqlLabelEvent, bool)        { return labelEventAs(n, true) }
 func (n *gqlNode) ToUnlabeledEvent() (*gqlLabelEvent, bool)      { return labelEventAs(n, false) }
 func (n *gqlNode) ToRenamedTitleEvent() (*gqlTitleEvent, bool)   { return as[gqlTitleEvent](n) }
-func (n *gqlNode) ToRef() (*gqlRef, bool)                        { return as[gqlRef](n) }
-func (n *gqlNode) ToCommit() (*gqlCommit, bool)                  { return as[gqlCommit](n) }
-func (n *gqlNode) ToTree() (*gqlTree, bool)                      { return as[gqlTree](n) }
-func (n *gqlNode) ToBlob() (*gqlBlob, bool)                      { return as[gqlBlob](n) }
-func (n *gqlNode) ToTag() (*gqlTag, bool)                        { return as[gqlTag](n) }
-func (n *gqlNode) ToStatusCheckRollup() (*gqlRollup, bool)       { return as[gqlRollup](n) }
-func (n *gqlNode) ToCheckRun() (*gqlCheckRun, bool)              { return as[gqlCheckRun](n) }
-func (n *gqlNode) ToCheckSuite() (*gqlCheckSuite, bool)          { return as[gqlCheckSuite](n) }
-func (n *gqlNode) ToWorkflowRun() (*gqlRun, bool)                { return as[gqlRun](n) }
-func (n *gqlNode) ToWorkflowRunFile() (*gqlRunFile, bool)        { return as[gqlRunFile](n) }
-func (n *gqlNode) ToWorkflow() (*gqlWorkflow, bool)              { return as[gqlWorkflow](n) }
-func (n *gqlNode) ToStatusContext() (*gqlStatus, bool)           { return as[gqlStatus](n) }
-func (n *gqlNode) ToMergeQueueEntry() (*gqlQueueEntry, bool)     { return as[gqlQueueEntry](n) }
+func (n *gqlNode) ToBaseRefChangedEvent() (*gqlBaseEvent, bool)  { return as[gqlBaseEvent](n) }
+func (n *gqlNode) ToAutomaticBaseChangeSucceededEvent() (*gqlBaseEvent, bool) {
+	return nil, false // the sandbox never moves a pull request by itself
+}
+func (n *gqlNode) ToRef() (*gqlRef, bool)                    { return as[gqlRef](n) }
+func (n *gqlNode) ToCommit() (*gqlCommit, bool)              { return as[gqlCommit](n) }
+func (n *gqlNode) ToTree() (*gqlTree, bool)                  { return as[gqlTree](n) }
+func (n *gqlNode) ToBlob() (*gqlBlob, bool)                  { return as[gqlBlob](n) }
+func (n *gqlNode) ToTag() (*gqlTag, bool)                    { return as[gqlTag](n) }
+func (n *gqlNode) ToStatusCheckRollup() (*gqlRollup, bool)   { return as[gqlRollup](n) }
+func (n *gqlNode) ToCheckRun() (*gqlCheckRun, bool)          { return as[gqlCheckRun](n) }
+func (n *gqlNode) ToCheckSuite() (*gqlCheckSuite, bool)      { return as[gqlCheckSuite](n) }
+func (n *gqlNode) ToWorkflowRun() (*gqlRun, bool)            { return as[gqlRun](n) }
+func (n *gqlNode) ToWorkflowRunFile() (*gqlRunFile, bool)    { return as[gqlRunFile](n) }
+func (n *gqlNode) ToWorkflow() (*gqlWorkflow, bool)          { return as[gqlWorkflow](n) }
+func (n *gqlNode) ToStatusContext() (*gqlStatus, bool)       { return as[gqlStatus](n) }
+func (n *gqlNode) ToMergeQueueEntry() (*gqlQueueEntry, bool) { return as[gqlQueueEntry](n) }
 func (n *gqlNode) ToAddedToMergeQueueEvent() (*gqlQueueEvent, bool) {
 	return queueEventAs(n, true)
 }

@@ -46,11 +46,25 @@ func (e *gqlTitleEvent) CurrentTitle() string  { return e.e.To }
 func (e *gqlTitleEvent) PreviousTitle() string { return e.e.From }
 func (e *gqlTitleEvent) ID() graphql.ID        { return graphql.ID(nodeID(nodeRenamed, e.e.ID)) }
 
-// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its three is set.
+// gqlBaseEvent is https://docs.github.com/en/graphql/reference/objects#baserefchangedevent. AutomaticBaseChangeSucceededEvent,
+// which the sandbox has no occasion for, is of the same shape as far as the schema here goes.
+type gqlBaseEvent struct {
+	*look
+	e *BaseEvent
+}
+
+func (e *gqlBaseEvent) Actor() *gqlActor        { return e.actor(e.e.Actor) }
+func (e *gqlBaseEvent) CreatedAt() text         { return dateTime(e.e.At) }
+func (e *gqlBaseEvent) CurrentRefName() string  { return e.e.To }
+func (e *gqlBaseEvent) PreviousRefName() string { return e.e.From }
+func (e *gqlBaseEvent) ID() graphql.ID          { return graphql.ID(nodeID(nodeBaseChanged, e.e.ID)) }
+
+// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its four is set.
 type timelineItem struct {
 	label *gqlLabelEvent
 	title *gqlTitleEvent
 	queue *gqlQueueEvent
+	base  *gqlBaseEvent
 }
 
 // The words of GitHub's IssueTimelineItemsItemType for what the sandbox keeps.
@@ -60,14 +74,18 @@ const (
 	itemRenamed   = "RENAMED_TITLE_EVENT"
 	itemQueued    = "ADDED_TO_MERGE_QUEUE_EVENT"
 	itemDequeued  = "REMOVED_FROM_MERGE_QUEUE_EVENT"
+	itemRebased   = "BASE_REF_CHANGED_EVENT"
+	itemMoved     = "AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT" // there never is one
 )
 
-var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued}
+var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued, itemRebased, itemMoved}
 
 func (t *timelineItem) kind() string {
 	switch {
 	case t.title != nil:
 		return itemRenamed
+	case t.base != nil:
+		return itemRebased
 	case t.queue != nil && t.queue.e.On:
 		return itemQueued
 	case t.queue != nil:
@@ -84,6 +102,8 @@ func (t *timelineItem) key() sortKey {
 		return sortKey{t.title.e.At.Unix(), t.title.e.ID}
 	case t.queue != nil:
 		return sortKey{t.queue.e.At.Unix(), t.queue.e.ID}
+	case t.base != nil:
+		return sortKey{t.base.e.At.Unix(), t.base.e.ID}
 	}
 	return sortKey{t.label.e.At.Unix(), t.label.e.ID}
 }
@@ -108,8 +128,15 @@ func (t *timelineItem) ToRemovedFromMergeQueueEvent() (*gqlQueueEvent, bool) {
 	return t.queue, t.kind() == itemDequeued
 }
 
+func (t *timelineItem) ToBaseRefChangedEvent() (*gqlBaseEvent, bool) {
+	return t.base, t.kind() == itemRebased
+}
+
 // The other members of the unions that the schema knows; no item is one.
 
+func (t *timelineItem) ToAutomaticBaseChangeSucceededEvent() (*gqlBaseEvent, bool) {
+	return nil, false
+}
 func (t *timelineItem) ToIssueComment() (*gqlComment, bool)           { return nil, false }
 func (t *timelineItem) ToPullRequestCommit() (*gqlPullCommit, bool)   { return nil, false }
 func (t *timelineItem) ToPullRequestReview() (*gqlReview, bool)       { return nil, false }
@@ -128,11 +155,14 @@ func (l *look) timeline(i *Issue) []*timelineItem {
 		for _, e := range i.Pull.QueueEvents {
 			all = append(all, &timelineItem{queue: &gqlQueueEvent{l, i, e}})
 		}
+		for _, e := range i.Pull.BaseEvents {
+			all = append(all, &timelineItem{base: &gqlBaseEvent{l, e}})
+		}
 	}
 	return all
 }
 
-// TimelineItems are labels, titles and the merge queue, oldest first. The sandbox keeps nothing else, so it answers nobody who
+// TimelineItems are labels, titles, bases and the merge queue, oldest first. The sandbox keeps nothing else, so it answers nobody who
 // asks for more.
 func (i *gqlSubject) TimelineItems(args struct {
 	pageArgs
@@ -156,6 +186,8 @@ func (l *look) findTimelineEvent(id string) (any, *Repository) {
 					return t.title, r
 				case t.queue != nil && string(t.queue.ID()) == id:
 					return t.queue, r
+				case t.base != nil && string(t.base.ID()) == id:
+					return t.base, r
 				case t.label != nil && string(t.label.ID()) == id:
 					return t.label, r
 				}

@@ -122,3 +122,22 @@ func TestGraphQLTheTimelineHasEveryTitle(t *testing.T) {
 	}
 	assert.Equal(t, []any{"LabeledEvent", "RenamedTitleEvent"}, kinds, "in the order in which they came, whatever their kind")
 }
+
+func TestGraphQLTheTimelineHasEveryBase(t *testing.T) {
+	w := newGQLWorld(t)
+	main := w.ask("ann", gqlInPull(`baseRef { name target { oid } }`), nil).fine().pull("baseRef", "target", "oid")
+	w.rest("ann", "POST", "git/refs", fmt.Sprintf(`{"ref": "refs/heads/release", "sha": %q}`, main))
+	w.rest("ann", "PATCH", "pulls/2", `{"base": "release"}`) // 12:02
+	w.rest("ann", "PATCH", "pulls/2", `{"base": "release"}`)
+	w.rest("bob", "PATCH", "pulls/2", `{"base": "main"}`) // 12:04
+	w.save()
+	const items = `timelineItems(last: 5, itemTypes: [BASE_REF_CHANGED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT]) { nodes { __typename
+		... on BaseRefChangedEvent { id createdAt actor { login } previousRefName currentRefName } } }`
+	nodes := w.ask("eve", gqlInPull(items), nil).fine().pull("timelineItems", "nodes").([]any)
+	require.Len(t, nodes, 2)
+	last := nodes[1].(map[string]any)
+	id := last["id"]
+	assert.Equal(t, map[string]any{"__typename": "BaseRefChangedEvent", "id": id, "createdAt": "2026-03-01T12:04:00Z", "actor": map[string]any{"login": "bob"}, "previousRefName": "release", "currentRefName": "main"}, last)
+	again := w.ask("ann", `query($id: ID!) { node(id: $id) { ... on BaseRefChangedEvent { currentRefName } } }`, map[string]any{"id": id}).fine()
+	assert.Equal(t, map[string]any{"currentRefName": "main"}, again.at("node"))
+}

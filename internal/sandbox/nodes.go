@@ -41,6 +41,7 @@ const (
 	nodeLabeled       = "LE"
 	nodeUnlabeled     = "UNLE"
 	nodeRenamed       = "RTE"
+	nodeBaseChanged   = "BRCE"
 	nodeEdit          = "UCE"
 	nodeReaction      = "REA"
 	nodeRun           = "WFR"

@@ -234,7 +234,9 @@ func changeBase(q *request, base string) error {
 		return invalidText("PullRequest", "base", fmt.Sprintf("There are no new commits between base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
 	}
 	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": i.Pull.BaseSHA}}
-	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, q.s.world.now(), nil
+	now := q.s.world.now()
+	i.Pull.BaseEvents = append(i.Pull.BaseEvents, &BaseEvent{ID: q.s.world.nextID(), From: i.Pull.BaseRef, To: base, Actor: q.user.Login, At: now})
+	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, now, nil
 	q.s.pulls.recordBase(i)
 	q.s.world.changed()
 	q.s.hooks.pull(i, "edited", q.user, obj{"changes": obj{"base": from}})

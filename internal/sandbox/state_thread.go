@@ -113,6 +113,15 @@ type Pull struct {
 	ReviewComments      []*ReviewComment
 	Test                mergeTest
 	QueueEvents         []*QueueEvent `json:",omitempty"` // oldest first
+	BaseEvents          []*BaseEvent  `json:",omitempty"` // oldest first
+}
+
+// BaseEvent is a change of the branch that a pull request goes into.
+type BaseEvent struct {
+	ID       int64
+	From, To string
+	Actor    string // login
+	At       time.Time
 }
 
 // merged tells whether the pull request is merged.
