@@ -204,6 +204,7 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 		}
 		p.others[number] = other
 	}
+	stop := (*thread.Stop)(nil)
 	switch err := other.Begin(ctx); {
 	case github.KindOf(err) == github.NotFound:
 		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
@@ -211,6 +212,10 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 		return nil, fmt.Sprintf("MergeXO cannot work on pull request %d: its settings are invalid.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case errors.Is(err, thread.ErrIdentity):
 		return nil, fmt.Sprintf("This account cannot work on pull request %d.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case errors.As(err, &stop) && stop.Result == model.ResultNothing:
+		return nil, fmt.Sprintf("MergeXO does not work on #%d: %s.", number, stop.Reason), nil
+	case github.KindOf(err) == github.Invalid:
+		return nil, fmt.Sprintf("MergeXO cannot work on pull request %d.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case err != nil:
 		return nil, "", err
 	}
