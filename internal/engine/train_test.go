@@ -267,6 +267,25 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		assert.Equal(t, "merged", w.badge())
 		assert.Contains(t, w.request(), "asked for by the label `merge`, which carol added")
 	})
+	t.Run("a label that was put on again, which nothing told of", func(t *testing.T) {
+		t.Parallel()
+		w := newMerge(t, `auto = "label"`, `tests = ["false"]`)
+		again := func() {
+			w.later(time.Minute)
+			w.send("carol", "DELETE", w.path("/issues/1/labels/merge"), nil)
+			w.send("carol", "POST", w.path("/issues/1/labels"), object{"labels": []string{"merge"}})
+		}
+		again()
+		w.sweep()
+		require.Len(t, w.merges(), 1, w.logged.String())
+		require.Equal(t, "open", w.badge())
+		const settings = ".github/mergexo.toml"
+		w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), `tests = ["false"]`, `tests = "none"`, 1))
+		again()
+		w.sweep()
+		assert.Len(t, w.merges(), 2, w.logged.String())
+		assert.Equal(t, "merged", w.badge())
+	})
 	t.Run("approval", func(t *testing.T) {
 		t.Parallel()
 		w := newTrain(t, `auto = "approval"`)

@@ -10,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -41,15 +40,9 @@ func askByItself(ctx context.Context, p *Request) error {
 
 // askByLabel asks in the name of the operator who has put the label on.
 func askByLabel(ctx context.Context, p *Request) error {
-	change, on := external.LabelledBy(p.Snap.Pull, p.Settings.Merge.AutoLabel)
-	if !on || change.By.Bot || change.By.Login == "" {
+	change, key, asks := thread.AskedByLabel(p.Thread)
+	if !asks {
 		return nil
-	}
-	key := journal.Token("auto", change.Label, change.By.Login, change.At.UTC().Format(time.RFC3339))
-	for _, said := range p.State.Merges {
-		if said.Marker.Command == key {
-			return nil
-		}
 	}
 	login := strings.ToLower(change.By.Login)
 	if err := p.Ask(ctx, []string{login}); err != nil {

@@ -202,15 +202,15 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 // asksByItself says that a label or an approval may ask for a merge, by the settings, and has not.
 func (p *reading) asksByItself(newest *model.Posted[model.MergeMarker]) (since time.Time, due bool) {
 	pull, m := p.Snap.Pull, p.Settings.Merge
-	if pull.Draft || pull.CrossRepo || newest != nil && (newest.Marker.Open() || newest.Marker.Head == pull.HeadSHA) {
+	if pull.Draft || pull.CrossRepo || newest != nil && newest.Marker.Open() {
 		return since, false
 	}
 	switch m.Auto {
 	case config.AutoLabel:
-		change, on := external.LabelledBy(pull, m.AutoLabel)
-		return change.At, on
+		change, _, asks := thread.AskedByLabel(p.Thread)
+		return change.At, asks
 	case config.AutoApproval:
-		return pull.CreatedAt, pull.Opinions != ""
+		return pull.CreatedAt, pull.Opinions != "" && (newest == nil || newest.Marker.Head != pull.HeadSHA)
 	}
 	return since, false
 }

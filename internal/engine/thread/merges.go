@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -49,4 +51,15 @@ func Looked(pull model.Pull, st model.State, reason model.MergeCode) string {
 		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
 		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
 	}, labels...)...)[:16]
+}
+
+// AskedByLabel is the label that asks for a merge by itself where the settings have it so, with the key of its request; false
+// where nobody has put it on, or its request was made.
+func AskedByLabel(t *Thread) (change model.LabelChange, key string, asks bool) {
+	change, on := external.LabelledBy(t.Snap.Pull, t.Settings.Merge.AutoLabel)
+	if !on || change.By.Bot || change.By.Login == "" {
+		return change, "", false
+	}
+	key = journal.Token("auto", change.Label, change.By.Login, change.At.UTC().Format(time.RFC3339))
+	return change, key, !slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Command == key })
 }
