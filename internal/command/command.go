@@ -53,6 +53,12 @@ func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) boo
 	return byPerson(c) && lately(c, s) && !c.Closed && !p.Audible(c, s, ev, model.PermissionNone) && strings.Contains(strings.ToLower(c.Posted), Word)
 }
 
+// Altered reports whether only the original text of an edited comment tells whether it holds a command.
+func Altered(c model.Comment, s model.Snapshot, ev model.Event) bool {
+	ours := c.Ours && strings.Contains(c.Body, "<!-- mergexo-") // a person's account may be ours, too
+	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && (ev.Carries(c) || lately(c, s)) && strings.Contains(strings.ToLower(c.Body), Word)
+}
+
 func byPerson(c model.Comment) bool {
 	return !c.Ours && !c.Marked && !c.Author.Bot && c.Author.Login != ""
 }

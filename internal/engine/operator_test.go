@@ -520,6 +520,39 @@ func TestAnEditAfterTheTriggerIsHeardAfterwards(t *testing.T) {
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 }
 
+// A comment counts as it was posted, also where no run came before its author mended it, and by whatever run it is read.
+func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	edit := func(method, path string, id int64, text string) {
+		w.later(time.Minute)
+		w.api("carol", method, fmt.Sprintf("%s/%d", path, id), object{"body": text})
+	}
+	const lapse, mended, added = "Wehre is it?\n\n/mergexo status", "Where is it?\n\n/mergexo status", "Nothing.\n\n/mergexo status"
+	w.sweep() // which has nothing left to do here that would have it read more
+	edit("PATCH", w.path("/issues/comments"), w.talk("carol", lapse), mended)
+	edit("PATCH", w.path("/issues/comments"), w.talk("carol", "Nothing."), added)
+	w.sweep()
+	require.Len(t, w.answers(), 1, "a command that was not there is none")
+	review := func(text string) int64 {
+		w.later(time.Minute)
+		return w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": text}).id()
+	}
+	edit("PUT", w.pull("/reviews"), review(lapse), mended)
+	require.Equal(t, "edited", w.delivery("pull_request_review").Action)
+	rep := w.handle(w.delivery("pull_request_review"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.answers(), 2)
+	edit("PUT", w.pull("/reviews"), review("Nothing."), added)
+	w.handle(w.delivery("pull_request_review"))
+	w.sweep()
+	assert.Len(t, w.answers(), 2)
+	edit("PATCH", w.path("/pulls/comments"), w.review("carol", lapse), mended)
+	w.sweep()
+	assert.Len(t, w.answers(), 3)
+	w.quiet()
+}
+
 func TestADryRunOfACommandWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -26,6 +26,7 @@ var (
 	carChecksDocument = document("carchecks")
 	saidDocument      = document("said")
 	editedDocument    = document("edited")
+	postedDocument    = document("posted")
 
 	roadmapDocument     = document("roadmap")
 	openedSinceDocument = document("openedsince")
@@ -121,7 +122,7 @@ func Documents() map[string]string {
 	return map[string]string{
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
-		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
+		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "posted": postedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
 		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }

@@ -32,6 +32,7 @@ const (
 	pagesOfCarChecks = "checks of a car"
 	pagesOfSaid      = "comments"
 	pagesOfEdited    = "changed review comments"
+	pagesOfPosted    = "first texts"
 )
 
 // pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.

@@ -113,11 +113,22 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 			continue
 		}
 		c.WasMarked = c.WasMarked || c.EditedByOther && hasMarker(*version.Diff)
-		if c.Edited && n.IncludesCreatedEdit {
-			c.Posted = *version.Diff
-		}
+	}
+	if c.Edited {
+		c.Posted = n.first()
+	}
+	if c.Edited && c.Posted == "" {
+		c.Node = n.ID
 	}
 	return c
+}
+
+// first is the text of a comment that was edited as it was posted, or "" where that was not asked for or GitHub does not say.
+func (n saidNode) first() string {
+	if len(n.Posted.Nodes) == 0 || n.Posted.Nodes[0].Diff == nil || !n.IncludesCreatedEdit {
+		return ""
+	}
+	return *n.Posted.Nodes[0].Diff
 }
 
 type reviewCommentNode struct {

@@ -235,7 +235,7 @@ func (r *reading) next() (pageRequest, bool) {
 	return p, p.comments || p.reviews || p.threads || p.review.node != ""
 }
 
-// readOn reads page after page until the rest is settled, and then what changed beyond that.
+// readOn reads page after page until the rest is settled, and then what changed beyond that and first texts.
 func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 	for {
 		if err := c.readThreads(ctx, op, r); err != nil {
@@ -243,7 +243,10 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 		}
 		p, ok := r.next()
 		if !ok {
-			return readEdited(ctx, c, op, r)
+			if err := readEdited(ctx, c, op, r); err != nil {
+				return err
+			}
+			return readPosted(ctx, c, op, r)
 		}
 		if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) error {
 			some := p

@@ -33,6 +33,9 @@ type Query struct {
 	// Edited asks for review comments, too, that changed after what is settled and are of reviews beyond that, which costs a call
 	// where there are any such reviews, and a second one where such comments changed.
 	Edited bool
+	// Posted is asked about each comment that was edited and came without its original text: it gives that text where it is known
+	// from before, or says that it is to be read, which costs a call for all such comments together. Nil: for none.
+	Posted func(s model.Snapshot, c model.Comment) (text string, ask bool)
 	lately *lately // in a survey
 }
 

@@ -24,6 +24,8 @@ type SurveyQuery struct {
 	Passed func(cursor string)
 	// Settled is Query's, for one of the pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
+	// Posted is Query's, for one of the pull requests.
+	Posted func(s model.Snapshot, c model.Comment) (text string, ask bool)
 	// Reserve is how many of the hour's points of GraphQL are kept for the work: where fewer are left after a page and there
 	// are more pages, the survey ends behind Passed with an Error of Kind RateLimited. 0: none.
 	Reserve int
@@ -43,7 +45,7 @@ var fullSurvey = surveySizes[0]
 // which can hide pull requests for a while. An error of yield ends the survey and is returned as it is.
 //
 // The snapshots are Snapshot's, with the checks of the head, and otherwise with less in them: no files, no resolution of threads,
-// no permissions, and no Posted for comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
+// no permissions, and no Posted for comments that were edited but where the query's Posted asks. Further pages of one pull request are read where Settled wants them. Where somebody edited
 // a comment of ours or of a bot, which may have been ours, the whole snapshot is read, since only then WasMarked is known: people's
 // comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
 // hundred of the repository that changed last, which costs a call for all pull requests together.
@@ -113,7 +115,7 @@ func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, changed *lately,
 			continue
 		}
 		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled, Edited: true, lately: changed}, page, n)
+		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: changed}, page, n)
 		if err != nil {
 			return err
 		}

@@ -152,6 +152,30 @@ func TestASurveyKnowsWhatWasMarked(t *testing.T) {
 	assert.Equal(t, []any{"mine, edited", true, "", false}, []any{edited.Body, edited.Edited, edited.Posted, edited.EditedByOther})
 }
 
+// What an edited comment was posted with is asked for where it is wanted, all at once, and not where it is known.
+func TestASurveyReadsFirstTexts(t *testing.T) {
+	w := newWorld(t)
+	w.pulls(1)
+	one, two, known := w.say("ada", 101, "one"), w.say("ada", 101, "two"), w.say("ada", 101, "three")
+	for _, said := range []map[string]any{one, two, known} {
+		w.edit("octo", said, fmt.Sprint(said["body"], ", edited"))
+	}
+	c := w.client("actions")
+	all := w.survey(c, SurveyQuery{Posted: func(s model.Snapshot, said model.Comment) (string, bool) {
+		assert.Equal(t, 101, s.Number)
+		if said.Body == "three, edited" {
+			return "three, as known", false
+		}
+		return "", true
+	}})
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
+	var posted []string
+	for _, said := range all[0].Comments {
+		posted = append(posted, said.Posted)
+	}
+	assert.Equal(t, []string{"one", "two", "three, as known"}, posted)
+}
+
 func TestASurveyThatEnds(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")

@@ -32,6 +32,8 @@ type IssueSurveyQuery struct {
 	Roadmaps            *RoadmapsSeen
 	// Settled is Query's, for one of the issues or pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
+	// Posted is Query's, for one of the issues or pull requests.
+	Posted func(s model.Snapshot, c model.Comment) (text string, ask bool)
 }
 
 // RoadmapsSeen is what a survey shows of the roadmaps of a repository.
@@ -51,7 +53,7 @@ const (
 
 // SurveyIssues reads all open issues that have any of the labels, the oldest first and 50 a request, and gives each to
 // yield as Survey does with pull requests, once. The snapshots are Snapshot's for an issue, with no permissions, no Branch,
-// and no Posted for comments that were edited; those of closed pull requests are Survey's. Beside them it gives the refs of
+// and no Posted for comments that were edited but where the query's Posted asks; those of closed pull requests are Survey's. Beside them it gives the refs of
 // all branches that begin with gh-pr- or mergexo/, by full name and in its order.
 func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
 	op := fmt.Sprintf("read the open issues of %s", q.Repo)
@@ -194,7 +196,7 @@ func (c Threads) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 		}
 		r.seen[n.Number] = true
 		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled}, page, n)
+		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled, Posted: r.q.Posted}, page, n)
 		if err != nil {
 			return err
 		}

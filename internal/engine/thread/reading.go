@@ -114,6 +114,13 @@ func (t *Thread) Read(ctx context.Context) error {
 		}
 		return Settled(t, s, read)
 	}
+	q.Posted = func(s model.Snapshot, c model.Comment) (string, bool) {
+		i := slices.IndexFunc(known, func(k model.Comment) bool { return k.Kind == c.Kind && k.ID == c.ID && k.Posted != "" })
+		if i >= 0 {
+			return known[i].Posted, false
+		}
+		return "", command.Altered(c, s, t.Event)
+	}
 	snap, err := t.GitHub.Threads.Snapshot(ctx, q)
 	if err != nil {
 		return err
@@ -133,6 +140,11 @@ func (t *Thread) Read(ctx context.Context) error {
 	t.Report.HeadSHA = snap.Pull.HeadSHA
 	Take(t, t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number))
 	return CheckIdentity(ctx, t)
+}
+
+// PostedText is a query's Posted for a reading that no event came with and nothing was known before.
+func PostedText(s model.Snapshot, c model.Comment) (text string, ask bool) {
+	return "", command.Altered(c, s, model.Event{})
 }
 
 // Take completes a snapshot that was read just now, and folds its state.

@@ -1,0 +1,44 @@
+package github
+
+import (
+	"context"
+	"slices"
+)
+
+// readPosted adds the first texts of edited comments, where the query wants them and no page told them.
+func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
+	if r.q.Posted == nil {
+		return nil
+	}
+	asked := map[string]said{}
+	var ids []string
+	for key, one := range r.said {
+		if one.Node == "" {
+			continue
+		}
+		text, ask := r.q.Posted(r.of, one)
+		if text != "" {
+			one.Posted = text
+			r.said[key] = one
+		} else if ask {
+			asked[one.Node] = key
+			ids = append(ids, one.Node)
+		}
+	}
+	slices.Sort(ids)
+	return askAll(ctx, c.conn, pagesOfPosted, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		var data struct{ Nodes []*saidNode }
+		if _, err := c.query(ctx, op, postedDocument, map[string]any{"ids": some}, &data, "?nodes", "posted"); err != nil {
+			return err
+		}
+		for _, n := range data.Nodes {
+			if n == nil { // deleted since it was read
+				continue
+			}
+			one := r.said[asked[n.ID]]
+			one.Posted, one.Node = n.first(), ""
+			r.said[asked[n.ID]] = one
+		}
+		return nil
+	})
+}
