@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -68,6 +69,11 @@ func (e *Error) Unwrap() error { return e.Err }
 func NotRun(err error) bool {
 	failed := (*Error)(nil)
 	return errors.As(err, &failed) && (failed.Kind == Start || failed.Kind == Unreturned)
+}
+
+// Starved says that the machine had no process, memory or descriptor left for what was to be started.
+func Starved(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}, func(one error) bool { return errors.Is(err, one) })
 }
 
 // failing makes an error whose detail may have words among its args.

@@ -270,7 +270,7 @@ func (opt Options) handOver(ctx context.Context, dir string) (takeBack func() er
 			return err // the keeper tries again when we end
 		}
 		defer keeper.over()
-		return errors.Join(opt.takeBack(shared, dirs), closeWay())
+		return errors.Join(opt.takeBack(opt.back(shared), dirs), closeWay())
 	}
 	if err != nil {
 		return nil, errors.Join(opt.tenant.wrong("hand over: %w", err), takeBack())
@@ -329,11 +329,11 @@ func (opt Options) TakeBack(dirs ...string) error {
 	if err := opt.vacate(); err != nil {
 		return err
 	}
-	return opt.takeBack(nil, dirs)
+	return opt.takeBack(unknown(opt.back(nil)), dirs)
 }
 
-func (opt Options) takeBack(shared []isolate.File, dirs []string) error {
-	if _, err := opt.chown(opt.back(shared), dirs); err != nil {
+func (opt Options) takeBack(back isolate.Owners, dirs []string) error {
+	if _, err := opt.chown(back, dirs); err != nil {
 		return opt.tenant.wrong("take back: %w", err)
 	}
 	return nil
@@ -344,6 +344,12 @@ func (opt Options) back(shared []isolate.File) isolate.Owners {
 	return isolate.Owners{
 		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
 	}
+}
+
+// unknown is how files come back where nobody knows what was shared.
+func unknown(back isolate.Owners) isolate.Owners {
+	back.Unknown = true
+	return back
 }
 
 // chown changes owners as root.

@@ -46,7 +46,7 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 	if opt.tenant.sudo != "" {
 		as = opt.tenant.root()
 	}
-	k, err := opt.startKeeper(as, isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: opt.back(nil), Lock: !opt.tenant.made})
+	k, err := opt.startKeeper(as, isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: unknown(opt.back(nil)), Lock: !opt.tenant.made})
 	if err != nil {
 		return nil, &noEntry{err: err}
 	}
@@ -138,7 +138,7 @@ func (t *account) notKept(err error) error {
 
 // unentered says what to do about an isolator that does not begin; every other error is as it was.
 func (opt Options) unentered(err error) error {
-	if no := (*noEntry)(nil); errors.As(err, &no) {
+	if no := (*noEntry)(nil); errors.As(err, &no) && !Starved(err) {
 		return fmt.Errorf("%s (%s)", opt.tenant.barred(opt.Isolator), excerpt(no.Error(), 200))
 	}
 	return err

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -35,15 +37,16 @@ func openPipes(stdin []byte, stdout, stderr io.Writer) (*pipes, error) {
 			p.abandon()
 			return nil, err
 		}
-		// Whoever opens /dev/stdin or /dev/stderr needs the right to, which on a pipe only its maker has.
-		if i == 0 {
-			p.child[i], p.ours[i] = r, w
-			err = r.Chmod(0o644)
-		} else {
-			p.child[i], p.ours[i] = w, r
-			err = w.Chmod(0o622)
+		mode := fs.FileMode(0o622)
+		if p.child[i], p.ours[i] = w, r; i == 0 {
+			p.child[i], p.ours[i], mode = r, w, 0o644
 		}
-		if err != nil {
+		// Whoever opens /dev/stdin or /dev/stderr needs the right to, which on a pipe only its maker has. Elsewhere than on Linux
+		// that is us, and a pipe has no mode.
+		if runtime.GOOS != "linux" {
+			continue
+		}
+		if err := p.child[i].Chmod(mode); err != nil {
 			p.abandon()
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -136,7 +137,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)
-	case errors.As(err, &g) && (g.Failure == git.Unreachable || g.Failure == git.Exhausted), thread.Starved(err):
+	case errors.As(err, &g) && (g.Failure == git.Unreachable || g.Failure == git.Exhausted), agent.Starved(err):
 		rep.Result = model.ResultRetry
 	case errors.As(err, &g) && g.Failure == git.Denied && e.GitHub != nil:
 		return fmt.Errorf("%w; %s", err, g.Fix())

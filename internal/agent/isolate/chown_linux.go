@@ -128,7 +128,7 @@ func (w *walk) hardLink(root *os.Root, name, path string, info fs.FileInfo) bool
 		w.shared = append(w.shared, file)
 		return false
 	}
-	if int(stat.Uid) != w.From && !w.known[file] {
+	if int(stat.Uid) != w.From && !w.known[file] && !w.Unknown {
 		if err := root.Remove(name); err != nil {
 			w.fail(path, err)
 		}

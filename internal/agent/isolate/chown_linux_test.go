@@ -89,8 +89,12 @@ func TestANameForSomebodysFileIsRemoved(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, os.WriteFile(top+"/secret", []byte("key"), 0o600))
 	require.NoError(t, os.Link(top+"/secret", dir+"/readme"))
-	back := isolate.Owners{From: os.Getuid() + 1, To: os.Getuid(), Back: true}
+	back := isolate.Owners{From: os.Getuid() + 1, To: os.Getuid(), Back: true, Unknown: true}
 	_, err := isolate.Chown(back, []string{dir})
+	require.NoError(t, err)
+	assert.FileExists(t, dir+"/readme", "it may have been there before: whoever knew is dead")
+	back.Unknown = false
+	_, err = isolate.Chown(back, []string{dir})
 	require.NoError(t, err)
 	assert.NoFileExists(t, dir+"/readme")
 	assert.FileExists(t, top+"/secret")

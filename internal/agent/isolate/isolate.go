@@ -122,6 +122,8 @@ type Owners struct {
 	Back bool
 	// Shared are files with other names elsewhere, as Chown found them on the way there.
 	Shared []File
+	// Unknown: nobody can tell Shared any more. Then a file with other names stays as it is, unless From owns it.
+	Unknown bool
 }
 
 // File is one file of this machine.

@@ -39,7 +39,7 @@ func (l Spec) keep() error {
 		if k.Over {
 			return nil
 		}
-		l.Owners.Shared = k.Shared
+		l.Owners.Shared, l.Owners.Unknown = k.Shared, false
 	}
 	return l.reclaim()
 }
@@ -114,6 +114,9 @@ func (l Spec) reclaim() error {
 	return fmt.Errorf("processes of user %d do not end", l.Owners.From)
 }
 
+// endLimit is how long a process may take to end all others.
+const endLimit = 2 * time.Second
+
 // endAll has a process of the user's own end all others, which none of them can outrun.
 func (l Spec) endAll() error {
 	text, err := Seal(Spec{Task: End, Sign: l.Sign, Signal: int(syscall.SIGKILL), As: User{UID: l.Owners.From, GID: l.Owners.FromGroup, Become: true}})
@@ -129,6 +132,8 @@ func (l Spec) endAll() error {
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}
+	late := time.AfterFunc(endLimit, func() { _ = p.Kill() }) // the processes that it ends can stop it
+	defer late.Stop()
 	_, err = w.Write(text)
 	err = errors.Join(err, w.Close())
 	state, werr := p.Wait()

@@ -82,7 +82,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	}
 	var failed *agent.Error
 	if !errors.As(err, &failed) {
-		return out, &work.Ending{Cause: err, Waits: thread.Starved(err)}
+		return out, &work.Ending{Cause: err, Waits: agent.Starved(err)}
 	}
 	if alive := d.Outlived(ctx, err); alive != nil {
 		return out, alive

@@ -76,7 +76,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	var failed *agent.Error
 	var moved *git.ErrNoRef
 	var late *work.Ending // the run's time is up, or the machine does not run what it has to
-	if !errors.As(err, &late) && thread.Starved(err) {
+	if !errors.As(err, &late) && agent.Starved(err) {
 		late = &work.Ending{Cause: err, Waits: true}
 	}
 	switch {

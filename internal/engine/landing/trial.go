@@ -135,7 +135,7 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 		return nil, nil
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)
-	case !errors.As(err, &failed), failed.Kind == agent.Unreturned, thread.Starved(err):
+	case !errors.As(err, &failed), failed.Kind == agent.Unreturned, agent.Starved(err):
 		return nil, err
 	}
 	run.Tail = strings.TrimSpace(failed.Stderr)

@@ -253,10 +253,10 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return nil, errors.Join(context.Canceled, err)
 	case errors.As(err, &moved):
 		return r.give(ctx, "The head branch is gone.")
-	case !errors.As(err, &failed):
-		return nil, err
 	case thread.Passes(err):
 		r.untry()
+	case !errors.As(err, &failed):
+		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
 	why := redact.Text(ctx, r.Thread, err.Error())
@@ -270,7 +270,11 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	if late != nil {
 		return thread.OutOfTime(r.Thread), nil
 	}
-	return thread.End(model.ResultFailed, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
+	result := model.ResultFailed
+	if agent.Starved(err) {
+		result = model.ResultRetry
+	}
+	return thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
 }
 
 // untry takes an attempt back that was none of the reviewer's.

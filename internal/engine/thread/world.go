@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -183,13 +182,8 @@ func (w *World) Claimed(name string) {
 	w.MergeClaims[name] = true
 }
 
-// Passes says that what an agent lacked it may have later: its provider is at a limit, or the machine is Starved.
+// Passes says that what an agent lacked it may have later: its provider is at a limit, or the machine is starved.
 func Passes(err error) bool {
 	failed := (*agent.Error)(nil)
-	return errors.As(err, &failed) && failed.Kind == agent.Limit || Starved(err)
-}
-
-// Starved says that the machine had no process, memory or descriptor left for what was to be started.
-func Starved(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}, func(one error) bool { return errors.Is(err, one) })
+	return errors.As(err, &failed) && failed.Kind == agent.Limit || agent.Starved(err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -59,7 +60,7 @@ func Failing(cause error) *Ending { return &Ending{Cause: cause} }
 // The attempt does not count where the machine only had nothing left.
 func Hindered(what string, cause error) *Ending {
 	text := what + ": " + strings.TrimPrefix(cause.Error(), "agent: ")
-	return &Ending{Cause: Shown(text, cause), Waits: thread.Starved(cause)}
+	return &Ending{Cause: Shown(text, cause), Waits: agent.Starved(cause)}
 }
 
 // Stopped is how a run ends that waits with its work.
