@@ -120,6 +120,9 @@ type RoadmapMarker struct {
 	Found time.Time `json:"found,omitzero"`
 	// Unfinished says that the run behind it had to leave something for the next one.
 	Unfinished bool `json:"unfinished,omitempty"`
+	// Finished says that MergeXO has closed the issue since all was done, or closes it while nobody has reopened it. Whoever reopens
+	// it after that wants it open.
+	Finished bool `json:"finished,omitempty"`
 	// Lost says that an earlier comment was edited or deleted, and that the file could not be read since: Items may not be all.
 	Lost bool `json:"lost,omitempty"`
 }

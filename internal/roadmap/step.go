@@ -63,6 +63,8 @@ type Act struct {
 type Step struct {
 	Rows []Row // in the order of the file, dropped ones behind
 	Acts []Act
+	// Over says that nothing is open that the plan has, and that nothing runs that it had.
+	Over bool
 }
 
 // Facts are what a step depends on. Asked says that somebody was asked about an item's issue as it stands.
@@ -73,7 +75,7 @@ type Facts struct {
 	Asked func(Fact) bool
 	// Lost says that the comment was edited or deleted that knew the issues of the items: one without an issue may have had one.
 	Lost bool
-	// Reopened says that all was done before, and that somebody has reopened the roadmap's issue since.
+	// Reopened says that MergeXO has finished the roadmap before, and that somebody has reopened its issue since.
 	Reopened bool
 }
 
@@ -116,7 +118,8 @@ func Next(f Facts) Step {
 			add(Ask, r)
 		}
 	}
-	if open == 0 && len(f.Plan.Items) > 0 && !f.Reopened {
+	s.Over = open == 0 && len(f.Plan.Items) > 0
+	if s.Over && !f.Reopened {
 		add(Finish, nil)
 	}
 	return s

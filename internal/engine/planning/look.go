@@ -24,6 +24,7 @@ type view struct {
 	pull     int // that merged the file first
 	plan     roadmap.Plan
 	problem  string // why nothing new begins
+	closed   bool   // this run has closed the issue of the roadmap
 	lost     bool   // somebody edited or deleted the comment that knew the issues
 	step     roadmap.Step
 	facts    []roadmap.Fact
@@ -93,7 +94,7 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 // decide finds what is to be done.
 func (p *Issue) decide(ctx context.Context, v *view) (err error) {
 	for again := true; again; {
-		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.reopened(v), Asked: func(f roadmap.Fact) bool {
+		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.wanted(v), Asked: func(f roadmap.Fact) bool {
 			return p.State.Tokens[p.asks(f)] != 0
 		}})
 		if again, err = p.hold(ctx, v); err != nil {
@@ -233,14 +234,14 @@ func remember(found map[string]roadmap.Fact, entries []model.RoadmapEntry) {
 	}
 }
 
-// reopened says that somebody has reopened the roadmap's issue since all was done that the plan has.
-func (p *Issue) reopened(v *view) bool {
+// wanted says that somebody has reopened the roadmap's issue since it was finished with all that the plan has. GitHub says of an open
+// issue that it was reopened, and not when.
+func (p *Issue) wanted(v *view) bool {
 	if !p.Snap.Issue().Reopened || v.lost {
 		return p.Snap.Issue().Reopened
 	}
-	return !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool {
-		return !slices.ContainsFunc(p.entries(), func(e model.RoadmapEntry) bool { return e.Key == i.Key && e.State == model.ItemDone })
-	})
+	said := p.State.Roadmap
+	return said != nil && said.Marker.Finished && !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { return !told(said.Marker.Items, i.Key) })
 }
 
 // asked says that labels ask for a flow.

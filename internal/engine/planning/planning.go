@@ -154,9 +154,11 @@ func (p *Issue) announce(ctx context.Context, v *view) error {
 
 // marker is what the comment keeps for the next run. Until the issue is closed that is to be closed, there is something left to do.
 func (p *Issue) marker(v *view) model.RoadmapMarker {
+	finished := v.closed || p.wanted(v) || v.finishes() && !p.Snap.Issue().Reopened
 	return model.RoadmapMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, File: v.file.Path, Pull: v.pull, Items: v.step.Entries(), Found: v.found,
 		Looked: v.looked(p.Settings.Roadmap.MaxActive), Unfinished: p.stopped || v.finishes(), Lost: v.lost && v.problem != "",
+		Finished: finished && v.step.Over,
 	}
 }
 
@@ -202,16 +204,21 @@ func (p *Issue) show(ctx context.Context, v *view) error {
 
 // finishes says that the issue of the roadmap has to be closed.
 func (v *view) finishes() bool {
-	return v.problem == "" && slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Finish })
+	return v.problem == "" && !v.closed && slices.ContainsFunc(v.step.Acts, func(a roadmap.Act) bool { return a.Kind == roadmap.Finish })
 }
 
-// finish closes the issue of a roadmap whose items are all done.
+// finish closes the issue of a roadmap whose items are all done. One that was reopened before counts as finished only after that, since
+// a run that finds it open cannot tell whether it was closed in between.
 func (p *Issue) finish(ctx context.Context, v *view) error {
 	if !v.finishes() {
 		return nil
 	}
 	_, err := p.Apply(ctx, effect.CloseIssue{Number: p.Event.Number, Completed: true, Token: p.token("finish", "")})
-	return err
+	if err != nil || !p.Snap.Issue().Reopened {
+		return err
+	}
+	v.closed = true
+	return p.show(ctx, v)
 }
 
 func (p *Issue) token(kind, key string) string {
