@@ -24,11 +24,16 @@ type Said struct {
 // text, it uses the text in the event that reported it.
 func Read(c model.Comment, ev model.Event) (Said, bool) {
 	text := c.Posted
-	if text == "" && ev.Carries(c) && (ev.Action == "created" || ev.Action == "submitted") {
+	if text == "" && posts(ev, c) {
 		text = ev.CommentBody
 	}
 	commands := Parse(text)
 	return Said{c, commands}, len(commands) > 0
+}
+
+// posts reports whether an event is that somebody posts a comment. An edit of an old one makes it no younger.
+func posts(ev model.Event, c model.Comment) bool {
+	return ev.Carries(c) && (ev.Action == "created" || ev.Action == "submitted")
 }
 
 // maxAge is how long a command may wait to be handled. Somebody who had no right to give a command does not make it valid
@@ -39,7 +44,7 @@ const maxAge = 24 * time.Hour
 // operator, by what GitHub has told of that person's right so far. Parsing is expensive, and anybody can post long comments.
 func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right model.Permission) bool {
 	switch {
-	case ev.Carries(c):
+	case posts(ev, c):
 		return byPerson(c)
 	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), c.Association == "OWNER", c.Association == "MEMBER", c.Association == "COLLABORATOR", right >= model.PermissionWrite:
 		return byPerson(c) && lately(c, s)
@@ -56,7 +61,7 @@ func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) boo
 // Altered reports whether only the original text of an edited comment tells whether it holds a command.
 func Altered(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	ours := c.Ours && strings.Contains(c.Body, "<!-- mergexo-") // a person's account may be ours, too
-	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && (ev.Carries(c) || lately(c, s)) && strings.Contains(strings.ToLower(c.Body), Word)
+	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && (posts(ev, c) || lately(c, s)) && strings.Contains(strings.ToLower(c.Body), Word)
 }
 
 func byPerson(c model.Comment) bool {

@@ -272,8 +272,12 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 		"a member":                    {func(c *model.Comment, _ *model.Event) { c.Author.Login, c.Association = "bob", "MEMBER" }, true},
 		"a stranger's own event": {func(c *model.Comment, e *model.Event) {
 			c.Author.Login = "eve"
-			e.Name, e.CommentID = "issue_comment", 41
+			e.Name, e.Action, e.CommentID = "issue_comment", "created", 41
 		}, true},
+		"an edit of what was said long ago": {func(c *model.Comment, e *model.Event) {
+			c.CreatedAt = noon.Add(-48 * time.Hour)
+			e.Name, e.Action, e.CommentID = "issue_comment", "edited", 41
+		}, false},
 		"ours":                {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
 		"a bot":               {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
 		"one with our tokens": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, false},

@@ -78,7 +78,7 @@ var scenes = map[string]scene{
 	"roadmap": {func(t *testing.T) (*world, doing) {
 		w, ev := agreed(t, "pair")
 		return w, handling(t, ev)
-	}, "issue"},
+	}, "comment issue"},
 	"review": {func(t *testing.T) (*world, doing) {
 		w := newWorld(t, "", "")
 		w.finds(threeFindings())

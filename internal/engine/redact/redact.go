@@ -46,19 +46,31 @@ func private(t *thread.Thread) []string {
 	return all
 }
 
-// written are the ways in which a program writes a secret, or one line of it: as it is, and in quotes. The first and the last line
-// of a private key are no secret, and by them the scanner finds others.
+// written are the ways in which a program writes a secret, or one line of it: as it is, and in quotes.
 func written(secret string) (ways []string) {
 	secret = strings.TrimSpace(secret)
-	for _, part := range append(strings.Split(secret, "\n"), secret) {
-		part = strings.TrimSpace(part)
-		if len(part) < shortest || strings.HasPrefix(part, "-----") && !strings.Contains(part, "\n") {
+	parts := []string{secret}
+	if strings.Contains(secret, "\n") {
+		for line := range strings.SplitSeq(secret, "\n") {
+			if line = strings.TrimSpace(line); telling(line) {
+				parts = append(parts, line)
+			}
+		}
+	}
+	for _, part := range parts {
+		if len(part) < shortest {
 			continue
 		}
 		quoted := strconv.Quote(part)
 		ways = append(ways, part, quoted[1:len(quoted)-1])
 	}
 	return ways
+}
+
+// telling says that a line of a secret is one by itself. A file of settings has others, such as "database:", which people use; the
+// first and the last line of a private key are none, and by them the scanner finds others.
+func telling(line string) bool {
+	return len(line) >= 2*shortest && strings.ContainsAny(line, "0123456789") && !strings.HasPrefix(line, "-----")
 }
 
 const leftOut = "[a line with what looks like a secret was left out]"

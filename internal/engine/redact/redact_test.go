@@ -101,14 +101,14 @@ func with(name, value string) *thread.Thread {
 
 func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
 	t.Parallel()
-	account := "{\r\n  \"type\": \"x\",\r\n  \"pin\": \"opensesame\"\r\n}\r\n"
+	account := "{\r\n  \"type\": \"service_account\",\r\n  \"pin\": \"opensesame1\"\r\n}\r\n"
 	for _, c := range []struct{ value, said, shown string }{
 		{" opensesame\n", "It is opensesame.", "It is ***."},
 		{"open\"sesame\\", `It is open\"sesame\\ in quotes, open"sesame\ without.`, "It is *** in quotes, *** without."},
 		{"opensesame", "opensesameopensesame!", "******!"},
-		{account, "Its third line is `\"pin\": \"opensesame\"`.", "Its third line is `***`."},
+		{account, "Its second line is `\"type\": \"service_account\",`, its third `\"pin\": \"opensesame1\"`.", "Its second line is `\"type\": \"service_account\",`, its third `***`."},
 		{account, "All of it:\n" + account, "All of it:\n***\n"},
-		{"sesame\nopensesame\nopensesame2", "sesame and opensesame2", "sesame and ***"},
+		{"sesame\nopen-for-sesame-1\nopen-for-sesame-12", "sesame and open-for-sesame-12", "sesame and ***"},
 		{"-----BEGIN THING-----\nopensesame\n-----END THING-----", "-----BEGIN THING-----\nclosesesame", "-----BEGIN THING-----\nclosesesame"},
 	} {
 		assert.Equal(t, c.shown, redact.Text(context.Background(), with("DOOR_KEY", c.value), c.said))

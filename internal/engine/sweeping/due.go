@@ -202,7 +202,7 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 // asksByItself says that a label or an approval may ask for a merge, by the settings, and has not.
 func (p *reading) asksByItself(newest *model.Posted[model.MergeMarker]) (since time.Time, due bool) {
 	pull, m := p.Snap.Pull, p.Settings.Merge
-	if pull.Draft || pull.CrossRepo || newest != nil && newest.Marker.Open() {
+	if pull.Draft || pull.CrossRepo || p.State.Block != nil || newest != nil && newest.Marker.Open() {
 		return since, false
 	}
 	switch m.Auto {
