@@ -46,7 +46,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right
 	switch {
 	case posts(ev, c):
 		return byPerson(c)
-	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), c.Association == "OWNER", c.Association == "MEMBER", c.Association == "COLLABORATOR", right >= model.PermissionWrite:
+	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
 		return byPerson(c) && lately(c, s)
 	}
 	return false
@@ -62,6 +62,11 @@ func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) boo
 func Altered(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	ours := c.Ours && strings.Contains(c.Body, "<!-- mergexo-") // a person's account may be ours, too
 	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && (posts(ev, c) || lately(c, s)) && strings.Contains(strings.ToLower(c.Body), Word)
+}
+
+// Inside reports whether GitHub shows the author as one of the repository's people. Who hides the membership shows as a stranger.
+func Inside(c model.Comment) bool {
+	return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }
 
 func byPerson(c model.Comment) bool {

@@ -70,7 +70,7 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 		return nil
 	}
 	number := f.unread[s.lot(len(f.unread))]
-	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{Repo: s.repo, Number: number, Posted: thread.PostedText, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{Repo: s.repo, Number: number, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		if len(read) >= maxFurther {
 			return s.ahead(), true
 		}

@@ -44,6 +44,7 @@ type scan struct {
 	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
 	done      map[string]bool // keys of turns with a receipt
 	people    []string        // who may write and speaks as MergeXO under another account
+	altered   int             // edited comments of outsiders whose first text was asked for
 	unread    []int           // pull requests that are not ours by what was read, and have older comments
 }
 
@@ -104,7 +105,7 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Posted: thread.PostedText, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		switch {
 		case snap.IsPull():
@@ -186,7 +187,7 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 // readPulls reads all open pull requests, from where the last sweep had to stop, and around.
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 	staged := f.staged()
-	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Posted: thread.PostedText, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.reading(snap)
 		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
 		mark, settled := thread.Settled(p.Thread, snap, read)

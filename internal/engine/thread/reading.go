@@ -142,11 +142,6 @@ func (t *Thread) Read(ctx context.Context) error {
 	return CheckIdentity(ctx, t)
 }
 
-// PostedText is a query's Posted for a reading that no event came with and nothing was known before.
-func PostedText(s model.Snapshot, c model.Comment) (text string, ask bool) {
-	return "", command.Altered(c, s, model.Event{})
-}
-
 // Take completes a snapshot that was read just now, and folds its state.
 func Take(t *Thread, snap model.Snapshot) {
 	t.Snap, t.ReadAt = snap, t.Now()
