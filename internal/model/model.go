@@ -337,8 +337,7 @@ type Pull struct {
 	MoreChecks bool
 	// CheckCounts fingerprints how many of the head's checks there are in each state. It only shows whether any has changed.
 	CheckCounts string
-	// Opinions fingerprints those of the newest ten reviews that approve or request changes, or did so: their IDs and
-	// states. It only shows whether any of that has changed.
+	// Opinions fingerprints which of the newest ten reviews approve or request changes, or did so. It only shows a change.
 	Opinions      string
 	Reviews       int // how many there are
 	Files         []File
