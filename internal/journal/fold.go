@@ -118,7 +118,7 @@ func (f *fold) accept() {
 }
 
 // abandon is what a head that an operator names leaves of earlier turns: failed attempts are forgiven, a turn planned on an
-// abandoned history starts over, and what it said of its work there is no proof that the work was done.
+// abandoned history starts over, and what it said of its work there proves nothing unless that work is on the branch.
 func (f *fold) abandon(head string) {
 	st := &f.st
 	st.Turns = withoutFailed(st.Turns)
@@ -128,7 +128,9 @@ func (f *fold) abandon(head string) {
 			st.Turns[i].Marker.Phase = model.PhaseStarted
 		}
 	}
-	st.Traces = slices.DeleteFunc(st.Traces, func(t model.Trace) bool { return t.Marker.Head != head && t.Marker.Start != head })
+	for i, t := range st.Traces {
+		st.Traces[i].Abandoned = t.Abandoned || t.Marker.Head != head && t.Marker.Start != head
+	}
 }
 
 func withoutFailed(turns []model.Posted[model.TurnMarker]) []model.Posted[model.TurnMarker] {

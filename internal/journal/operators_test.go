@@ -120,21 +120,22 @@ func TestAnUnblockOfARestoredLineageKeepsWhatWasPlanned(t *testing.T) {
 	assert.Equal(t, model.PhasePlanned, phase())
 }
 
-func TestWhatATurnSaidOfAnAbandonedHistoryIsNoTrace(t *testing.T) {
+func TestWhatATurnSaidOfAnAbandonedHistoryIsMarked(t *testing.T) {
 	here, there := strings.Repeat("8", 40), strings.Repeat("9", 40)
 	for name, c := range map[string]struct {
 		kind   string
 		marker any
-		want   int
+		want   bool
 	}{
-		"an unblock here":             {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: here}, 1},
-		"an unblock elsewhere":        {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there}, 0},
-		"an unblock with the lineage": {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there, Restored: true}, 1},
+		"an unblock here":             {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: here}, false},
+		"an unblock elsewhere":        {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there}, true},
+		"an unblock with the lineage": {journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: there, Restored: true}, false},
 	} {
 		th := (&thread{t: t}).say(journal.KindAnswer, model.AnswerMarker{Repo: "octo/widgets", Number: 7, Key: strings.Repeat("a", 64), Events: []string{"7:review:6:2026-01-02T12:01:00Z"}, Head: here})
 		th.comments[0].Kind = model.KindReview
-		require.Len(t, th.fold().Traces, 1)
-		assert.Len(t, th.say(c.kind, c.marker).fold().Traces, c.want, name)
+		traces := th.say(c.kind, c.marker).fold().Traces
+		require.Len(t, traces, 1, name)
+		assert.Equal(t, c.want, traces[0].Abandoned, name)
 	}
 }
 

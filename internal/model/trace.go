@@ -31,6 +31,8 @@ type Trace struct {
 	Commit bool // else it is a reply
 	// Attested is set where the trace itself shows that it is ours. Of another one GitHub has to tell who pushed it.
 	Attested bool
+	// Abandoned is set where an operator has named another head since. It is a trace only while its work is on the branch.
+	Abandoned bool
 }
 
 // CommitText is a commit with what it says.

@@ -22,6 +22,7 @@ func Lost(s model.Snapshot, st model.State, traces []model.Trace) []model.Trace 
 	for _, t := range traces {
 		read := !t.Commit && (s.Floor.IsZero() || t.At.After(s.Floor)) // then its receipt was, too
 		switch {
+		case t.Abandoned && !slices.ContainsFunc(s.Pull.Commits, func(c model.CommitText) bool { return c.SHA == t.Marker.Head }):
 		case st.Keys[t.Marker.Key], !t.At.After(st.Forgiven) && !st.Forgiven.IsZero():
 		case slices.ContainsFunc(t.Marker.Events, taken):
 		case slices.ContainsFunc(lost, func(l model.Trace) bool { return l.Marker.Key == t.Marker.Key }):
