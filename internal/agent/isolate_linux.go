@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,9 +66,9 @@ func reap(head int, c clock.Clock) error {
 	defer end.Stop()
 	for {
 		found := 0
-		for _, p := range children() {
-			if p.session == head || last && p.session != self.session && p.started >= family.since {
-				found += p.killAndReap()
+		for _, pid := range children() {
+			if s := sessionOf(pid); s == head || last && s != self.session && startedSince(pid, family.since) {
+				found += killAndReap(pid)
 			}
 		}
 		if found == 0 {
@@ -88,37 +87,61 @@ func reap(head int, c clock.Clock) error {
 }
 
 // killAndReap ends a child process, and returns how many it ended; one that we may not signal is another user's.
-func (p process) killAndReap() int {
-	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+func killAndReap(pid int) int {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return 0
 	}
-	_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+	_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	return 1
+}
+
+// sessionOf is the session that a process is in, -1 if it has ended. It costs a hundredth of reading /proc, where there may be
+// hundreds of children.
+func sessionOf(pid int) int {
+	id, _, failed := syscall.RawSyscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
+	if failed != 0 {
+		return -1
+	}
+	return int(id)
+}
+
+func startedSince(pid int, ticks uint64) bool {
+	p, ok := readProcess(pid)
+	return ok && p.started >= ticks
 }
 
 // children are our child processes, zombies included. If the kernel does not list them (CONFIG_PROC_CHILDREN), all
 // processes are scanned.
-func children() []process {
-	lists, _ := filepath.Glob("/proc/self/task/*/children")
-	if len(lists) == 0 {
-		self := os.Getpid()
-		return slices.DeleteFunc(processes(), func(p process) bool { return p.parent != self })
-	}
-	var all []process
-	for _, file := range lists {
-		text, err := os.ReadFile(file)
+func children() []int {
+	const threads = "/proc/self/task"
+	var all []int
+	listed := false
+	tasks, _ := os.ReadDir(threads)
+	for _, task := range tasks {
+		text, err := os.ReadFile(filepath.Join(threads, task.Name(), "children"))
 		if err != nil {
 			continue // the thread has ended, and left its children to another one
 		}
+		listed = true
 		for pid := range strings.FieldsSeq(string(text)) {
 			if n, err := strconv.Atoi(pid); err == nil {
-				if p, ok := readProcess(n); ok {
-					all = append(all, p)
-				}
+				all = append(all, n)
 			}
 		}
 	}
+	if !listed {
+		return childrenAmong(processes())
+	}
 	return all
+}
+
+func childrenAmong(list []process) (pids []int) {
+	for _, p := range list {
+		if p.parent == os.Getpid() {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
 }
 
 // process is a line of proc_pid_stat(5).

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,31 @@ type foundObject struct {
 
 // errNoObject is a name that names no object, or several.
 var errNoObject = errors.New("there is no such object")
+
+// awake are the readers whose processes run, the one that was asked last at the end. Many sandboxes in one process, as tests
+// have them, would else keep hundreds of idle ones.
+var awake struct {
+	sync.Mutex
+	readers []*objectReader
+}
+
+const mostAwake = 16
+
+// wake notes that a reader, which its caller holds, is asked. Over the limit it ends the process of one that has long been idle.
+func wake(o *objectReader) {
+	awake.Lock()
+	defer awake.Unlock()
+	awake.readers = append(slices.DeleteFunc(awake.readers, func(other *objectReader) bool { return other == o }), o)
+	for len(awake.readers) > mostAwake {
+		i := slices.IndexFunc(awake.readers, func(idle *objectReader) bool { return idle.mu.TryLock() })
+		if i < 0 {
+			return
+		}
+		awake.readers[i].stop()
+		awake.readers[i].mu.Unlock()
+		awake.readers = slices.Delete(awake.readers, i, i+1)
+	}
+}
 
 // find resolves what git rev-parse understands: "main", "main:path", a SHA with "^{commit}".
 func (o *objectReader) find(rev string) (foundObject, error) {
@@ -64,6 +90,7 @@ func (o *objectReader) ask(command, rev string) (foundObject, error) {
 	if strings.ContainsAny(rev, "\n\x00") || rev == "" {
 		return foundObject{}, errNoObject // it would be another question
 	}
+	wake(o)
 	if err := o.start(); err != nil {
 		return foundObject{}, err
 	}
@@ -119,6 +146,9 @@ func (o *objectReader) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stop()
+	awake.Lock()
+	defer awake.Unlock()
+	awake.readers = slices.DeleteFunc(awake.readers, func(other *objectReader) bool { return other == o })
 }
 
 // objects is the reader of a repository.

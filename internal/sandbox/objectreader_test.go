@@ -52,6 +52,32 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 	require.NoError(t, err, "and the next one answers")
 }
 
+func TestOfManyReadersFewKeepAProcess(t *testing.T) {
+	w := newTown(t)
+	dir := w.s.git.path(w.s.st.Repositories[0])
+	readers := make([]*objectReader, 2*mostAwake)
+	for range 2 { // those whose process was ended answer again
+		for i := range readers {
+			if readers[i] == nil {
+				readers[i] = &objectReader{dir: dir}
+				t.Cleanup(readers[i].close)
+			}
+			_, err := readers[i].find("main")
+			require.NoError(t, err)
+		}
+	}
+	running := 0
+	for _, o := range readers {
+		o.mu.Lock()
+		if o.cmd != nil {
+			running++
+		}
+		o.mu.Unlock()
+	}
+	assert.LessOrEqual(t, running, mostAwake)
+	assert.Positive(t, running)
+}
+
 func TestRefsAreReadAsGitReadsThem(t *testing.T) {
 	w := newTown(t)
 	r := w.s.st.Repositories[0]
