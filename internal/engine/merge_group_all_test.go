@@ -48,7 +48,7 @@ func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 	}
 }
 
-func TestMergeGroupThatIsCancelledInPartOutlivesADeathAfterAnyWrite(t *testing.T) {
+func TestMergeGroupThatIsCalledOffInPartOutlivesADeathAfterAnyWrite(t *testing.T) {
 	t.Parallel()
 	for _, turned := range []bool{false, true} {
 		badges, merges, there := []string{"merged", "open"}, "done", `"state":"merge_failed"`

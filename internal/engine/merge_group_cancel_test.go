@@ -25,7 +25,7 @@ func (g *grouped) cancels() (model.Event, string) {
 }
 
 // Who cancels a group that a run has begun to land cancels the rest. What has landed stays, and is told as landed.
-func TestMergeGroupThatIsCancelledOnceItHasBegunToLand(t *testing.T) {
+func TestMergeGroupThatIsCalledOffOnceItHasBegunToLand(t *testing.T) {
 	t.Parallel()
 	halt := func(g *grouped) (resume func()) { // the run says that the rest cannot land
 		g.put("main", ".github/mergexo.toml", "[merge\n")
@@ -105,7 +105,7 @@ func (g *grouped) asksThere() {
 }
 
 // A part that cannot be read may have landed. The request that was cancelled says so, lands nothing, and ends once it is known.
-func TestMergeGroupThatIsCancelledWhileAPartCannotBeRead(t *testing.T) {
+func TestMergeGroupThatIsCalledOffWhileAPartCannotBeRead(t *testing.T) {
 	t.Parallel()
 	waits := func(g *grouped) {
 		g.t.Helper()
@@ -194,7 +194,7 @@ func (g *grouped) takenUp() {
 }
 
 // The run that cancels looks once more whether another run is at the merge: it may have taken it up since the command was answered.
-func TestMergeGroupThatIsCancelledWhileAnotherRunTakesItUp(t *testing.T) {
+func TestMergeGroupThatIsCalledOffWhileAnotherRunTakesItUp(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	g.landsInPart()

@@ -116,7 +116,7 @@ func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
 	assert.Empty(t, w.trains())
 }
 
-func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
+func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
 	t.Parallel()
 	w, numbers := boarded(t, []string{"speculate = 7"}, "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n", "six\n")
 	require.Len(t, w.trains(), 7)
