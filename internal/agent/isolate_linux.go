@@ -60,14 +60,14 @@ func reap(head int, c clock.Clock) error {
 	family.Lock()
 	defer family.Unlock()
 	family.alive--
-	self, _ := readProcess(os.Getpid())
+	own := sessionOf(os.Getpid())
 	last := family.alive == 0
 	end := clock.Or(c).NewTimer(endLimit)
 	defer end.Stop()
 	for {
 		found := 0
 		for _, pid := range children() {
-			if s := sessionOf(pid); s == head || last && s != self.session && startedSince(pid, family.since) {
+			if s := sessionOf(pid); s == head || last && s != own && startedSince(pid, family.since) {
 				found += killAndReap(pid)
 			}
 		}
@@ -95,12 +95,13 @@ func killAndReap(pid int) int {
 	return 1
 }
 
-// sessionOf is the session that a process is in, -1 if it has ended. It costs a hundredth of reading /proc, where there may be
-// hundreds of children.
+// sessionOf is the session that a process is in, 0 if it has ended. The call costs a hundredth of reading /proc, and there may
+// be hundreds of children. Where the system's policy forbids it, /proc still tells: who is in our session must not be ended.
 func sessionOf(pid int) int {
 	id, _, failed := syscall.RawSyscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
 	if failed != 0 {
-		return -1
+		p, _ := readProcess(pid)
+		return p.session
 	}
 	return int(id)
 }
@@ -129,19 +130,15 @@ func children() []int {
 			}
 		}
 	}
-	if !listed {
-		return childrenAmong(processes())
+	if listed {
+		return all
 	}
-	return all
-}
-
-func childrenAmong(list []process) (pids []int) {
-	for _, p := range list {
+	for _, p := range processes() {
 		if p.parent == os.Getpid() {
-			pids = append(pids, p.pid)
+			all = append(all, p.pid)
 		}
 	}
-	return pids
+	return all
 }
 
 // process is a line of proc_pid_stat(5).

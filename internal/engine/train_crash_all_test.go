@@ -109,8 +109,8 @@ func carOfTwo(t *testing.T, name, text string) *world {
 // fleeting is what differs between two trains that stand the same: names of commits and comments, times, and runs.
 var fleeting = regexp.MustCompile(`\b[0-9a-f]{10,64}\b|\d{4}-\d\d-\d\dT[0-9:.]+Z|"run":\d+|"told":"\w+"|,"took":\d+|runs/\d+|random\d+|issuecomment-\d+|http://127\.0\.0\.1:\d+`)
 
-// stands is all that the next run can see of a train: branches with their files, what is recorded, workflow
-// runs, pull requests and markers.
+// stands is all that the next run can see of a train: branches with their files, what is recorded, workflow runs,
+// pull requests and markers.
 func (w *world) stands(numbers []int) string {
 	w.t.Helper()
 	var b strings.Builder
@@ -205,6 +205,7 @@ func TestTwoRunsOfATrainAreOne(t *testing.T) {
 				w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
 				w.handle(ev)
 				w.gate.revive()
+				t.Logf("the other one came before write %d of %d", n, writes)
 				w.goesOn(numbers, stands, want)
 			}
 		})
