@@ -74,18 +74,28 @@ func deathsAt(n int) map[string]fate {
 	return map[string]fate{"before": diesFirst, "after": diesAfter}
 }
 
+// deathsBy are the same, each with how many writes less than n the process has made.
+func deathsBy(n int) map[string]int {
+	if n > 1 {
+		return map[string]int{"after": 0}
+	}
+	return map[string]int{"before": 1, "after": 0}
+}
+
 func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 	t.Parallel()
-	want, last := uninterrupted(t)
+	w, ev := twoComments(t)
+	dead := w.wrecks(func() {
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	})
+	want, last := w.shows(), w.gate.writes
 	for _, n := range writes(1, last, writeClaim, 3, writePlan, writePush, last-1) {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w, ev := twoComments(t)
-				w.gate.only(n, f)
-				w.handle(ev)
+				w := dead.after(t, n-before)
 				recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
-				w.gate.revive()
 				rep := w.recover(ev)
 				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 				assert.Equal(t, want, w.shows())

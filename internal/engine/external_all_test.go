@@ -27,19 +27,16 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 // diesFromForkTo dies at every write on the way to what the pull request is shown as in the end.
 func diesFromForkTo(t *testing.T, badge string, start func(t *testing.T) *world) {
 	w := start(t)
-	w.sweepOnly()
+	dead := w.wrecks(w.sweepOnly)
 	// Which commits landed is told by the run that has made them; a later one has but their tip.
 	tells := func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }
 	writes, want := w.gate.writes, tells(w)
 	require.Equal(t, badge, w.badge())
 	for n := 1; n <= writes; n++ {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w := start(t)
-				w.gate.only(n, f)
-				w.sweepOnly()
-				w.gate.revive()
+				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				assert.Equal(t, badge, w.badge())
 				assert.Equal(t, want, tells(w))

@@ -46,32 +46,27 @@ func TestMergeDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 // that dies after the write before.
 func diesAfterAnyWrite(t *testing.T, strategy string) {
 	w, ev := readyToMerge(t, strategy)
-	before := w.at("main")
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	want, last, after := w.ends(), w.gate.writes, w.bare("rev-parse", "main^{tree}")
+	trees := []string{w.bare("rev-parse", "main^{tree}")}
+	dead := w.wrecks(func() {
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	})
+	trees = append(trees, w.bare("rev-parse", "main^{tree}"))
+	want, last := w.ends(), w.gate.writes
 	require.Equal(t, "merged", w.badge())
-	require.NotEqual(t, before, w.at("main"))
+	require.NotEqual(t, trees[0], trees[1])
 	for _, n := range writes(1, last, 2, 3, 5, 6, last-1) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) { diesAfterWrite(t, strategy, n, want, after) })
+		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
+			t.Parallel()
+			w := dead.after(t, n)
+			assert.Contains(t, trees, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
+			rep := w.recover(ev)
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			assert.Equal(t, want, w.ends())
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+			assert.Equal(t, want, w.ends())
+		})
 	}
-}
-
-// diesAfterWrite lets a process die after a write of a merge, and another one go on.
-func diesAfterWrite(t *testing.T, strategy string, n int, want, after string) {
-	t.Parallel()
-	w, ev := readyToMerge(t, strategy)
-	before := w.bare("rev-parse", "main^{tree}")
-	w.gate.only(n, diesAfter)
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	assert.Contains(t, []string{before, after}, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
-	w.gate.revive()
-	rep := w.recover(ev)
-	assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-	assert.Equal(t, want, w.ends())
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
-	assert.Equal(t, want, w.ends())
 }
 
 // losesAnswer breaks the connection of a process at a write of a merge, once.

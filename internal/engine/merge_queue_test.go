@@ -325,18 +325,16 @@ func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
 				return fmt.Sprintf("%s\nin the queue: %q", w.ends(), state)
 			}
 			w, ev := set()
-			w.gate.revive()
-			w.handle(ev)
+			dead := w.wrecks(func() { w.handle(ev) })
 			last := w.gate.writes
 			want := ends(w)
 			require.Positive(t, last)
 			for _, n := range writes(1, last, 1, last-1) {
-				for how, f := range deathsAt(n) {
+				for how, before := range deathsBy(n) {
 					t.Run(fmt.Sprintf("%s write %d of %d", how, n, last), func(t *testing.T) {
 						t.Parallel()
-						w, ev := set()
-						w.gate.revive()
-						w.afterDeath(ev, n, f)
+						w := dead.after(t, n-before)
+						w.recover(ev)
 						assert.Equal(t, want, ends(w), "%s", w.logged.String())
 					})
 				}

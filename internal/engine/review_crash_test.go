@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -71,24 +70,17 @@ var reviewedStories = []reviewedStory{
 // die takes the story through each of its deaths from a write on, and to what next makes of it.
 func (s reviewedStory) die(t *testing.T, from int, next func(w *world, ev model.Event)) {
 	w, ev := s.begin(t)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	dead := w.wrecks(func() {
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	})
 	require.Equal(t, len(s.writes), w.gate.writes, "%v", s.writes)
 	want, calls := s.shows(w), w.calls()
 	for _, n := range writes(from, len(s.writes), s.recorded, len(s.writes)-1) {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d (%s)", name, n, s.writes[n-1]), func(t *testing.T) {
 				t.Parallel()
-				w, ev := s.begin(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				w.handle(ev)
-				require.True(t, w.gate.died())
-				w.gate.revive()
+				w := dead.after(t, n-before)
 				next(w, ev)
 				assert.Equal(t, want, s.shows(w))
 				if n >= s.recorded {

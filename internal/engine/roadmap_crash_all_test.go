@@ -110,23 +110,15 @@ func TestARoadmapWithADeathAtEveryWrite(t *testing.T) {
 	for i, c := range chapters {
 		w := upTo(t, i)
 		ev := c.do(w)
-		w.gate.revive()
-		w.handle(ev)
+		dead := w.wrecks(func() { w.handle(ev) })
 		writes := w.gate.writes
 		want := upTo(t, i+1).tale()
 		require.NotZero(t, writes, c.name)
 		for n := 1; n <= writes; n++ {
-			for name, f := range deathsAt(n) {
+			for name, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s/%s write %d", c.name, name, n), func(t *testing.T) {
 					t.Parallel()
-					w := upTo(t, i)
-					ev := c.do(w)
-					w.gate.revive()
-					w.gate.at = dieAt(n, f)
-					w.handle(ev)
-					require.True(t, w.gate.died())
-					w.gate.revive()
-					w.gate.at = nil
+					w := dead.after(t, n-before)
 					if n%2 == 1 { // the event does not come again
 						sweep := sweepEvents(t, sweeping.Options{})
 						w.takeUp(false, sweep, sweep, sweep)

@@ -14,13 +14,12 @@ import (
 func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
 	t.Parallel()
 	w, ev := readyToMerge(t, model.StrategyRebase)
-	w.handle(ev)
+	dead := w.wrecks(func() { w.handle(ev) })
 	want, writes := w.ends(), w.gate.writes
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
 			t.Parallel()
-			w, ev := readyToMerge(t, model.StrategyRebase)
-			w.diesAt(ev, n)
+			w := dead.after(t, n)
 			w.recoverBySweep()
 			assert.Equal(t, want, w.ends())
 			w.quiet()
@@ -31,15 +30,15 @@ func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
 func TestOneSweepRepairsEveryDeadEndOfAFlow(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	ev := w.label("alice", smallJob)
+	dead := w.wrecks(func() { w.handle(ev) })
 	writes := w.gate.writes
 	w.sweep() // which tells of a conflict with the pull request that is there
 	want := w.showsIssue()
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
 			t.Parallel()
-			w := newIssue(t)
-			w.diesAt(w.label("alice", smallJob), n)
+			w := dead.after(t, n)
 			w.recoverBySweep()
 			assert.Equal(t, want, w.showsIssue())
 			w.quiet()

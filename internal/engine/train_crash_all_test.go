@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -167,18 +166,16 @@ func TestTheTrainGoesOnAfterADeathAtAnyWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ev, numbers := set(t)
-			w.gate.revive()
-			w.handle(ev)
+			dead := w.wrecks(func() { w.handle(ev) })
 			writes, stands := w.gate.writes, w.stands(numbers)
 			want := w.trainEnds(numbers)
 			require.Positive(t, writes)
 			for n := 1; n <= writes; n++ {
-				for how, f := range deathsAt(n) {
+				for how, before := range deathsBy(n) {
 					t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
 						t.Parallel()
-						w, ev, numbers := set(t)
-						w.gate.revive()
-						w.afterDeath(ev, n, f)
+						w := dead.after(t, n-before)
+						w.recover(ev)
 						w.goesOn(numbers, stands, want)
 					})
 				}
@@ -226,28 +223,16 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 		return w
 	}
 	w := set(t)
-	w.gate.revive()
-	w.sweep()
+	dead := w.wrecks(func() { w.sweep() })
 	writes, stands := w.gate.writes, w.stands([]int{2, 3})
 	want := w.trainEnds([]int{2, 3})
 	require.Contains(t, want, "#2 merged")
 	require.Positive(t, writes)
 	for n := 1; n <= writes; n++ {
-		for how, f := range deathsAt(n) {
+		for how, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
 				t.Parallel()
-				w := set(t)
-				w.gate.revive()
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				w.sweepOrDie()
-				require.True(t, w.gate.died())
-				w.gate.at = nil
-				w.gate.revive()
+				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				w.goesOn([]int{2, 3}, stands, want)
 			})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
@@ -22,8 +23,34 @@ var prepared sync.Map // of func() estate
 // estate is a world at rest: what its sandbox has left behind, which one in another place takes up.
 type estate struct {
 	files fstest.MapFS
-	world *world // as it was
-	calls []byte // of its agent
+	world *world       // as it was
+	notes fstest.MapFS // of its agent
+}
+
+// estate is what the world leaves behind. Nothing may write to its sandbox meanwhile.
+func (w *world) estate() estate {
+	w.t.Helper()
+	require.Empty(w.t, w.workdir+w.keeps, "what a runner keeps is not taken along")
+	return estate{
+		files: gittest.FilesOf(w.t, w.state), notes: gittest.FilesOf(w.t, filepath.Dir(w.log)),
+		world: &world{
+			origin: w.origin, now: w.now, number: w.number, head: w.head, agent: w.agent, key: w.key, env: maps.Clone(w.env),
+			runs: w.runs, random: w.random, token: w.token, tested: maps.Clone(w.tested), testRuns: w.testRuns,
+		},
+	}
+}
+
+// takeUp is a world of its own that goes on where another one has ended.
+func (e estate) takeUp(t *testing.T) *world {
+	t.Helper()
+	dir, was := t.TempDir(), e.world
+	require.NoError(t, os.CopyFS(dir, e.files))
+	w := openWorld(t, dir, was.origin)
+	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
+	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
+	w.later(was.now.Sub(w.now))
+	require.NoError(t, os.CopyFS(filepath.Dir(w.log), e.notes))
+	return w
 }
 
 // begin is a world of its own, the same as the one that build makes. Equal names are for equal worlds.
@@ -32,20 +59,38 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
 		w := build()
 		w.close()
-		calls, err := os.ReadFile(w.log)
-		require.True(t, err == nil || os.IsNotExist(err), "%v", err)
-		return estate{calls: calls, files: gittest.FilesOf(t, w.state), world: &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
+		return w.estate()
 	}))
-	e := made.(func() estate)()
-	dir, was := t.TempDir(), e.world
-	require.NoError(t, os.CopyFS(dir, e.files))
-	w := openWorld(t, dir, was.origin)
-	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
-	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
-	w.later(was.now.Sub(w.now))
-	if e.calls != nil {
-		require.NoError(t, os.WriteFile(w.log, e.calls, 0o600))
+	return made.(func() estate)().takeUp(t)
+}
+
+// wrecks are what a run leaves behind that dies before its first write, after that one, after the second, and so on to the
+// last.
+type wrecks []estate
+
+// wrecks lets a process run to its end, and gives all that it would have left if it had died on the way.
+func (w *world) wrecks(run func()) wrecks {
+	w.t.Helper()
+	var all wrecks
+	note := func(int) {
+		assert.NoError(w.t, w.sandbox.Still(func() error { all = append(all, w.estate()); return nil }))
 	}
+	w.gate.revive()
+	note(0)
+	all[0].world.runs++
+	w.gate.after = note
+	run()
+	w.gate.after = nil
+	require.Len(w.t, all, w.gate.writes+1)
+	return all
+}
+
+// after is a world in which a process has died after so many writes. GitHub knows that its run is over.
+func (k wrecks) after(t *testing.T, writes int) *world {
+	t.Helper()
+	w, was := k[writes].takeUp(t), k[writes].world
+	w.agent, w.key, w.env = was.agent, was.key, maps.Clone(was.env)
+	w.over(w.runs)
 	return w
 }
 

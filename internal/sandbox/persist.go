@@ -108,24 +108,48 @@ func (s *Server) saveLoop() {
 
 // save writes the state when it has changed. An error is kept for Close.
 func (s *Server) save() {
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	s.mu.Lock()
-	var data []byte
-	err := errors.Join(s.deliveries.flush(), s.calls.flush())
+	data, err := s.unsaved()
+	s.mu.Unlock()
+	if err = errors.Join(err, s.write(data)); err != nil {
+		s.mu.Lock()
+		s.saveErr = errors.Join(s.saveErr, fmt.Errorf("save sandbox: %w", err))
+		s.mu.Unlock()
+	}
+}
+
+// Still runs do between two requests, with all that the server knows on disk. Fetches go on, which write nothing.
+func (s *Server) Still(do func() error) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, err := s.unsaved()
+	if err = errors.Join(err, s.write(data)); err != nil {
+		return fmt.Errorf("save sandbox: %w", err)
+	}
+	return do()
+}
+
+// unsaved is the state where it has changed since it was last asked for, else nil. What only grows it writes itself.
+func (s *Server) unsaved() (data []byte, err error) {
+	err = errors.Join(s.deliveries.flush(), s.calls.flush())
 	if s.dirty {
 		var merr error
 		data, merr = json.Marshal(s.st)
 		err = errors.Join(err, merr)
 		s.dirty = false
 	}
-	s.mu.Unlock()
-	if data != nil {
-		err = errors.Join(err, writeAtomically(filepath.Join(s.dir, "state.json"), data))
+	return data, err
+}
+
+func (s *Server) write(data []byte) error {
+	if data == nil {
+		return nil
 	}
-	if err != nil {
-		s.mu.Lock()
-		s.saveErr = errors.Join(s.saveErr, fmt.Errorf("save sandbox: %w", err))
-		s.mu.Unlock()
-	}
+	return writeAtomically(filepath.Join(s.dir, "state.json"), data)
 }
 
 func writeAtomically(path string, data []byte) error {

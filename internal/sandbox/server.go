@@ -63,7 +63,8 @@ type Server struct {
 	stop     chan struct{}
 	saved    chan struct{}
 
-	saveErr error // guarded by mu, as the one below
+	saving  sync.Mutex // before mu
+	saveErr error      // guarded by mu, as the one below
 	closed  bool
 }
 
