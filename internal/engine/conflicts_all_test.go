@@ -11,25 +11,19 @@ import (
 
 func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T) (*world, int) {
-		w := newWorld(t)
-		return w, w.openBeside("agent/other", "hello\nmoon\n")
-	}
 	shows := func(w *world, other int) string {
 		return fmt.Sprint(w.shows(), len(w.conflictsOn(w.number)), len(w.conflictsOn(other)))
 	}
-	w, other := start(t)
-	w.sweep()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	dead := w.wrecks(func() { w.sweep() })
 	want, writes := shows(w, other), w.gate.writes
 	w.quiet()
 	for n := 1; n <= writes; n++ {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w, other := start(t)
-				w.gate.only(n, f)
-				w.sweepOrDie()
-				w.gate.revive()
+				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				assert.Equal(t, want, shows(w, other))
 				w.quiet()

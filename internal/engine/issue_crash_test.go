@@ -46,8 +46,11 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{smallJob, design} {
 		w := newIssue(t)
-		rep := w.handle(w.label("alice", label))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		ev := w.label("alice", label)
+		dead := w.wrecks(func() {
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		})
 		require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 		want := w.showsIssue()
 		kept := []int{1, 2, 3, 4, 5}
@@ -55,12 +58,11 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 			kept = []int{5}
 		}
 		for _, n := range writes(1, 7, kept...) {
-			for name, f := range deathsAt(n) {
+			for name, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s %s write %d", label, name, n), func(t *testing.T) {
 					t.Parallel()
-					w := newIssue(t)
-					ev := w.label("alice", label)
-					rep := w.afterDeath(ev, n, f)
+					w := dead.after(t, n-before)
+					rep := w.recover(ev)
 					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 					assert.Equal(t, want, w.showsIssue())
 					if n > 3 {
@@ -75,22 +77,21 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 
 func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
 	t.Parallel()
-	stuck := func(t *testing.T) (*world, model.Event) {
-		w := newIssue(t)
-		w.agent = "ask"
-		return w, w.label("alice", smallJob)
-	}
-	w, ev := stuck(t)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w := newIssue(t)
+	w.agent = "ask"
+	ev := w.label("alice", smallJob)
+	dead := w.wrecks(func() {
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	})
 	require.Equal(t, 4, w.gate.writes, "claim, checkpoint, stop, the claim taken away")
 	want := w.showsIssue()
 	for _, n := range writes(1, 4, 2, 3) {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w, ev := stuck(t)
-				rep := w.afterDeath(ev, n, f)
+				w := dead.after(t, n-before)
+				rep := w.recover(ev)
 				assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 				if n == 2 { // the checkpoint is there and is gone on from
 					assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)

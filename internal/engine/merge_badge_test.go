@@ -116,20 +116,13 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 	t.Parallel()
 	whole := newUnshown(t, 1000)
 	whole.later(61 * time.Minute)
-	whole.gate.revive()
-	whole.sweep()
+	dead := whole.wrecks(func() { whole.sweep() })
 	want, writes := whole.ends(), whole.gate.writes
 	require.Positive(t, writes)
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
 			t.Parallel()
-			w := newUnshown(t, 1000)
-			w.later(61 * time.Minute)
-			w.gate.revive()
-			w.gate.only(n, diesAfter)
-			_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-			require.True(t, w.gate.died())
-			w.gate.revive()
+			w := dead.after(t, n)
 			w.later(time.Minute)
 			w.recoverBySweep()
 			assert.Equal(t, want, w.ends())
@@ -141,25 +134,15 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 // A run that dies after the base has moved, or before it has said so, is gone on with: it waits for the badge as well.
 func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T) (*world, model.Event) {
-		w, ev := readyToMerge(t, model.StrategyRebase)
-		w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
-		return w, ev
-	}
-	whole, ev := start(t)
-	whole.gate.revive()
-	whole.handle(ev)
+	whole, ev := readyToMerge(t, model.StrategyRebase)
+	whole.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
+	dead := whole.wrecks(func() { whole.handle(ev) })
 	want, last := whole.ends(), whole.gate.writes
 	require.Contains(t, whole.request(), waitsForBadge)
 	for _, n := range writes(1, last, 4, last) {
 		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
 			t.Parallel()
-			w, ev := start(t)
-			w.gate.revive()
-			w.gate.only(n, diesAfter)
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
+			w := dead.after(t, n)
 			w.recover(ev)
 			assert.Equal(t, want, w.ends())
 			assert.Contains(t, w.request(), waitsForBadge)

@@ -25,17 +25,17 @@ func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 				return g
 			}
 			g := set()
-			_, rep := g.request()
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			g.talk("carol", "/mergexo merge")
+			ev := g.delivery("issue_comment")
+			dead := g.wrecks(func() {
+				rep := g.take(ev)
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			})
 			writes := g.gate.writes
 			for n := 1; n <= writes; n++ {
 				t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
 					t.Parallel()
-					g := set()
-					g.gate.only(n, diesAfter)
-					ev, _ := g.request()
-					require.True(t, g.gate.died())
-					g.gate.revive()
+					g := &grouped{world: dead.after(t, n), theirs: g.theirs}
 					g.recover(ev)
 					assert.Equal(t, []string{"merged", "merged"}, g.badges())
 					assert.Equal(t, []string{"done"}, g.merges())
@@ -64,18 +64,14 @@ func TestMergeGroupThatIsCalledOffInPartOutlivesADeathAfterAnyWrite(t *testing.T
 			return g
 		}
 		g := set(t)
-		g.cancels()
+		g.talk("carol", "/mergexo merge cancel")
+		ev := g.delivery("issue_comment")
+		dead := g.wrecks(func() { g.take(ev) })
 		writes := g.gate.writes
 		for n := 1; n <= writes; n++ {
 			t.Run(fmt.Sprintf("turned %t, write %d of %d", turned, n, writes), func(t *testing.T) {
 				t.Parallel()
-				g := set(t)
-				g.gate.only(n, diesAfter)
-				g.talk("carol", "/mergexo merge cancel")
-				ev := g.delivery("issue_comment")
-				g.take(ev)
-				require.True(t, g.gate.died())
-				g.gate.revive()
+				g := &grouped{world: dead.after(t, n), theirs: g.theirs}
 				g.recover(ev)
 				assert.Equal(t, badges, g.badges())
 				assert.Equal(t, []string{merges}, g.merges())

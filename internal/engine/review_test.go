@@ -158,25 +158,19 @@ func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
 
 func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 	t.Parallel()
-	begun := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t)
-		w.finds(threeFindings())
-		w.talk("carol", "/mergexo review")
-		return w, w.delivery("issue_comment")
-	}
-	w, ev := begun(t)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev := w.delivery("issue_comment")
+	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
 	require.Equal(t, 4, w.gate.writes, "the reply that claims it, a sign, the review, the end")
 	for _, n := range writes(1, 4, 2, 3) {
-		for name, f := range deathsAt(n) {
+		for name, before := range deathsBy(n) {
 			for _, next := range []string{"event", "sweep"} {
 				t.Run(fmt.Sprintf("%s write %d, then %s", name, n, next), func(t *testing.T) {
 					t.Parallel()
-					w, ev := begun(t)
-					w.gate.only(n, f)
-					w.handle(ev)
-					w.gate.revive()
+					w := dead.after(t, n-before)
 					if next == "event" {
 						w.recover(ev)
 					} else {

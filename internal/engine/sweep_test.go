@@ -49,14 +49,13 @@ func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
 
 func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 	t.Parallel()
-	want, last := uninterrupted(t)
+	w, ev := twoComments(t)
+	dead := w.wrecks(func() { w.handle(ev) })
+	want, last := w.shows(), w.gate.writes
 	for _, n := range writes(1, last, 2, 5) {
 		t.Run(fmt.Sprint("after write ", n), func(t *testing.T) {
 			t.Parallel()
-			w, ev := twoComments(t)
-			w.gate.only(n, diesAfter)
-			w.handle(ev)
-			w.gate.revive()
+			w := dead.after(t, n)
 			w.sweep()
 			assert.Equal(t, want, w.shows())
 			w.quiet()
