@@ -99,6 +99,8 @@ func (g gitStore) init(r *Repository) error {
 	repositoryformatversion = 0
 	bare = true
 	logAllRefUpdates = false
+	# A push asks what else is here; while its objects are in quarantine, that is this repository itself.
+	alternateRefsCommand = true
 [gc]
 	auto = 0
 [http]

@@ -38,7 +38,7 @@ var (
 	waiting = []string{"./internal/engine", "./internal/git/..."}
 )
 
-const beside = "Saved|Killed|Cancel|OfTwoRuns|TwoRunsAtOnce|TwoProcesses|TwoSweeps|Meanwhile|Split|Handed|Beside|Outsider|Forwarded|Snapshot|TheRadar|Rebase"
+const beside = "Saved|Killed|Cancel|OfTwoRuns|TwoRunsAtOnce|TwoProcesses|TwoSweeps|HandedOut|CannotBeHandedOver|Beside|Outsider|Forwarded|Snapshot|TheRadar|Rebase"
 
 var testFunc = regexp.MustCompile(`^func (?:Test|Fuzz)[A-Z]\w*\(`)
 
