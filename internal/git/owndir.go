@@ -111,9 +111,9 @@ func SettingsText(list []Setting) []byte {
 }
 
 // quoteConfig escapes a value as git-config(1) says under "Syntax".
-func quoteConfig(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s)
-}
+func quoteConfig(s string) string { return configEscapes.Replace(s) }
+
+var configEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 
 // TakeShallow reads our own shallow file after a fetch and copies it to the checkout, whose objects have just changed. A
 // person's checkout keeps its own: none of its refs leads to what was fetched.
