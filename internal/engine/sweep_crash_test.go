@@ -6,18 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-// diesAt lets a process that handles an event die when its write n is applied.
-func (w *world) diesAt(ev model.Event, n int) {
-	w.t.Helper()
-	w.gate.only(n, diesAfter)
-	w.handle(ev)
-	require.True(w.t, w.gate.died(), "write %d", n)
-	w.gate.revive()
-}
 
 func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
 	t.Parallel()

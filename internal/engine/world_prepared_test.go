@@ -34,7 +34,7 @@ func (w *world) estate() estate {
 	return estate{
 		files: gittest.FilesOf(w.t, w.state), notes: gittest.FilesOf(w.t, filepath.Dir(w.log)),
 		world: &world{
-			origin: w.origin, now: w.now, number: w.number, head: w.head, agent: w.agent, key: w.key, env: maps.Clone(w.env),
+			origin: w.origin, now: w.now, skew: w.skew, number: w.number, head: w.head, agent: w.agent, key: w.key, env: maps.Clone(w.env),
 			runs: w.runs, random: w.random, token: w.token, tested: maps.Clone(w.tested), testRuns: w.testRuns,
 		},
 	}
@@ -48,6 +48,7 @@ func (e estate) takeUp(t *testing.T) *world {
 	w := openWorld(t, dir, was.origin)
 	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
 	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
+	w.skew = was.skew
 	w.later(was.now.Sub(w.now))
 	require.NoError(t, os.CopyFS(filepath.Dir(w.log), e.notes))
 	return w

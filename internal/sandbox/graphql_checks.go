@@ -9,9 +9,9 @@ import (
 
 // gqlRollup is https://docs.github.com/en/graphql/reference/objects#statuscheckrollup: all checks of a commit.
 type gqlRollup struct {
-	*look
-	r   *Repository
-	sha string
+	look *look
+	r    *Repository
+	sha  string
 }
 
 // rollup is null for a commit that nothing has checked.
@@ -23,15 +23,15 @@ func (l *look) rollup(r *Repository, sha string) *gqlRollup {
 }
 
 func (c *gqlCommit) StatusCheckRollup() (*gqlRollup, error) {
-	return c.rollup(c.r, c.oid), c.forbids(c.r, "StatusCheckRollup")
+	return c.look.rollup(c.r, c.oid), c.look.forbids(c.r, "StatusCheckRollup")
 }
 
 func (p *gqlPull) StatusCheckRollup() (*gqlRollup, error) {
-	return p.rollup(p.repo, p.s.pulls.headSHA(p.i)), p.forbids(p.repo, "StatusCheckRollup")
+	return p.look.rollup(p.repo, p.look.s.pulls.headSHA(p.i)), p.look.forbids(p.repo, "StatusCheckRollup")
 }
 
 func (u *gqlRollup) ID() graphql.ID     { return objectID(nodeRollup, u.r, u.sha) }
-func (u *gqlRollup) Commit() *gqlCommit { return u.commit(u.r, u.sha) }
+func (u *gqlRollup) Commit() *gqlCommit { return u.look.commit(u.r, u.sha) }
 
 // all are the check runs, oldest first, and then the newest status of each context.
 func (u *gqlRollup) all() []*gqlContext {
@@ -158,7 +158,7 @@ func (u *gqlRollup) required(name string, args requiredArgs) (bool, error) {
 	case args.PullRequestNumber != nil:
 		i = u.r.Issues[int(*args.PullRequestNumber)]
 	case args.PullRequestID != nil:
-		i, _ = u.s.world.node(string(*args.PullRequestID)).(*Issue)
+		i, _ = u.look.s.world.node(string(*args.PullRequestID)).(*Issue)
 	default:
 		return false, &refusal{kind: "ARGUMENT_ERROR", message: "Either the ID or the number of the pull request must be specified"}
 	}
@@ -190,20 +190,20 @@ func (c *gqlCheckRun) Conclusion() *string                        { return some(
 func (c *gqlCheckRun) StartedAt() *text                           { return maybeTime(c.c.StartedAt) }
 func (c *gqlCheckRun) CompletedAt() *text                         { return maybeTime(c.c.CompletedAt) }
 func (c *gqlCheckRun) Repository() *gqlRepository                 { return &gqlRepository{c.look, c.r} }
-func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return c.suite(c.r, c.c) }
+func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return c.look.suite(c.r, c.c) }
 func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.required(c.c.Name, args) }
 func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
-func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
+func (c *gqlCheckRun) ResourcePath() text                         { return c.look.path(string(c.URL())) }
 func (c *gqlCheckRun) URL() text {
-	return text(c.s.urls.check(c.r, c.c))
+	return text(c.look.s.urls.check(c.r, c.c))
 }
 
 // hidden refuses a check run to a token that cannot read it: null among the contexts, with an error at its place there.
 func (c *gqlCheckRun) hidden() error {
-	if !c.checks {
+	if !c.look.checks {
 		return &refusal{"FORBIDDEN", noChecks, true}
 	}
-	if c.forbids(c.r, "CheckRun") != nil {
+	if c.look.forbids(c.r, "CheckRun") != nil {
 		return &refusal{"FORBIDDEN", notAccessible, true}
 	}
 	return nil
@@ -211,7 +211,7 @@ func (c *gqlCheckRun) hidden() error {
 
 // hidden is the same for a status.
 func (c *gqlStatus) hidden() error {
-	if c.forbids(c.r, "StatusContext") != nil {
+	if c.look.forbids(c.r, "StatusContext") != nil {
 		return &refusal{"FORBIDDEN", notAccessible, true}
 	}
 	return nil
@@ -245,7 +245,7 @@ func (c *gqlStatus) ID() graphql.ID           { return graphql.ID(nodeID(nodeSta
 func (c *gqlStatus) Context() (string, error) { return c.st.Context, c.hidden() }
 func (c *gqlStatus) State() (string, error)   { return strings.ToUpper(c.st.State), c.hidden() }
 func (c *gqlStatus) CreatedAt() text          { return dateTime(c.st.CreatedAt) }
-func (c *gqlStatus) Creator() *gqlActor       { return c.actor(c.st.Creator) }
+func (c *gqlStatus) Creator() *gqlActor       { return c.look.actor(c.st.Creator) }
 func (c *gqlStatus) Description() *string     { return some(c.st.Description) }
 func (c *gqlStatus) TargetURL() *text         { return some(text(c.st.TargetURL)) }
 func (c *gqlStatus) IsRequired(args requiredArgs) (bool, error) {

@@ -34,9 +34,9 @@ func (c *gqlCommit) parse() (*commitText, error) {
 		case "parent":
 			t.parents = append(t.parents, value)
 		case "author":
-			t.author = c.signature(value)
+			t.author = c.look.signature(value)
 		case "committer":
-			t.committer = c.signature(value)
+			t.committer = c.look.signature(value)
 		}
 	}
 	return t, nil
@@ -44,7 +44,7 @@ func (c *gqlCommit) parse() (*commitText, error) {
 
 // gqlSignature is https://docs.github.com/en/graphql/reference/objects#gitactor.
 type gqlSignature struct {
-	*look
+	look        *look
 	name, email string
 	at          time.Time
 }
@@ -70,7 +70,7 @@ func (a *gqlSignature) User() *gqlActor {
 	if _, login, ok := strings.Cut(local, "+"); ok {
 		local = login
 	}
-	return a.actor(local)
+	return a.look.actor(local)
 }
 
 func (c *gqlCommit) Message() (string, error) {
@@ -133,7 +133,7 @@ func (c *gqlCommit) Tree() (*gqlTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.object(c.r, t.tree)
+	o, err := c.look.object(c.r, t.tree)
 	if err != nil || o == nil {
 		return nil, err
 	}
@@ -147,8 +147,8 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 	if dir := path.Dir(name); dir != "." {
 		parent += dir
 	}
-	oid, err := memo(c.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
-		found, err := c.s.git.objects(c.r).find(parent)
+	oid, err := memo(c.look.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
+		found, err := c.look.s.git.objects(c.r).find(parent)
 		if errors.Is(err, errNoObject) { // and there never will be one
 			return "", nil
 		}
@@ -172,7 +172,7 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 // commits pages through a list of commits.
 func (c *gqlCommit) commits(shas []string, args pageArgs) (*connection[gqlCommit], error) {
 	return pageOf(args, listing[string, gqlCommit]{items: shas, key: inOrder[string],
-		wrap: func(sha string) *gqlCommit { return c.commit(c.r, sha) }})
+		wrap: func(sha string) *gqlCommit { return c.look.commit(c.r, sha) }})
 }
 
 func (c *gqlCommit) Parents(args pageArgs) (*connection[gqlCommit], error) {
@@ -200,7 +200,7 @@ func (c *gqlCommit) History(args struct {
 	if args.Path != nil {
 		argv = append(argv, *args.Path)
 	}
-	out, err := memo(c.s, fmt.Sprint("history ", c.r.ID, argv), func() (string, error) { return c.s.git.run(c.r, argv...) })
+	out, err := memo(c.look.s, fmt.Sprint("history ", c.r.ID, argv), func() (string, error) { return c.look.s.git.run(c.r, argv...) })
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
@@ -212,8 +212,8 @@ func (c *gqlCommit) AssociatedPullRequests(args struct {
 	pageArgs
 	OrderBy order
 }) (*connection[gqlPull], error) {
-	if err := c.forbids(c.r, "PullRequest"); err != nil {
+	if err := c.look.forbids(c.r, "PullRequest"); err != nil {
 		return nil, err
 	}
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.s.pulls.with(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.look.s.pulls.with(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.look.pull})
 }

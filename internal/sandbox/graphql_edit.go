@@ -6,13 +6,13 @@ import "github.com/graph-gophers/graphql-go"
 // calls its diff a summary of the changes; GitHub answers with the whole text of the version. Nobody deletes a version
 // here: the APIs offer no way to.
 type gqlEdit struct {
-	*look
-	v *Version
+	look *look
+	v    *Version
 }
 
 func (e *gqlEdit) ID() graphql.ID       { return graphql.ID(nodeID(nodeEdit, e.v.ID)) }
 func (e *gqlEdit) Diff() *string        { return &e.v.Body }
-func (e *gqlEdit) Editor() *gqlActor    { return e.actor(e.v.Editor) }
+func (e *gqlEdit) Editor() *gqlActor    { return e.look.actor(e.v.Editor) }
 func (e *gqlEdit) EditedAt() text       { return dateTime(e.v.At) }
 func (e *gqlEdit) CreatedAt() text      { return dateTime(e.v.At) }
 func (e *gqlEdit) UpdatedAt() text      { return dateTime(e.v.At) }

@@ -26,24 +26,24 @@ type gqlSubject struct {
 func (i *gqlSubject) ID() graphql.ID     { return graphql.ID(issueNodeID(i.i)) }
 func (i *gqlSubject) Number() int32      { return int32(i.i.Number) }
 func (i *gqlSubject) Title() string      { return i.i.Title }
-func (i *gqlSubject) URL() text          { return text(i.s.urls.issue(i.i)) }
-func (i *gqlSubject) ResourcePath() text { return i.path(i.s.urls.issue(i.i)) }
+func (i *gqlSubject) URL() text          { return text(i.look.s.urls.issue(i.i)) }
+func (i *gqlSubject) ResourcePath() text { return i.look.path(i.look.s.urls.issue(i.i)) }
 func (i *gqlSubject) Closed() bool       { return i.i.State == "closed" }
 func (i *gqlSubject) ClosedAt() *text    { return maybeTime(i.i.ClosedAt) }
 func (i *gqlSubject) Locked() bool       { return i.i.Locked }
 
 func (i *gqlSubject) Labels(args labelArgs) (*connection[gqlLabel], error) {
-	return i.labels(i.repo, i.i.labels(), args)
+	return i.look.labels(i.repo, i.i.labels(), args)
 }
 
 func (i *gqlSubject) Comments(args commentArgs) (*connection[gqlComment], error) {
-	return i.comments(i.i, args)
+	return i.look.comments(i.i, args)
 }
 
 func (i *gqlSubject) Assignees(args pageArgs) (*connection[gqlActor], error) {
 	var users []*User
 	for _, login := range i.i.Assignees {
-		users = append(users, i.s.world.author(login))
+		users = append(users, i.look.s.world.author(login))
 	}
 	return pageOf(args, listing[*User, gqlActor]{items: users, key: inOrder[*User],
 		wrap: func(u *User) *gqlActor { return &gqlActor{look: i.look, u: u} }})
@@ -60,7 +60,7 @@ func (l *look) issue(i *Issue) *gqlIssue { return &gqlIssue{l.subject(i)} }
 
 func (i *gqlIssue) State() string          { return issueState(i.i) }
 func (i *gqlIssue) BodyURL() text          { return i.URL() + text(fmt.Sprintf("#issue-%d", i.i.ID)) }
-func (i *gqlIssue) BodyResourcePath() text { return i.path(string(i.BodyURL())) }
+func (i *gqlIssue) BodyResourcePath() text { return i.look.path(string(i.BodyURL())) }
 
 func (i *gqlIssue) StateReason(struct{ EnableDuplicate bool }) *string {
 	return some(strings.ToUpper(i.i.StateReason))
@@ -71,7 +71,7 @@ func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
 	pageArgs
 	IncludeClosedPrs, OrderByState, UserLinkedOnly bool
 }) (*connection[gqlPull], error) {
-	if err := i.forbids(i.repo, "PullRequest"); err != nil {
+	if err := i.look.forbids(i.repo, "PullRequest"); err != nil {
 		return nil, err
 	}
 	var found []*Issue
@@ -80,11 +80,11 @@ func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
 		if pull.Pull == nil || pull.State == "closed" && !pull.Pull.merged() && !args.IncludeClosedPrs {
 			continue
 		}
-		for _, closes := range i.s.pulls.closingIssues(pull) {
+		for _, closes := range i.look.s.pulls.closingIssues(pull) {
 			if closes == i.i {
 				found = append(found, pull)
 			}
 		}
 	}
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: inOrder[*Issue], wrap: i.pull})
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: inOrder[*Issue], wrap: i.look.pull})
 }

@@ -19,7 +19,7 @@ func (r *gqlRepository) Refs(args struct {
 	Direction *string
 	Query     *string
 }) (*connection[gqlRef], error) {
-	if err := r.forbids(r.r, "Ref"); err != nil {
+	if err := r.look.forbids(r.r, "Ref"); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -34,7 +34,7 @@ func (r *gqlRepository) Refs(args struct {
 		slices.Reverse(names)
 	}
 	return pageOf(args.pageArgs, listing[string, gqlRef]{items: names, key: inOrder[string], wrap: func(name string) *gqlRef {
-		ref := r.ref(r.r, name)
+		ref := r.look.ref(r.r, name)
 		ref.below = args.RefPrefix
 		return ref
 	}})
@@ -64,7 +64,7 @@ func (r *gqlRepository) filtered(states, labels *[]string, keep func(*Issue) boo
 		if !keep(i) {
 			continue
 		}
-		r.see(i)
+		r.look.see(i)
 		if states != nil && !slices.Contains(*states, stateOf(i)) {
 			continue
 		}
@@ -110,7 +110,7 @@ func (r *gqlRepository) Issues(args struct {
 	OrderBy        *order
 	FilterBy       *issueFilters
 }) (*connection[gqlIssue], error) {
-	if err := r.forbids(r.r, "Issue"); err != nil {
+	if err := r.look.forbids(r.r, "Issue"); err != nil {
 		return nil, err
 	}
 	keep := func(i *Issue) bool { return i.Pull == nil && (args.FilterBy == nil || args.FilterBy.keeps(i)) }
@@ -120,7 +120,7 @@ func (r *gqlRepository) Issues(args struct {
 		}
 	}
 	found := r.filtered(args.States, args.Labels, keep, issueState)
-	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.issue})
+	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.look.issue})
 }
 
 // pullArgs are the arguments of every connection of pull requests that can be filtered.
@@ -132,7 +132,7 @@ type pullArgs struct {
 }
 
 func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
-	if err := r.forbids(r.r, "PullRequest"); err != nil {
+	if err := r.look.forbids(r.r, "PullRequest"); err != nil {
 		return nil, err
 	}
 	keep := func(i *Issue) bool {
@@ -140,5 +140,5 @@ func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error
 			(args.HeadRefName == nil || i.Pull.HeadRef == *args.HeadRefName)
 	}
 	found := r.filtered(args.States, args.Labels, keep, pullState)
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.pull})
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.look.pull})
 }

@@ -17,7 +17,7 @@ const maxText = 512 * 1000
 
 // gqlObject is a git object of any kind, seen as GitObject. It is embedded in the resolver of its kind.
 type gqlObject struct {
-	*look
+	look *look
 	r    *Repository
 	oid  string
 	kind string // commit, tree, blob or tag
@@ -51,7 +51,7 @@ func (r *gqlRepository) Object(args struct {
 	Expression *string
 	OID        *text
 }) (*gqlObject, error) {
-	if err := r.forbids(r.r, "GitObject"); err != nil {
+	if err := r.look.forbids(r.r, "GitObject"); err != nil {
 		return nil, err
 	}
 	var oid string
@@ -59,7 +59,7 @@ func (r *gqlRepository) Object(args struct {
 	case args.OID != nil:
 		oid = string(*args.OID)
 	case args.Expression != nil:
-		found, err := r.s.git.objects(r.r).find(*args.Expression)
+		found, err := r.look.s.git.objects(r.r).find(*args.Expression)
 		if err != nil {
 			return nil, nil // GitHub answers null and no error
 		}
@@ -67,7 +67,7 @@ func (r *gqlRepository) Object(args struct {
 	default:
 		return nil, &refusal{kind: "", message: "Field 'object' requires an argument: expression or oid"}
 	}
-	return r.object(r.r, oid)
+	return r.look.object(r.r, oid)
 }
 
 // resolver is the resolver of the object's own kind.
@@ -98,12 +98,12 @@ func (o *gqlObject) Repository() *gqlRepository { return &gqlRepository{o.look, 
 func (o *gqlObject) CommitResourcePath() text {
 	return text("/" + o.r.FullName() + "/commit/" + o.oid)
 }
-func (o *gqlObject) CommitURL() text { return text(o.s.origin) + o.CommitResourcePath() }
+func (o *gqlObject) CommitURL() text { return text(o.look.s.origin) + o.CommitResourcePath() }
 
 // read is the object's content, as git stores it.
 func (o *gqlObject) read() ([]byte, error) {
-	return memo(o.s, fmt.Sprint("read ", o.r.ID, o.oid), func() ([]byte, error) {
-		found, data, err := o.s.git.objects(o.r).read(o.oid)
+	return memo(o.look.s, fmt.Sprint("read ", o.r.ID, o.oid), func() ([]byte, error) {
+		found, data, err := o.look.s.git.objects(o.r).read(o.oid)
 		if err == nil && found.kind != o.kind {
 			err = errNoObject
 		}
@@ -154,7 +154,7 @@ func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
 
 // list reads a tree; below is the path of the tree itself.
 func (o *gqlObject) list(below string) ([]*gqlTreeEntry, error) {
-	there, err := memo(o.s, fmt.Sprint("entries ", o.r.ID, o.oid), func() ([]contentEntry, error) { return o.s.trees.list(o.r, o.oid, "") })
+	there, err := memo(o.look.s, fmt.Sprint("entries ", o.r.ID, o.oid), func() ([]contentEntry, error) { return o.look.s.trees.list(o.r, o.oid, "") })
 	if err != nil {
 		return nil, fmt.Errorf("list tree: %w", err)
 	}
@@ -168,7 +168,7 @@ func (o *gqlObject) list(below string) ([]*gqlTreeEntry, error) {
 
 // gqlTreeEntry is https://docs.github.com/en/graphql/reference/objects#treeentry.
 type gqlTreeEntry struct {
-	*look
+	look *look
 	r    *Repository
 	path string
 	mode int32
@@ -182,9 +182,9 @@ func (e *gqlTreeEntry) Mode() int32   { return e.mode }
 func (e *gqlTreeEntry) Type() string  { return e.kind }
 func (e *gqlTreeEntry) OID() text     { return text(e.oid) }
 func (e *gqlTreeEntry) Size() int32 {
-	return int32(e.s.trees.size(e.r, contentEntry{kind: e.kind, sha: e.oid}))
+	return int32(e.look.s.trees.size(e.r, contentEntry{kind: e.kind, sha: e.oid}))
 }
-func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.object(e.r, e.oid) }
+func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.look.object(e.r, e.oid) }
 func (e *gqlTreeEntry) Repository() *gqlRepository  { return &gqlRepository{e.look, e.r} }
 
 // gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
@@ -221,7 +221,7 @@ func (t *gqlTag) Target() (*gqlObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.object(t.r, oid)
+	return t.look.object(t.r, oid)
 }
 
 // gitDate reads git's "1700000000 +0200".

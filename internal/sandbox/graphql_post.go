@@ -10,13 +10,13 @@ import (
 
 // gqlPost is GitHub's interface Comment: what everything that somebody said answers.
 type gqlPost struct {
-	*look
+	look *look
 	p    *Post
 	repo *Repository
 }
 
-func (p *gqlPost) Author() *gqlActor         { return p.actor(p.p.Author) }
-func (p *gqlPost) AuthorAssociation() string { return p.s.world.association(p.repo, p.p.Author) }
+func (p *gqlPost) Author() *gqlActor         { return p.look.actor(p.p.Author) }
+func (p *gqlPost) AuthorAssociation() string { return p.look.s.world.association(p.repo, p.p.Author) }
 func (p *gqlPost) Body() string              { return p.p.Body }
 func (p *gqlPost) BodyText() string          { return p.p.Body }
 func (p *gqlPost) CreatedAt() text           { return dateTime(p.p.CreatedAt) }
@@ -33,14 +33,14 @@ func (p *gqlPost) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.p.I
 func (p *gqlPost) Repository() *gqlRepository { return &gqlRepository{p.look, p.repo} }
 
 // Editor is who edited last, the author too; null when nobody did.
-func (p *gqlPost) Editor() *gqlActor { return p.actor(p.p.Editor) }
+func (p *gqlPost) Editor() *gqlActor { return p.look.actor(p.p.Editor) }
 
 // ViewerDidAuthor compares accounts and not logins, which differ for bots between GitHub's two APIs.
-func (p *gqlPost) ViewerDidAuthor() bool { return p.s.world.user(p.p.Author) == p.viewer }
+func (p *gqlPost) ViewerDidAuthor() bool { return p.look.s.world.user(p.p.Author) == p.look.viewer }
 
 // gqlReactionGroup is https://docs.github.com/en/graphql/reference/objects#reactiongroup.
 type gqlReactionGroup struct {
-	*look
+	look      *look
 	content   string // GraphQL's word
 	reactions []*Reaction
 }
@@ -76,7 +76,7 @@ func (g *gqlReactionGroup) CreatedAt() *text {
 
 func (g *gqlReactionGroup) ViewerHasReacted() bool {
 	for _, r := range g.reactions {
-		if g.s.world.user(r.User) == g.viewer {
+		if g.look.s.world.user(r.User) == g.look.viewer {
 			return true
 		}
 	}
@@ -97,15 +97,15 @@ func (l *look) comment(c *Comment) *gqlComment {
 }
 
 func (c *gqlComment) ID() graphql.ID     { return graphql.ID(nodeID(nodeComment, c.c.ID)) }
-func (c *gqlComment) URL() text          { return text(c.s.urls.comment(c.c)) }
-func (c *gqlComment) ResourcePath() text { return c.path(c.s.urls.comment(c.c)) }
-func (c *gqlComment) Issue() *gqlIssue   { return c.issue(c.c.issue) }
+func (c *gqlComment) URL() text          { return text(c.look.s.urls.comment(c.c)) }
+func (c *gqlComment) ResourcePath() text { return c.look.path(c.look.s.urls.comment(c.c)) }
+func (c *gqlComment) Issue() *gqlIssue   { return c.look.issue(c.c.issue) }
 
 func (c *gqlComment) PullRequest() *gqlPull {
 	if c.c.issue.Pull == nil {
 		return nil
 	}
-	return c.pull(c.c.issue)
+	return c.look.pull(c.c.issue)
 }
 
 // commentArgs order comments by creation unless told.

@@ -17,15 +17,15 @@ func (p *gqlPull) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.i.P
 func (p *gqlPull) State() string             { return pullState(p.i) }
 func (p *gqlPull) Permalink() text           { return p.URL() }
 func (p *gqlPull) IsDraft() bool             { return p.i.Pull.Draft }
-func (p *gqlPull) IsCrossRepository() bool   { return p.s.pulls.crossRepository(p.i) }
+func (p *gqlPull) IsCrossRepository() bool   { return p.look.s.pulls.crossRepository(p.i) }
 func (p *gqlPull) MaintainerCanModify() bool { return p.i.Pull.MaintainerCanModify }
 func (p *gqlPull) Merged() bool              { return p.i.Pull.merged() }
 func (p *gqlPull) MergedAt() *text           { return maybeTime(p.i.Pull.MergedAt) }
-func (p *gqlPull) MergedBy() *gqlActor       { return p.actor(p.i.Pull.MergedBy) }
+func (p *gqlPull) MergedBy() *gqlActor       { return p.look.actor(p.i.Pull.MergedBy) }
 func (p *gqlPull) BaseRefName() string       { return p.i.Pull.BaseRef }
 func (p *gqlPull) BaseRefOID() text          { return text(p.i.Pull.BaseSHA) }
 func (p *gqlPull) HeadRefName() string       { return p.i.Pull.HeadRef }
-func (p *gqlPull) HeadRefOID() text          { return text(p.s.pulls.headSHA(p.i)) }
+func (p *gqlPull) HeadRefOID() text          { return text(p.look.s.pulls.headSHA(p.i)) }
 
 func (p *gqlPull) BaseRepository() *gqlRepository { return p.Repository() }
 
@@ -34,13 +34,13 @@ func (p *gqlPull) MergeCommit() *gqlCommit {
 	if !p.Merged() {
 		return nil
 	}
-	return p.commit(p.repo, p.i.Pull.MergeCommitSHA)
+	return p.look.commit(p.repo, p.i.Pull.MergeCommitSHA)
 }
 
 // Mergeable starts the test, which has its result at the next reading.
 func (p *gqlPull) Mergeable() string {
-	p.s.pulls.testMerge(p.i)
-	return p.s.pulls.shownMergeable(p.i)
+	p.look.s.pulls.testMerge(p.i)
+	return p.look.s.pulls.shownMergeable(p.i)
 }
 
 // MergeStateStatus is what git alone can say; protection does not enter.
@@ -59,19 +59,19 @@ func (p *gqlPull) MergeStateStatus() string {
 
 // BaseRef is null once the branch is gone.
 func (p *gqlPull) BaseRef() (*gqlRef, error) {
-	return p.ref(p.repo, "refs/heads/"+p.i.Pull.BaseRef), p.forbids(p.repo, "Ref")
+	return p.look.ref(p.repo, "refs/heads/"+p.i.Pull.BaseRef), p.look.forbids(p.repo, "Ref")
 }
 
 // HeadRef is null once the branch, or the fork that had it, is gone.
 func (p *gqlPull) HeadRef() (*gqlRef, error) {
-	if r := p.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
-		return p.ref(r, "refs/heads/"+p.i.Pull.HeadRef), p.forbids(r, "Ref")
+	if r := p.look.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.look.sees(r) {
+		return p.look.ref(r, "refs/heads/"+p.i.Pull.HeadRef), p.look.forbids(r, "Ref")
 	}
 	return nil, nil
 }
 
 func (p *gqlPull) HeadRepository() *gqlRepository {
-	if r := p.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
+	if r := p.look.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.look.sees(r) {
 		return &gqlRepository{p.look, r}
 	}
 	return nil
@@ -86,7 +86,7 @@ func (p *gqlPull) HeadRepositoryOwner() *gqlActor {
 
 // sum adds up the changed files.
 func (p *gqlPull) sum(of func(*fileChange) int) (int32, error) {
-	files, err := p.s.pulls.files(p.i)
+	files, err := p.look.s.pulls.files(p.i)
 	total := 0
 	for _, f := range files {
 		total += of(f)
@@ -113,11 +113,11 @@ func (p *gqlPull) TotalCommentsCount() *int32 {
 }
 
 func (p *gqlPull) Reviews(args reviewArgs) (*connection[gqlReview], error) {
-	return p.reviews(p.i, args)
+	return p.look.reviews(p.i, args)
 }
 
 func (p *gqlPull) ReviewThreads(args pageArgs) (*connection[gqlThread], error) {
-	return pageOf(args, listing[*gqlThread, gqlThread]{items: p.threads(p.i), wrap: func(t *gqlThread) *gqlThread { return t },
+	return pageOf(args, listing[*gqlThread, gqlThread]{items: p.look.threads(p.i), wrap: func(t *gqlThread) *gqlThread { return t },
 		key: func(_ int, t *gqlThread) sortKey { return sortKey{t.c.CreatedAt.Unix(), t.c.ID} }})
 }
 
@@ -126,18 +126,18 @@ func (p *gqlPull) ClosingIssuesReferences(args struct {
 	UserLinkedOnly bool
 	OrderBy        *order
 }) (*connection[gqlIssue], error) {
-	if err := p.forbids(p.repo, "Issue"); err != nil {
+	if err := p.look.forbids(p.repo, "Issue"); err != nil {
 		return nil, err
 	}
-	found := p.s.pulls.closingIssues(p.i)
+	found := p.look.s.pulls.closingIssues(p.i)
 	if args.UserLinkedOnly {
 		found = nil // all are linked by words in the text
 	}
-	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: p.issue})
+	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: p.look.issue})
 }
 
 func (p *gqlPull) Files(args pageArgs) (*connection[gqlFile], error) {
-	files, err := p.s.pulls.files(p.i)
+	files, err := p.look.s.pulls.files(p.i)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (f *gqlFile) ChangeType() string {
 }
 
 func (p *gqlPull) Commits(args pageArgs) (*connection[gqlPullCommit], error) {
-	shas, err := p.s.pulls.commits(p.i)
+	shas, err := p.look.s.pulls.commits(p.i)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ type gqlPullCommit struct {
 }
 
 func (c *gqlPullCommit) ID() graphql.ID        { return objectID(nodePullCommit, c.p.repo, c.sha) }
-func (c *gqlPullCommit) Commit() *gqlCommit    { return c.p.commit(c.p.repo, c.sha) }
+func (c *gqlPullCommit) Commit() *gqlCommit    { return c.p.look.commit(c.p.repo, c.sha) }
 func (c *gqlPullCommit) PullRequest() *gqlPull { return c.p }
 func (c *gqlPullCommit) URL() text             { return c.p.URL() + text("/commits/"+c.sha) }
-func (c *gqlPullCommit) ResourcePath() text    { return c.p.path(string(c.URL())) }
+func (c *gqlPullCommit) ResourcePath() text    { return c.p.look.path(string(c.URL())) }

@@ -30,11 +30,11 @@ func (q *gqlQueueEntry) EstimatedTimeToMerge() *int32 { return nil }
 func (q *gqlQueueEntry) Jump() bool                   { return q.e.Jump }
 func (q *gqlQueueEntry) Solo() bool                   { return false }
 func (q *gqlQueueEntry) PullRequest() *gqlPull        { return q.p }
-func (q *gqlQueueEntry) BaseCommit() *gqlCommit       { return q.p.commit(q.p.repo, q.e.Base) }
-func (q *gqlQueueEntry) HeadCommit() *gqlCommit       { return q.p.commit(q.p.repo, q.e.Group) }
+func (q *gqlQueueEntry) BaseCommit() *gqlCommit       { return q.p.look.commit(q.p.repo, q.e.Base) }
+func (q *gqlQueueEntry) HeadCommit() *gqlCommit       { return q.p.look.commit(q.p.repo, q.e.Group) }
 
 func (q *gqlQueueEntry) Enqueuer() *gqlActor {
-	return &gqlActor{look: q.p.look, u: q.p.s.world.author(q.e.Enqueuer)}
+	return &gqlActor{look: q.p.look, u: q.p.look.s.world.author(q.e.Enqueuer)}
 }
 
 // Position counts from one.
@@ -51,15 +51,15 @@ func (q *gqlQueueEntry) State() string {
 
 // gqlQueueEvent is https://docs.github.com/en/graphql/reference/objects#removedfrommergequeueevent or AddedToMergeQueueEvent.
 type gqlQueueEvent struct {
-	*look
-	i *Issue
-	e *QueueEvent
+	look *look
+	i    *Issue
+	e    *QueueEvent
 }
 
-func (e *gqlQueueEvent) Actor() *gqlActor         { return e.actor(e.e.Actor) }
+func (e *gqlQueueEvent) Actor() *gqlActor         { return e.look.actor(e.e.Actor) }
 func (e *gqlQueueEvent) CreatedAt() text          { return dateTime(e.e.At) }
 func (e *gqlQueueEvent) Reason() *string          { return some(e.e.Reason) }
-func (e *gqlQueueEvent) BeforeCommit() *gqlCommit { return e.commit(e.i.repo, e.e.Before) }
+func (e *gqlQueueEvent) BeforeCommit() *gqlCommit { return e.look.commit(e.i.repo, e.e.Before) }
 
 func (e *gqlQueueEvent) ID() graphql.ID {
 	if e.e.On {
@@ -111,7 +111,7 @@ func (*gqlRoot) EnqueuePullRequest(ctx context.Context, args struct {
 	if args.Input.ExpectedHeadOID != nil {
 		expected = string(*args.Input.ExpectedHeadOID)
 	}
-	e, err := pull.s.queues.enqueue(pull.i, pull.viewer, expected, jump)
+	e, err := pull.look.s.queues.enqueue(pull.i, pull.look.viewer, expected, jump)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +133,6 @@ func (*gqlRoot) DequeuePullRequest(ctx context.Context, args struct {
 	if e == nil {
 		return nil, &refusal{kind: "UNPROCESSABLE", message: "Pull request is not in the queue"}
 	}
-	pull.s.queues.leave(pull.i, pull.viewer, leftManual)
-	return &gqlQueued{args.Input.ClientMutationID, &gqlQueueEntry{pull, e}}, pull.s.queues.advance(pull.repo, pull.i.Pull.BaseRef)
+	pull.look.s.queues.leave(pull.i, pull.look.viewer, leftManual)
+	return &gqlQueued{args.Input.ClientMutationID, &gqlQueueEntry{pull, e}}, pull.look.s.queues.advance(pull.repo, pull.i.Pull.BaseRef)
 }

@@ -13,8 +13,8 @@ import (
 
 // gqlRepository is https://docs.github.com/en/graphql/reference/objects#repository.
 type gqlRepository struct {
-	*look
-	r *Repository
+	look *look
+	r    *Repository
 }
 
 func (r *gqlRepository) ID() graphql.ID        { return graphql.ID(nodeID(nodeRepository, r.r.ID)) }
@@ -22,17 +22,17 @@ func (r *gqlRepository) DatabaseID() *int32    { return int32Of(r.r.ID) }
 func (r *gqlRepository) Name() string          { return r.r.Name }
 func (r *gqlRepository) NameWithOwner() string { return r.r.FullName() }
 func (r *gqlRepository) Description() *string  { return some(r.r.Description) }
-func (r *gqlRepository) URL() text             { return text(r.s.urls.repository(r.r)) }
+func (r *gqlRepository) URL() text             { return text(r.look.s.urls.repository(r.r)) }
 func (r *gqlRepository) ResourcePath() text    { return text("/" + r.r.FullName()) }
 func (r *gqlRepository) IsPrivate() bool       { return r.r.Private }
 func (r *gqlRepository) IsFork() bool          { return r.r.Parent != 0 }
 func (r *gqlRepository) IsArchived() bool      { return false }
-func (r *gqlRepository) IsEmpty() bool         { return r.s.git.branchSHA(r.r, r.r.DefaultBranch) == "" }
+func (r *gqlRepository) IsEmpty() bool         { return r.look.s.git.branchSHA(r.r, r.r.DefaultBranch) == "" }
 func (r *gqlRepository) CreatedAt() text       { return dateTime(r.r.CreatedAt) }
 func (r *gqlRepository) UpdatedAt() text       { return dateTime(r.r.UpdatedAt) }
 func (r *gqlRepository) PushedAt() *text       { return maybeTime(&r.r.PushedAt) }
 func (r *gqlRepository) Owner() *gqlActor {
-	return &gqlActor{look: r.look, u: r.s.world.author(r.r.Owner)}
+	return &gqlActor{look: r.look, u: r.look.s.world.author(r.r.Owner)}
 }
 
 func (r *gqlRepository) Visibility() string {
@@ -49,31 +49,31 @@ var permissionNames = map[model.Permission]string{
 }
 
 func (r *gqlRepository) ViewerPermission() *string {
-	return some(permissionNames[r.s.world.permission(r.r, r.viewer.Login)])
+	return some(permissionNames[r.look.s.world.permission(r.r, r.look.viewer.Login)])
 }
 
 func (r *gqlRepository) ViewerCanAdminister() bool {
-	return r.s.world.permission(r.r, r.viewer.Login) == model.PermissionAdmin
+	return r.look.s.world.permission(r.r, r.look.viewer.Login) == model.PermissionAdmin
 }
 
 func (r *gqlRepository) Parent() *gqlRepository {
-	if p := r.s.world.repositoryByID(r.r.Parent); p != nil && r.sees(p) {
+	if p := r.look.s.world.repositoryByID(r.r.Parent); p != nil && r.look.sees(p) {
 		return &gqlRepository{r.look, p}
 	}
 	return nil
 }
 
 func (r *gqlRepository) DefaultBranchRef() (*gqlRef, error) {
-	return r.ref(r.r, "refs/heads/"+r.r.DefaultBranch), r.forbids(r.r, "Ref")
+	return r.look.ref(r.r, "refs/heads/"+r.r.DefaultBranch), r.look.forbids(r.r, "Ref")
 }
 
 // Ref finds a fully qualified name first, then a branch, then a tag.
 func (r *gqlRepository) Ref(args struct{ QualifiedName string }) (*gqlRef, error) {
-	if err := r.forbids(r.r, "Ref"); err != nil {
+	if err := r.look.forbids(r.r, "Ref"); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{args.QualifiedName, "refs/" + args.QualifiedName, "refs/heads/" + args.QualifiedName, "refs/tags/" + args.QualifiedName} {
-		if ref := r.ref(r.r, name); ref != nil && strings.HasPrefix(name, "refs/") {
+		if ref := r.look.ref(r.r, name); ref != nil && strings.HasPrefix(name, "refs/") {
 			return ref, nil
 		}
 	}
@@ -82,35 +82,35 @@ func (r *gqlRepository) Ref(args struct{ QualifiedName string }) (*gqlRef, error
 
 func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull == nil {
-		return r.issue(i), r.forbids(r.r, "Issue")
+		return r.look.issue(i), r.look.forbids(r.r, "Issue")
 	}
 	return nil, unresolved("Could not resolve to an Issue with the number of %d.", args.Number)
 }
 
 func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull != nil {
-		r.see(i)
-		return r.pull(i), r.forbids(r.r, "PullRequest")
+		r.look.see(i)
+		return r.look.pull(i), r.look.forbids(r.r, "PullRequest")
 	}
 	return nil, unresolved("Could not resolve to a PullRequest with the number of %d.", args.Number)
 }
 
 func (r *gqlRepository) IssueOrPullRequest(args struct{ Number int32 }) (*issueOrPull, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil {
-		r.see(i)
-		return &issueOrPull{r.look, i}, r.forbids(r.r, i.kind())
+		r.look.see(i)
+		return &issueOrPull{r.look, i}, r.look.forbids(r.r, i.kind())
 	}
 	return nil, unresolved("Could not resolve to an issue or pull request with the number of %d.", args.Number)
 }
 
 // issueOrPull is the union of that name.
 type issueOrPull struct {
-	*look
-	i *Issue
+	look *look
+	i    *Issue
 }
 
-func (u *issueOrPull) ToIssue() (*gqlIssue, bool)      { return u.issue(u.i), u.i.Pull == nil }
-func (u *issueOrPull) ToPullRequest() (*gqlPull, bool) { return u.pull(u.i), u.i.Pull != nil }
+func (u *issueOrPull) ToIssue() (*gqlIssue, bool)      { return u.look.issue(u.i), u.i.Pull == nil }
+func (u *issueOrPull) ToPullRequest() (*gqlPull, bool) { return u.look.pull(u.i), u.i.Pull != nil }
 
 // labelArgs are the arguments of a connection of labels. GitHub orders them by creation unless told.
 type labelArgs struct {
@@ -143,7 +143,7 @@ func (r *gqlRepository) Labels(args struct {
 			found = append(found, label)
 		}
 	}
-	return r.labels(r.r, found, args.labelArgs)
+	return r.look.labels(r.r, found, args.labelArgs)
 }
 
 func (r *gqlRepository) Label(args struct{ Name string }) *gqlLabel {
@@ -155,7 +155,7 @@ func (r *gqlRepository) Label(args struct{ Name string }) *gqlLabel {
 
 // gqlLabel is https://docs.github.com/en/graphql/reference/objects#label.
 type gqlLabel struct {
-	*look
+	look  *look
 	r     *Repository
 	label *Label
 }
@@ -171,7 +171,7 @@ func (l *gqlLabel) Repository() *gqlRepository { return &gqlRepository{l.look, l
 func (l *gqlLabel) ResourcePath() text {
 	return text("/" + l.r.FullName() + "/labels/" + l.label.Name)
 }
-func (l *gqlLabel) URL() text { return text(l.s.origin) + l.ResourcePath() }
+func (l *gqlLabel) URL() text { return text(l.look.s.origin) + l.ResourcePath() }
 
 // collaborators is a connection whose edges carry the permission.
 type collaborators struct {
@@ -190,7 +190,7 @@ func (c *collaborator) Permission() string { return c.permission }
 func (c *collaborators) Edges() *[]*collaborator {
 	edges := make([]*collaborator, len(c.nodes))
 	for i, e := range *c.connection.Edges() {
-		edges[i] = &collaborator{e, permissionNames[c.r.s.world.permission(c.r.r, e.node.u.Login)]}
+		edges[i] = &collaborator{e, permissionNames[c.r.look.s.world.permission(c.r.r, e.node.u.Login)]}
 	}
 	return &edges
 }
@@ -202,11 +202,11 @@ func (r *gqlRepository) Collaborators(args struct {
 	Login, Query *string
 	Affiliation  *string
 }) (*collaborators, error) {
-	if r.s.world.permission(r.r, r.viewer.Login) < model.PermissionWrite {
+	if r.look.s.world.permission(r.r, r.look.viewer.Login) < model.PermissionWrite {
 		return nil, &refusal{kind: "FORBIDDEN", message: "You do not have permission to view repository collaborators."}
 	}
 	var found []*User
-	for _, u := range r.s.world.collaborators(r.r) {
+	for _, u := range r.look.s.world.collaborators(r.r) {
 		switch {
 		case args.Login != nil && !strings.EqualFold(u.Login, *args.Login):
 		case args.Query != nil && !strings.Contains(strings.ToLower(u.Login), strings.ToLower(*args.Query)):
@@ -226,7 +226,7 @@ func (r *gqlRepository) Collaborators(args struct {
 
 // gqlRef is https://docs.github.com/en/graphql/reference/objects#ref.
 type gqlRef struct {
-	*look
+	look *look
 	r    *Repository
 	name string // full
 	sha  string
@@ -246,7 +246,7 @@ func (f *gqlRef) ID() graphql.ID             { return gitNodeID(nodeRef, f.r, []
 func (f *gqlRef) Name() string               { return strings.TrimPrefix(f.name, f.Prefix()) }
 func (f *gqlRef) Repository() *gqlRepository { return &gqlRepository{f.look, f.r} }
 
-func (f *gqlRef) Target() (*gqlObject, error) { return f.object(f.r, f.sha) }
+func (f *gqlRef) Target() (*gqlObject, error) { return f.look.object(f.r, f.sha) }
 
 // branch is "" for what is no branch.
 func (f *gqlRef) branch() string {

@@ -26,19 +26,19 @@ func (l *look) shows(v *Review) bool {
 }
 
 func (v *gqlReview) ID() graphql.ID        { return graphql.ID(nodeID(nodeReview, v.v.ID)) }
-func (v *gqlReview) URL() text             { return text(v.s.urls.review(v.v)) }
-func (v *gqlReview) ResourcePath() text    { return v.path(v.s.urls.review(v.v)) }
+func (v *gqlReview) URL() text             { return text(v.look.s.urls.review(v.v)) }
+func (v *gqlReview) ResourcePath() text    { return v.look.path(v.look.s.urls.review(v.v)) }
 func (v *gqlReview) State() string         { return v.v.State }
 func (v *gqlReview) SubmittedAt() *text    { return maybeTime(v.v.SubmittedAt) }
 func (v *gqlReview) PublishedAt() *text    { return maybeTime(v.v.SubmittedAt) }
-func (v *gqlReview) PullRequest() *gqlPull { return v.pull(v.v.issue) }
-func (v *gqlReview) Commit() *gqlCommit    { return v.commit(v.repo, v.v.CommitID) }
+func (v *gqlReview) PullRequest() *gqlPull { return v.look.pull(v.v.issue) }
+func (v *gqlReview) Commit() *gqlCommit    { return v.look.commit(v.repo, v.v.CommitID) }
 func (v *gqlReview) Comments(args pageArgs) (*connection[gqlReviewComment], error) {
-	return v.reviewComments(v.v.issue.Pull.reviewCommentsOf(v.v.ID), args)
+	return v.look.reviewComments(v.v.issue.Pull.reviewCommentsOf(v.v.ID), args)
 }
 
 func (v *gqlReview) AuthorCanPushToRepository() bool {
-	return v.s.world.permission(v.repo, v.v.Author) >= model.PermissionWrite
+	return v.look.s.world.permission(v.repo, v.v.Author) >= model.PermissionWrite
 }
 
 func (l *look) reviewComments(cs []*ReviewComment, args pageArgs) (*connection[gqlReviewComment], error) {
@@ -85,14 +85,14 @@ type spot struct {
 func (c *gqlReviewComment) now() *spot {
 	if c.spot == nil {
 		c.spot = &spot{}
-		c.spot.line, c.spot.start, _, c.spot.outdated = c.s.pulls.currentLine(c.c)
+		c.spot.line, c.spot.start, _, c.spot.outdated = c.look.s.pulls.currentLine(c.c)
 	}
 	return c.spot
 }
 
 func (c *gqlReviewComment) ID() graphql.ID            { return graphql.ID(nodeID(nodeReviewComment, c.c.ID)) }
-func (c *gqlReviewComment) URL() text                 { return text(c.s.urls.reviewComment(c.c)) }
-func (c *gqlReviewComment) ResourcePath() text        { return c.path(c.s.urls.reviewComment(c.c)) }
+func (c *gqlReviewComment) URL() text                 { return text(c.look.s.urls.reviewComment(c.c)) }
+func (c *gqlReviewComment) ResourcePath() text        { return c.look.path(c.look.s.urls.reviewComment(c.c)) }
 func (c *gqlReviewComment) Path() string              { return c.c.Path }
 func (c *gqlReviewComment) Line() *int32              { return some(int32(c.now().line)) }
 func (c *gqlReviewComment) StartLine() *int32         { return some(int32(c.now().start)) }
@@ -101,21 +101,21 @@ func (c *gqlReviewComment) OriginalStartLine() *int32 { return some(int32(c.c.Or
 func (c *gqlReviewComment) Outdated() bool            { return c.now().outdated }
 func (c *gqlReviewComment) SubjectType() string       { return strings.ToUpper(c.c.SubjectType) }
 func (c *gqlReviewComment) DraftedAt() text           { return dateTime(c.c.CreatedAt) }
-func (c *gqlReviewComment) PullRequest() *gqlPull     { return c.pull(c.c.issue) }
+func (c *gqlReviewComment) PullRequest() *gqlPull     { return c.look.pull(c.c.issue) }
 func (c *gqlReviewComment) OriginalCommit() *gqlCommit {
-	return c.commit(c.repo, c.c.OriginalCommit)
+	return c.look.commit(c.repo, c.c.OriginalCommit)
 }
 
 // PublishedAt is when its review was submitted; CreatedAt is when it was drafted.
 func (c *gqlReviewComment) PublishedAt() *text {
-	if v := c.s.world.review(c.c.ReviewID); v != nil {
+	if v := c.look.s.world.review(c.c.ReviewID); v != nil {
 		return maybeTime(v.SubmittedAt)
 	}
 	return maybeTime(&c.c.CreatedAt)
 }
 
 func (c *gqlReviewComment) DiffHunk() string {
-	hunk, _ := c.s.pulls.diffHunk(c.c)
+	hunk, _ := c.look.s.pulls.diffHunk(c.c)
 	return hunk
 }
 
@@ -124,25 +124,25 @@ func (c *gqlReviewComment) Commit() *gqlCommit {
 	if c.now().outdated {
 		return c.OriginalCommit()
 	}
-	return c.commit(c.repo, c.s.pulls.headSHA(c.c.issue))
+	return c.look.commit(c.repo, c.look.s.pulls.headSHA(c.c.issue))
 }
 
 func (c *gqlReviewComment) PullRequestReview() *gqlReview {
-	if v := c.s.world.review(c.c.ReviewID); c.shows(v) {
-		return c.review(v)
+	if v := c.look.s.world.review(c.c.ReviewID); c.look.shows(v) {
+		return c.look.review(v)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) ReplyTo() *gqlReviewComment {
-	if first := c.s.world.reviewComment(c.c.InReplyTo); first != nil {
-		return c.reviewComment(first)
+	if first := c.look.s.world.reviewComment(c.c.InReplyTo); first != nil {
+		return c.look.reviewComment(first)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) State() string {
-	if v := c.s.world.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
+	if v := c.look.s.world.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
 		return "PENDING"
 	}
 	return "SUBMITTED"
@@ -204,7 +204,7 @@ func (t *gqlThread) DiffSide() string {
 
 // ResolvedBy is nobody where a bot has resolved it: GitHub's type is User.
 func (t *gqlThread) ResolvedBy() *gqlActor {
-	u := t.s.world.user(t.c.ResolvedBy)
+	u := t.look.s.world.user(t.c.ResolvedBy)
 	if !t.c.Resolved || u == nil || u.Type != "User" {
 		return nil
 	}
@@ -255,7 +255,7 @@ func (*gqlRoot) ResolveReviewThread(ctx context.Context, args struct {
 
 // mayResolve: the pull request's author and people with write access.
 func (t *gqlThread) mayResolve() bool {
-	return t.s.world.user(t.c.issue.Author) == t.viewer || t.s.world.permission(t.repo, t.viewer.Login) >= model.PermissionWrite
+	return t.look.s.world.user(t.c.issue.Author) == t.look.viewer || t.look.s.world.permission(t.repo, t.look.viewer.Login) >= model.PermissionWrite
 }
 
 func (t *gqlThread) Comments(args struct {
@@ -266,5 +266,5 @@ func (t *gqlThread) Comments(args struct {
 	if args.Skip != nil {
 		all = all[min(len(all), max(0, int(*args.Skip))):]
 	}
-	return t.reviewComments(all, args.pageArgs)
+	return t.look.reviewComments(all, args.pageArgs)
 }

@@ -156,19 +156,19 @@ func (*gqlRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) (*gqlRat
 }
 
 // gqlRateLimit is https://docs.github.com/en/graphql/reference/objects#ratelimit.
-type gqlRateLimit struct{ *look }
+type gqlRateLimit struct{ look *look }
 
-func (r *gqlRateLimit) Cost() int32      { return int32(r.asked.cost()) }
-func (r *gqlRateLimit) NodeCount() int32 { return int32(r.asked.nodes) }
-func (r *gqlRateLimit) Limit() int32     { return int32(r.left.limit) }
-func (r *gqlRateLimit) Used() int32      { return int32(r.left.Used) }
-func (r *gqlRateLimit) Remaining() int32 { return int32(r.left.remaining()) }
-func (r *gqlRateLimit) ResetAt() text    { return dateTime(r.left.Reset) }
+func (r *gqlRateLimit) Cost() int32      { return int32(r.look.asked.cost()) }
+func (r *gqlRateLimit) NodeCount() int32 { return int32(r.look.asked.nodes) }
+func (r *gqlRateLimit) Limit() int32     { return int32(r.look.left.limit) }
+func (r *gqlRateLimit) Used() int32      { return int32(r.look.left.Used) }
+func (r *gqlRateLimit) Remaining() int32 { return int32(r.look.left.remaining()) }
+func (r *gqlRateLimit) ResetAt() text    { return dateTime(r.look.left.Reset) }
 
 // gqlActor is an account: User, Bot, Organization or Mannequin, seen as Actor, RepositoryOwner or itself.
 type gqlActor struct {
-	*look
-	u *User
+	look *look
+	u    *User
 	// whole is set for the viewer, whose login keeps the "[bot]" that a bot's login lacks everywhere else.
 	whole bool
 }
@@ -203,7 +203,7 @@ func (a *gqlActor) ID() graphql.ID {
 
 func (a *gqlActor) DatabaseID() *int32 { return int32Of(a.u.ID) }
 func (a *gqlActor) Name() *string      { return nil }
-func (a *gqlActor) IsViewer() bool     { return a.u == a.viewer }
+func (a *gqlActor) IsViewer() bool     { return a.u == a.look.viewer }
 
 // ResourcePath of a bot is its app's page.
 func (a *gqlActor) ResourcePath() text {
@@ -213,8 +213,8 @@ func (a *gqlActor) ResourcePath() text {
 	}
 	return text("/" + login)
 }
-func (a *gqlActor) URL() text { return text(a.s.origin) + a.ResourcePath() }
+func (a *gqlActor) URL() text { return text(a.look.s.origin) + a.ResourcePath() }
 
 func (a *gqlActor) AvatarURL(struct{ Size *int32 }) text {
-	return text(fmt.Sprintf("%s/avatars/u/%d?v=4", a.s.origin, a.u.ID))
+	return text(fmt.Sprintf("%s/avatars/u/%d?v=4", a.look.s.origin, a.u.ID))
 }

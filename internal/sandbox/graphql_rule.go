@@ -12,7 +12,7 @@ type gqlRule struct {
 // RefUpdateRule is null for what is not protected, for rulesets, and for administrators whatever is protected:
 // https://github.com/fpicalausa/remove-stale-branches/issues/76
 func (f *gqlRef) RefUpdateRule() *gqlRule {
-	if p := f.r.classic(f.branch()); p != nil && f.s.world.permission(f.r, f.viewer.Login) < model.PermissionAdmin {
+	if p := f.r.classic(f.branch()); p != nil && f.look.s.world.permission(f.r, f.look.viewer.Login) < model.PermissionAdmin {
 		return &gqlRule{f, p}
 	}
 	return nil
@@ -41,7 +41,7 @@ func (u *gqlRule) RequiredStatusCheckContexts() *[]*string {
 // ViewerCanPush is about who may, and says nothing of what the commit that is pushed has to have: how far GitHub's own answer
 // goes is not documented.
 func (u *gqlRule) ViewerCanPush() bool {
-	return u.f.s.world.permission(u.f.r, u.f.viewer.Login) >= model.PermissionWrite && u.p.mayPush(u.f.viewer.Login)
+	return u.f.look.s.world.permission(u.f.r, u.f.look.viewer.Login) >= model.PermissionWrite && u.p.mayPush(u.f.look.viewer.Login)
 }
 
 func (r *gqlRepository) MergeCommitAllowed() bool { return !r.r.NoMethods["merge"] }
@@ -53,6 +53,6 @@ func (p *gqlPull) LatestOpinionatedReviews(args struct {
 	pageArgs
 	WritersOnly bool
 }) (*connection[gqlReview], error) {
-	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: p.s.pulls.opinions(p.i, args.WritersOnly), wrap: p.review,
+	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: p.look.s.pulls.opinions(p.i, args.WritersOnly), wrap: p.look.review,
 		key: func(_ int, v *Review) sortKey { return sortKey{v.SubmittedAt.Unix(), v.ID} }})
 }

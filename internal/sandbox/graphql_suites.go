@@ -10,7 +10,7 @@ import (
 
 // gqlCheckSuite is https://docs.github.com/en/graphql/reference/objects#checksuite: a workflow run's, or what Apps made.
 type gqlCheckSuite struct {
-	*look
+	look   *look
 	r      *Repository
 	id     int64
 	run    *Run // nil: of another App
@@ -41,22 +41,22 @@ func (l *look) suites(r *Repository, sha string) []*gqlCheckSuite {
 
 // CheckSuites are in the order of their ids.
 func (c *gqlCommit) CheckSuites(args pageArgs) (*connection[gqlCheckSuite], error) {
-	if !c.checks {
+	if !c.look.checks {
 		return nil, &refusal{kind: "FORBIDDEN", message: noChecks}
 	}
-	if err := c.forbids(c.r, "CheckSuite"); err != nil {
+	if err := c.look.forbids(c.r, "CheckSuite"); err != nil {
 		return nil, err
 	}
-	return pageOf(args, listing[*gqlCheckSuite, gqlCheckSuite]{items: c.suites(c.r, c.oid),
+	return pageOf(args, listing[*gqlCheckSuite, gqlCheckSuite]{items: c.look.suites(c.r, c.oid),
 		key:  func(_ int, s *gqlCheckSuite) sortKey { return sortKey{s.id} },
 		wrap: func(s *gqlCheckSuite) *gqlCheckSuite { return s }})
 }
 
 func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.id)) }
 func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.id) }
-func (c *gqlCheckSuite) Commit() *gqlCommit { return c.commit(c.r, c.checks[0].SHA) }
+func (c *gqlCheckSuite) Commit() *gqlCommit { return c.look.commit(c.r, c.checks[0].SHA) }
 func (c *gqlCheckSuite) App() *gqlApp {
-	return &gqlApp{c.s.world.author(c.checks[0].App), c.checks[0].slug()}
+	return &gqlApp{c.look.s.world.author(c.checks[0].App), c.checks[0].slug()}
 }
 
 // Status is a run's own. Another App's suite is completed once all in it are.
@@ -91,14 +91,14 @@ func (c *gqlCheckSuite) WorkflowRun() (*gqlRun, error) {
 	if c.run == nil {
 		return nil, nil
 	}
-	return &gqlRun{c.look, c.r, c.run}, c.forbids(c.r, "WorkflowRun")
+	return &gqlRun{c.look, c.r, c.run}, c.look.forbids(c.r, "WorkflowRun")
 }
 
 // gqlRun is https://docs.github.com/en/graphql/reference/objects#workflowrun.
 type gqlRun struct {
-	*look
-	r   *Repository
-	run *Run
+	look *look
+	r    *Repository
+	run  *Run
 }
 
 func (r *gqlRun) ID() graphql.ID         { return graphql.ID(nodeID(nodeRun, r.run.ID)) }
@@ -107,11 +107,11 @@ func (r *gqlRun) RunNumber() int32       { return int32(r.run.Number) }
 func (r *gqlRun) Event() string          { return r.run.Event }
 func (r *gqlRun) CreatedAt() text        { return dateTime(r.run.CreatedAt) }
 func (r *gqlRun) UpdatedAt() text        { return dateTime(r.run.UpdatedAt) }
-func (r *gqlRun) ResourcePath() text     { return r.path(string(r.URL())) }
+func (r *gqlRun) ResourcePath() text     { return r.look.path(string(r.URL())) }
 func (r *gqlRun) File() *gqlRunFile      { return &gqlRunFile{r} }
 func (r *gqlRun) Workflow() *gqlWorkflow { return &gqlWorkflow{r} }
 func (r *gqlRun) URL() text {
-	return text(fmt.Sprintf("%s/actions/runs/%d", r.s.urls.repository(r.r), r.run.ID))
+	return text(fmt.Sprintf("%s/actions/runs/%d", r.look.s.urls.repository(r.r), r.run.ID))
 }
 
 // gqlRunFile is https://docs.github.com/en/graphql/reference/objects#workflowrunfile.

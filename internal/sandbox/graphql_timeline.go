@@ -9,12 +9,12 @@ import (
 
 // gqlLabelEvent is https://docs.github.com/en/graphql/reference/objects#labeledevent or, of the same shape, UnlabeledEvent.
 type gqlLabelEvent struct {
-	*look
-	i *Issue
-	e *LabelEvent
+	look *look
+	i    *Issue
+	e    *LabelEvent
 }
 
-func (e *gqlLabelEvent) Actor() *gqlActor { return e.actor(e.e.Actor) }
+func (e *gqlLabelEvent) Actor() *gqlActor { return e.look.actor(e.e.Actor) }
 func (e *gqlLabelEvent) CreatedAt() text  { return dateTime(e.e.At) }
 
 func (e *gqlLabelEvent) ID() graphql.ID {
@@ -36,11 +36,11 @@ func (e *gqlLabelEvent) Label() *gqlLabel {
 
 // gqlTitleEvent is https://docs.github.com/en/graphql/reference/objects#renamedtitleevent.
 type gqlTitleEvent struct {
-	*look
-	e *TitleEvent
+	look *look
+	e    *TitleEvent
 }
 
-func (e *gqlTitleEvent) Actor() *gqlActor      { return e.actor(e.e.Actor) }
+func (e *gqlTitleEvent) Actor() *gqlActor      { return e.look.actor(e.e.Actor) }
 func (e *gqlTitleEvent) CreatedAt() text       { return dateTime(e.e.At) }
 func (e *gqlTitleEvent) CurrentTitle() string  { return e.e.To }
 func (e *gqlTitleEvent) PreviousTitle() string { return e.e.From }
@@ -49,11 +49,11 @@ func (e *gqlTitleEvent) ID() graphql.ID        { return graphql.ID(nodeID(nodeRe
 // gqlBaseEvent is https://docs.github.com/en/graphql/reference/objects#baserefchangedevent. AutomaticBaseChangeSucceededEvent,
 // which the sandbox has no occasion for, is of the same shape as far as the schema here goes.
 type gqlBaseEvent struct {
-	*look
-	e *BaseEvent
+	look *look
+	e    *BaseEvent
 }
 
-func (e *gqlBaseEvent) Actor() *gqlActor        { return e.actor(e.e.Actor) }
+func (e *gqlBaseEvent) Actor() *gqlActor        { return e.look.actor(e.e.Actor) }
 func (e *gqlBaseEvent) CreatedAt() text         { return dateTime(e.e.At) }
 func (e *gqlBaseEvent) CurrentRefName() string  { return e.e.To }
 func (e *gqlBaseEvent) PreviousRefName() string { return e.e.From }
@@ -171,7 +171,7 @@ func (i *gqlSubject) TimelineItems(args struct {
 	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !slices.Contains(itemsKept, t) }) {
 		return nil, &refusal{kind: "", message: "The sandbox keeps no timeline but these: ask for itemTypes: [" + strings.Join(itemsKept, ", ") + "]"}
 	}
-	found := slices.DeleteFunc(i.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
+	found := slices.DeleteFunc(i.look.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
 	return pageOf(args.pageArgs, listing[*timelineItem, timelineItem]{items: found,
 		key:  func(_ int, t *timelineItem) sortKey { return t.key() },
 		wrap: func(t *timelineItem) *timelineItem { return t }})

@@ -147,14 +147,14 @@ func (s gqlSummary) PercentCompleted() int32 {
 
 // SubIssues are in the order in which they were added.
 func (i *gqlIssue) SubIssues(args pageArgs) (*connection[gqlIssue], error) {
-	if err := i.forbids(i.repo, "Issue"); err != nil {
+	if err := i.look.forbids(i.repo, "Issue"); err != nil {
 		return nil, err
 	}
-	return pageOf(args, listing[*Issue, gqlIssue]{items: subIssuesOf(i.s.world, i.i), key: inOrder[*Issue], wrap: i.issue})
+	return pageOf(args, listing[*Issue, gqlIssue]{items: subIssuesOf(i.look.s.world, i.i), key: inOrder[*Issue], wrap: i.look.issue})
 }
 
 func (i *gqlIssue) SubIssuesSummary() gqlSummary {
-	all := subIssuesOf(i.s.world, i.i)
+	all := subIssuesOf(i.look.s.world, i.i)
 	sum := gqlSummary{total: int32(len(all))}
 	for _, sub := range all {
 		if sub.State == "closed" {
@@ -165,8 +165,8 @@ func (i *gqlIssue) SubIssuesSummary() gqlSummary {
 }
 
 func (i *gqlIssue) Parent() *gqlIssue {
-	if parent := parentOf(i.s.world, i.i); parent != nil {
-		return i.issue(parent)
+	if parent := parentOf(i.look.s.world, i.i); parent != nil {
+		return i.look.issue(parent)
 	}
 	return nil
 }
