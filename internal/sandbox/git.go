@@ -99,7 +99,7 @@ func (g gitStore) init(r *Repository) error {
 	repositoryformatversion = 0
 	bare = true
 	logAllRefUpdates = false
-	# A push asks what else is here; while its objects are in quarantine, that is this repository itself.
+	# While a push's objects are in quarantine, git takes this repository for an alternate of itself and lists its refs once more.
 	alternateRefsCommand = true
 [gc]
 	auto = 0
