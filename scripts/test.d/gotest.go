@@ -80,6 +80,9 @@ func (m *machine) goTest(ctx context.Context, o options, env, tags []string, arg
 	if len(tags) > 0 {
 		argv = append(argv, "-tags="+strings.Join(tags, ","))
 	}
+	if slices.Contains(args, "-race") {
+		env = append(slices.Clone(env), "CGO_ENABLED=1") // the detector is a library of C's
+	}
 	cmd := m.command(ctx, env, append(argv, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -61,8 +61,6 @@ func newMachine(ctx context.Context, o options, out *os.File) (*machine, error) 
 	if os.Getenv("GOGC") == "" { // the tests' heaps are small: collecting them less often saves a tenth of all CPU
 		m.env = append(m.env, "GOGC=400")
 	}
-	// Without directories in what it compiles, Go's cache serves every clone and worktree of the same source.
-	m.env = append(m.env, "GOFLAGS="+strings.TrimSpace("-trimpath "+os.Getenv("GOFLAGS")))
 	parent := os.TempDir()
 	if !o.stress && inMemory("/dev/shm") {
 		parent = "/dev/shm"
