@@ -15,6 +15,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// issueOver is an issue with a label whose work is handed over.
+func issueOver(t *testing.T, label string) (*world, model.Event, string) {
+	t.Helper()
+	return handedOver(t, label+" of an issue that is handed over", "issues", func() *world {
+		w := newIssue(t)
+		w.label("alice", label)
+		return w
+	})
+}
+
 func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	t.Parallel()
 	t.Run("somebody says more", func(t *testing.T) {
@@ -62,9 +72,8 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	})
 	t.Run("the base branch moves", func(t *testing.T) {
 		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir, began := w.prepared(ev), w.sha("main")
+		w, ev, dir := issueOver(t, smallJob)
+		began := w.sha("main")
 		w.write("octo", "main", "other.txt", "other\n")
 		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -89,9 +98,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	})
 	t.Run("the name of the branch is taken", func(t *testing.T) {
 		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
+		w, ev, dir := issueOver(t, smallJob)
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.sha("main")})
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, dir).Result)
 		assert.Equal(t, w.sha("main"), w.branches()[branch])
@@ -99,9 +106,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	})
 	t.Run("another label asks for another flow", func(t *testing.T) {
 		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
+		w, ev, dir := issueOver(t, smallJob)
 		w.label("alice", bugfix)
 		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
@@ -110,9 +115,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	})
 	t.Run("the issue is renamed", func(t *testing.T) {
 		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", design)
-		dir := w.prepared(ev)
+		w, ev, dir := issueOver(t, design)
 		w.later(time.Minute)
 		w.api("alice", "PATCH", w.thread(""), object{"title": "Greet in Breton"})
 		rep := w.phase(thread.ApplyPhase, ev, dir)
@@ -176,9 +179,7 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newIssue(t)
-			ev := w.label("alice", design)
-			dir := w.prepared(ev)
+			w, ev, dir := issueOver(t, design)
 			c.with(t, w, dir)
 			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
@@ -202,9 +203,7 @@ func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {
 	for name, c := range forging {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newIssue(t)
-			ev := w.label("alice", smallJob)
-			dir := w.prepared(ev)
+			w, ev, dir := issueOver(t, smallJob)
 			c.with(t, w, dir)
 			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)

@@ -47,6 +47,7 @@ func (e estate) takeUp(t *testing.T) *world {
 	require.NoError(t, os.CopyFS(dir, e.files))
 	w := openWorld(t, dir, was.origin)
 	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
+	w.agent, w.key, w.env = was.agent, was.key, maps.Clone(was.env)
 	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
 	w.skew = was.skew
 	w.later(was.now.Sub(w.now))
@@ -89,8 +90,7 @@ func (w *world) wrecks(run func()) wrecks {
 // after is a world in which a process has died after so many writes. GitHub knows that its run is over.
 func (k wrecks) after(t *testing.T, writes int) *world {
 	t.Helper()
-	w, was := k[writes].takeUp(t), k[writes].world
-	w.agent, w.key, w.env = was.agent, was.key, maps.Clone(was.env)
+	w := k[writes].takeUp(t)
 	w.over(w.runs)
 	return w
 }
