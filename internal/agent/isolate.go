@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -255,7 +257,7 @@ func (g *gate) refusal(opt Options, program string, exit int) *Error {
 }
 
 // Exposed names a process above us whose environment shows one of the secrets to an agent, or returns "". Our own process
-// shows nothing; but a shell that was given the token and runs us does.
+// shows nothing; but a shell that was given the token and runs us does. Without secrets it only tells whether there can be an agent.
 func (opt Options) Exposed(secrets ...string) (string, error) {
 	if opt.Isolator == "" || opt.level() == LevelNamespace { // a namespace shows no process above us
 		return "", nil
@@ -264,21 +266,29 @@ func (opt Options) Exposed(secrets ...string) (string, error) {
 	if opt.tenant, err = opt.findAccount(); err != nil {
 		return "", err
 	}
-	out, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Look, Processes: ancestors()})
+	holders := holding(secrets)
+	if len(secrets) > 0 && len(holders) == 0 {
+		return "", nil
+	}
+	out, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Look, Processes: holders})
 	if err != nil {
 		return "", fmt.Errorf("look what an agent could read: %w", err)
 	}
-	for pid := range strings.FieldsSeq(out) {
-		env, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
-		if err != nil {
-			continue // it has ended, or only its own user may read it
-		}
-		for _, secret := range secrets {
-			if secret != "" && bytes.Contains(env, []byte(secret)) {
-				name, _ := os.ReadFile(filepath.Join("/proc", pid, "comm"))
-				return fmt.Sprintf("%s (process %s)", excerpt(strings.TrimSpace(string(name)), 40), pid), nil
-			}
-		}
+	pid, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if pid == "" {
+		return "", nil
 	}
-	return "", nil
+	name, _ := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+	return fmt.Sprintf("%s (process %s)", excerpt(strings.TrimSpace(string(name)), 40), pid), nil
+}
+
+// holding are the processes above us with one of the secrets in their environment.
+func holding(secrets []string) (holders []int) {
+	for _, pid := range ancestors() {
+		env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+		if err == nil && slices.ContainsFunc(secrets, func(s string) bool { return s != "" && bytes.Contains(env, []byte(s)) }) {
+			holders = append(holders, pid)
+		} // else it has ended, or only its own user may read it
+	}
+	return holders
 }
