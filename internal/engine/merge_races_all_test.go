@@ -15,14 +15,17 @@ import (
 // Whatever another process does beside it, before any write, a merge ends as it would alone.
 func TestMergeBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T) (*world, model.Event){
-		"command":  func(t *testing.T) (*world, model.Event) { return readyToMerge(t, model.StrategyRebase) },
-		"approval": waitingThenApproved,
+	for name, c := range map[string]struct {
+		open   func(*testing.T) (*world, model.Event)
+		writes int
+	}{
+		"command":  {func(t *testing.T) (*world, model.Event) { return readyToMerge(t, model.StrategyRebase) }, 9},
+		"approval": {waitingThenApproved, 7},
 	} {
-		for n := 1; n <= 9; n++ {
+		for n := 1; n <= c.writes; n++ {
 			t.Run(fmt.Sprintf("%s, before write %d", name, n), func(t *testing.T) {
 				t.Parallel()
-				w, ev := open(t)
+				w, ev := c.open(t)
 				base := w.at("main")
 				w.beforeWrite(n, func() {
 					w.beside(ev)
@@ -55,22 +58,23 @@ func TestMergeByAProcessThatTookTooLong(t *testing.T) {
 
 func TestMergesOfTwoPullRequestsRace(t *testing.T) {
 	t.Parallel()
-	for round := range 20 {
-		t.Run(fmt.Sprint(round), func(t *testing.T) {
+	for write := 1; write <= 8; write++ {
+		t.Run(fmt.Sprint(write), func(t *testing.T) {
 			t.Parallel()
 			w, one, two := twoToMerge(t)
-			if round >= 10 { // the other way round
+			if write%2 == 0 { // the other way round
 				one, two = two, one
 			}
 			began := false
 			w.gate.after = func(n int) {
-				if n == round%10+1 && !began {
+				if n == write && !began {
 					began = true
 					w.beside(two)
 					w.over(w.runs)
 				}
 			}
 			w.handle(one)
+			assert.True(t, began)
 			w.gate.revive()
 			for _, ev := range []model.Event{one, two} {
 				w.number = ev.Number

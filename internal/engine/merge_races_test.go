@@ -38,10 +38,13 @@ func (w *world) beside(ev model.Event) model.Report {
 	return rep
 }
 
-// beforeWrite lets something happen before the n-th write.
+// beforeWrite lets something happen before the n-th write, which has to come.
 func (w *world) beforeWrite(n int, do func()) {
+	came := false
+	w.t.Cleanup(func() { assert.True(w.t, came, "there is no write %d", n) })
 	w.gate.at = func(i int, _ *http.Request) fate {
 		if i == n {
+			came = true
 			do()
 		}
 		return passes
