@@ -257,7 +257,7 @@ func (g *gate) refusal(opt Options, program string, exit int) *Error {
 }
 
 // Exposed names a process above us whose environment shows one of the secrets to an agent, or returns "". Our own process
-// shows nothing; but a shell that was given the token and runs us does. Without secrets it only tells whether there can be an agent.
+// shows nothing; but a shell that was given the token and runs us does. Without secrets it only reports whether the agent's user can be used.
 func (opt Options) Exposed(secrets ...string) (string, error) {
 	if opt.Isolator == "" || opt.level() == LevelNamespace { // a namespace shows no process above us
 		return "", nil

@@ -74,7 +74,7 @@ func TestMergesOfTwoPullRequestsRace(t *testing.T) {
 				}
 			}
 			w.handle(one)
-			assert.True(t, began)
+			assert.True(t, began, "there is no write %d", write)
 			w.gate.revive()
 			for _, ev := range []model.Event{one, two} {
 				w.number = ev.Number

@@ -225,7 +225,7 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 	w := set(t)
 	dead := w.wrecks(func() { w.sweep() })
 	writes := w.gate.writes
-	w.sweep() // one sweep leaves some of what it sees to the next, and another one other things
+	w.sweep() // the first one leaves the conflict matrix or the badges to the next: an undisturbed one others than a recovery
 	stands := w.stands([]int{2, 3})
 	want := w.trainEnds([]int{2, 3})
 	require.Contains(t, want, "#2 merged")

@@ -81,7 +81,7 @@ func (m *machine) goTest(ctx context.Context, o options, env, tags []string, arg
 		argv = append(argv, "-tags="+strings.Join(tags, ","))
 	}
 	if slices.Contains(args, "-race") {
-		env = append(slices.Clone(env), "CGO_ENABLED=1") // the detector is a library of C's
+		env = append(slices.Clone(env), "CGO_ENABLED=1") // the race detector needs cgo
 	}
 	cmd := m.command(ctx, env, append(argv, args...)...)
 	out, err := cmd.StdoutPipe()
