@@ -75,13 +75,21 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 
 func TestBranchesAstrayAreBounded(t *testing.T) {
 	h, c, start := gittest.Begun(t)
+	h.Agent(c, "branch", "same")
+	got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.NoError(t, err)
+	assert.Empty(t, got, "a branch at HEAD is not astray")
+
 	sha := side(h, c, "b", start)
 	for i := range 30 {
 		h.Agent(c, "update-ref", fmt.Sprintf("refs/heads/many/%02d", i), sha)
 	}
-	got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
+	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
 	require.NoError(t, err)
 	assert.Len(t, got, 10)
+	h.Agent(c, "checkout", "-q", "--orphan", "unborn")
+	_, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.ErrorContains(t, err, "read HEAD of the checkout", "nobody can say what is astray then")
 	_, err = checkpoint.LeftBranches(gittest.Ctx, c, "--all")
 	assert.Error(t, err)
 	_, err = checkpoint.LeftBranches(gittest.Ctx, h.Open(""), start)

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // assertReset asks git itself whether the checkout is at sha and clean.
@@ -163,14 +164,28 @@ func TestResetRunsNothingThatTheAgentLeft(t *testing.T) {
 	assert.Equal(t, "two\n", gittest.Read(t, c.Dir(), "a.txt"))
 }
 
-func TestResetRefusesWhatIsNotHere(t *testing.T) {
-	h, c, _, sha := gittest.Turn(t)
+func TestResetRefusesWhatCannotBeCheckedOut(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
 	calls := c.NetworkCalls()
 	assert.ErrorContains(t, checkpoint.Reset(gittest.Ctx, c, "HEAD"), "not a commit id")
 	assert.ErrorContains(t, checkpoint.Reset(gittest.Ctx, c, "00000000000000000000000000000000deadbeef"), "not here")
 	assertReset(t, h, c, "agent/x", sha)
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.ErrorContains(t, checkpoint.Reset(gittest.Ctx, h.Open(""), sha), "no branch was restored")
+
+	was := gittest.Read(t, c.Dir(), ".git", "config")
+	tree := func(row string) string {
+		t.Helper()
+		out, err := c.Tell(gittest.Ctx, []byte(row), "mktree")
+		require.NoError(t, err)
+		return syntax.Line(out)
+	}
+	inner := tree("100644 blob " + h.Agent(c, "rev-parse", sha+":a.txt") + "\tconfig\n")
+	evil := h.Agent(c, "commit-tree", "-m", "evil", "-p", start, tree("040000 tree "+inner+"\t.git\n"))
+	require.ErrorContains(t, checkpoint.Reset(gittest.Ctx, c, evil), "reset checkout to "+evil, "its tree reaches into the git directory")
+	assert.Equal(t, was, gittest.Read(t, c.Dir(), ".git", "config"))
+	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
+	assertReset(t, h, c, "agent/x", sha)
 }
 
 func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
@@ -188,6 +203,11 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	assert.Equal(t, sha, tip())
 	h.Agent(c, "branch", "-q", "-f", "agent/x", start)
 	assert.Equal(t, start, tip())
+	for _, head := range []string{start, sha} {
+		got, err := checkpoint.Tip(gittest.Ctx, c, head)
+		require.NoError(t, err)
+		assert.Equal(t, start, got, "whether or not HEAD is there")
+	}
 	h.Agent(c, "branch", "-q", "-D", "agent/x")
 	assert.Empty(t, tip())
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
@@ -228,30 +248,4 @@ func TestResetDoesNotFollowALinkInThePlaceOfADirectory(t *testing.T) {
 	assert.Equal(t, "elsewhere\n", gittest.Read(t, outside, "src/b.txt"))
 	assert.FileExists(t, filepath.Join(outside, "src/c.txt"))
 	assertReset(t, h, c, "agent/x", head)
-}
-
-func TestHEADIsWhatGitSaysWhereverItPoints(t *testing.T) {
-	h, c, start, sha := gittest.Turn(t)
-	is := func(want string) {
-		t.Helper()
-		head, err := c.Head(gittest.Ctx)
-		require.NoError(t, err)
-		assert.Equal(t, want, head)
-		assert.Equal(t, want, h.Agent(c, "rev-parse", "HEAD^{commit}"))
-	}
-	is(sha)
-	h.Agent(c, "pack-refs", "--all")
-	is(sha)
-	h.Agent(c, "checkout", "-q", "--detach", start)
-	is(start)
-	h.Agent(c, "update-ref", "refs/other/x", sha)
-	h.Agent(c, "symbolic-ref", "HEAD", "refs/other/x")
-	is(sha)
-	h.Agent(c, "symbolic-ref", "refs/heads/alias", "refs/heads/agent/x")
-	h.Agent(c, "symbolic-ref", "HEAD", "refs/heads/alias")
-	is(sha)
-	gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/agent/x": "00000000000000000000000000000000deadbeef\n"})
-	_, err := c.Head(gittest.Ctx)
-	var failed *git.Error
-	assert.ErrorAs(t, err, &failed, "git says what is broken")
 }

@@ -1,12 +1,10 @@
 package checkpoint_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -196,49 +194,6 @@ func TestRestoreTakesCredentialsOut(t *testing.T) {
 	assert.NoFileExists(t, include)
 	assert.NoFileExists(t, key)
 	assert.FileExists(t, outside, "only the runner's temporary directory is ours to clean")
-}
-
-func TestOpenRefusesAURLThatIsNone(t *testing.T) {
-	for _, url := range []string{"", "octo/widgets", "https://x:y@github.com/octo/widgets"} {
-		_, err := git.Open(gittest.Ctx, git.Options{URL: url, Temp: t.TempDir(), Now: time.Now})
-		assert.ErrorContains(t, err, "want https://HOST/OWNER/NAME", url)
-	}
-}
-
-func TestServerThatRefusesIsClassified(t *testing.T) {
-	h := gittest.NewHub(t)
-	head := h.Tip("main")
-	answer := func(code int) func(http.ResponseWriter, *http.Request) bool {
-		return func(w http.ResponseWriter, _ *http.Request) bool {
-			http.Error(w, "no", code)
-			return true
-		}
-	}
-	for name, test := range map[string]struct {
-		refuse func(http.ResponseWriter, *http.Request) bool
-		token  string
-		want   git.Failure
-	}{
-		"no credential":    {nil, "", git.Denied},
-		"wrong credential": {nil, "wrong-one", git.Denied},
-		"403":              {answer(403), gittest.Token, git.Denied},
-		"404":              {answer(404), gittest.Token, git.NotFound},
-		"502":              {answer(502), gittest.Token, git.Unreachable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h.Behave(false, test.refuse)
-			c := h.Open("", func(o *git.Options) { o.Token = test.token })
-			err := checkpoint.Restore(gittest.Ctx, c, "main", "", head)
-			var failed *git.Error
-			require.ErrorAs(t, err, &failed)
-			assert.Equal(t, test.want, failed.Failure, failed.Stderr)
-			assert.Equal(t, 128, failed.Exit)
-			assert.NotContains(t, err.Error(), "wrong-one")
-		})
-	}
-	h.Behave(true, nil)
-	c := h.Open("", func(o *git.Options) { o.Token = "" })
-	assert.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", head), "a public repository is read without a credential")
 }
 
 func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {

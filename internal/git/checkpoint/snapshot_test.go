@@ -241,12 +241,16 @@ func TestASnapshotLeavesOutWhatCannotBeRead(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(c.Dir(), "pipe"), 0o600))
 	require.NoError(t, os.Remove(filepath.Join(c.Dir(), "b.txt")))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(c.Dir(), "b.txt"), 0o600))
+	gittest.Write(t, c.Dir(), map[string]string{"new.bin": "x"})
+	for _, large := range []string{"sub/c.txt", "new.bin"} { // which GitHub would refuse
+		require.NoError(t, os.Truncate(filepath.Join(c.Dir(), large), 100<<20+1)) // a hole, which takes no place
+	}
 	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
 	require.NoError(t, err)
-	got := listing(t, c, sha)
-	assert.Equal(t, "two", got["a.txt"])
-	assert.NotContains(t, got, "pipe")
-	assert.NotContains(t, got, "nested")
+	// Their sizes: what is in a large file would be a long failure.
+	assert.Equal(t, ".gitignore 6\nREADME.md 8\na.txt 4\nb.txt 2\nsub/c.txt 2", ask(t, c, "ls-tree", "-r", "--format=%(path) %(objectsize)", sha))
+	assert.Equal(t, "two", ask(t, c, "show", sha+":a.txt"))
+	assert.Equal(t, "c", ask(t, c, "show", sha+":sub/c.txt"), "as it was before it grew")
 }
 
 func TestASnapshotWhileFilesComeAndGo(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -94,4 +95,47 @@ func largeFile(t *testing.T) string {
 	file := t.TempDir() + "/large"
 	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("words ", 200_000)), 0o600))
 	return file
+}
+
+// ours is a repository with a commit of ours on top of start.
+func ours(t *testing.T) (r *gittest.Repo, c *git.Checkout, start, sha string) {
+	t.Helper()
+	r = gittest.NewRepo(t, gittest.GitPath())
+	start = r.Commit("start", gittest.Texts("a.txt", "one\n"))
+	r.Git("reset", "-q", "--hard", start)
+	sha, made, err := gittest.Commit(r.C, "answer the review")
+	require.NoError(t, err)
+	require.True(t, made)
+	return r, r.C, start, sha
+}
+
+func TestOnlyACommitOfOursIsReworded(t *testing.T) {
+	r, c, start, sha := ours(t)
+	gittest.Write(t, c.Dir(), map[string]string{"b.txt": "b\n"})
+	head, _, err := gittest.Commit(c, "and tests")
+	require.NoError(t, err)
+	add := func(message string) string { return strings.TrimSpace(message) + "\n\nTurn: 5" }
+	for name, kept := range map[string]struct {
+		head, from string
+		known      []string
+		message    func(string) string
+	}{
+		"the head that the turn began at": {start, start, nil, add},
+		"one that the server has":         {head, start, []string{head}, add},
+		"one that reads so already":       {head, start, nil, strings.TrimSpace},
+	} {
+		done, err := commits.Reword(gittest.Ctx, c, kept.from, kept.head, kept.known, kept.message)
+		require.NoError(t, err)
+		assert.Equal(t, kept.head, done.Head, name)
+		require.NoError(t, commits.Follow(gittest.Ctx, c, done))
+		assert.Equal(t, head, r.Git("rev-parse", "HEAD"), name)
+	}
+
+	done, err := commits.Reword(gittest.Ctx, c, start, head, nil, add)
+	require.NoError(t, err)
+	require.NoError(t, commits.Follow(gittest.Ctx, c, done))
+	assert.Equal(t, done.Head, r.Git("rev-parse", "refs/heads/main"))
+	assert.Equal(t, "and tests\n\nTurn: 5", strings.TrimSpace(r.Git("log", "-1", "--format=%B")))
+	assert.Equal(t, sha, r.Git("rev-parse", "HEAD~1"), "the one before it stays as it is")
+	assert.Equal(t, r.Git("rev-parse", head+"^{tree}"), r.Git("rev-parse", "HEAD^{tree}"))
 }

@@ -116,6 +116,25 @@ func TestReplayTakesAMergeAsWhatItChanged(t *testing.T) {
 	assert.Equal(t, "b\n", gittest.Read(t, c.Dir(), "b.txt"))
 }
 
+func TestAMergeIsKeptWhereWorkMovesToAnotherHead(t *testing.T) {
+	r, c, start, _ := ours(t)
+	linear := r.Commit("linear", gittest.Texts("own.txt", "own\n"), start)
+	onto := r.Commit("by a person", gittest.Texts("b.txt", "b\n"), start)
+	merge := r.Commit("merge the side", nil, linear, r.Commit("on the side", nil, start))
+	r.Git("reset", "-q", "--hard", linear)
+	now, err := commits.ReplayOrMerge(gittest.Ctx, c, start, linear, onto, "Merge branch 'agent/x'")
+	require.NoError(t, err)
+	assert.Equal(t, onto+" linear", r.Git("log", "-1", "--format=%P %s", now), "without a merge it is replayed")
+
+	r.Git("reset", "-q", "--hard", merge)
+	now, err = commits.ReplayOrMerge(gittest.Ctx, c, start, merge, onto, "Merge branch 'agent/x'\n")
+	require.NoError(t, err)
+	assert.Equal(t, onto+" "+merge+" Merge branch 'agent/x'", r.Git("log", "-1", "--format=%P %s", now))
+	assert.Equal(t, now, r.Git("rev-parse", "refs/heads/main"))
+	assert.Equal(t, "own\n", gittest.Read(t, c.Dir(), "own.txt"))
+	assert.Equal(t, "b\n", gittest.Read(t, c.Dir(), "b.txt"))
+}
+
 func TestMergeBringsTheBaseIn(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
