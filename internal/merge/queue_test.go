@@ -1,10 +1,12 @@
 package merge_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -51,4 +53,18 @@ func TestQueueFailure(t *testing.T) {
 			assert.Equal(t, []model.Check{{Name: "red", State: model.CheckFailed}}, f.Checks, reason)
 		}
 	}
+}
+
+func TestAPlaceInGitHubsQueueAsPeopleReadIt(t *testing.T) {
+	t.Parallel()
+	in := with(func(m *model.MergeMarker) { m.Strategy, m.Queue = model.StrategyQueue, &model.QueueMark{In: true} })
+	var all []string
+	for _, state := range []string{"QUEUED", "AWAITING_CHECKS", "MERGEABLE", "UNMERGEABLE", "LOCKED", "`NEW` @state <b>"} {
+		all = append(all, merge.QueueText(pull(), in, model.QueueView{Entry: &model.QueueEntry{State: state, Position: 2}}))
+	}
+	in.Queue.In = false
+	all = append(all, merge.QueueText(pull(), in, model.QueueView{}))
+	in.Queue.In = true
+	all = append(all, merge.QueueText(pull(), in, model.QueueView{}), merge.QueueText(pull(), in, model.QueueView{Left: &model.QueueExit{ID: "2"}}))
+	golden.Text(t, "queue.md", strings.Join(all, "\n\n")+"\n")
 }
