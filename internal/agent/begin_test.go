@@ -105,6 +105,26 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 	}
 }
 
+func TestARoadmapIsTheListInAnIssue(t *testing.T) {
+	dir := checkoutOf(t, map[string]string{"greet.txt": letter})
+	out := built(t, dir, issue(model.AskRoadmap, "# Greetings\r\n\r\nPeople feel welcome.\r\n\r\n- [ ] Say *hello* to everybody in her house!  \r\n* [x] \u00dc\u00dc\r\n  - a part of it\r\n1. not this\n<!--\n- hidden\n-->\n"))
+	item := func(key, title string, needs ...string) model.RoadmapItem {
+		return model.RoadmapItem{Key: key, Title: title, Flow: model.AskSmallJob, Needs: append([]string{}, needs...), Acceptance: "It is done as the roadmap's issue says."}
+	}
+	assert.Equal(t, model.Outcome{
+		Title: "Greet people", Goal: "People feel welcome.", Summary: "The 2 entries of the list, one after the other.",
+		RoadmapItems: []model.RoadmapItem{item("1-say-hello-to-everybody-in-her", "Say *hello* to everybody in her house!"), item("2", "\u00dc\u00dc", "1-say-hello-to-everybody-in-her")},
+	}, out)
+
+	more := issue(model.AskRoadmap, "- one")
+	more.Feedback = []model.Feedback{{ID: 1, Body: "- two\n"}, {ID: 2, Body: "Thanks."}}
+	out = built(t, dir, more)
+	assert.Equal(t, []model.RoadmapItem{item("1-one", "one"), item("2-two", "two", "1-one")}, out.RoadmapItems, "what was said later comes later")
+	assert.Equal(t, "Thanks.", out.Goal, "a list is no goal")
+	assert.Equal(t, model.Outcome{BlockedReason: "this agent makes a roadmap of the list in an issue; there is none in this one"}, built(t, dir, issue(model.AskRoadmap, "Do it all.\n\n1. one")))
+	assert.Equal(t, map[string]string{"greet.txt": letter}, grown(t, dir), "it changes nothing")
+}
+
 func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	in := func(path string) string {
 		return diffBlock("--- a/"+path, "+++ b/"+path, "@@ -1 +1 @@", "-x", "+y")
