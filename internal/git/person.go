@@ -89,7 +89,7 @@ func reaches(s Setting) bool {
 func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	settings := append(slices.Clone(c.person.settings), Setting{"remote.origin.url", c.Opt.URL})
 	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects, "TMPDIR=" + c.Opt.Temp})
-	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin, alone: true}, env, settings)
+	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin, alone: true}, env, settings, func(said string) string { return said })
 }
 
 // AsOwner runs a command in a working tree in the person's environment, without hooks and network.

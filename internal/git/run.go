@@ -180,19 +180,14 @@ func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, 
 	}
 	defer r.Close()
 	settings := []Setting{
-		{"remote.origin.url", r.Address}, {"http.proxy", ""}, {"http.followRedirects", "false"}, {"core.askPass", ""}, {"credential.helper", ""},
+		{"remote.origin.url", r.Address}, {"protocol.version", "2"}, {"protocol.allow", "never"}, {"protocol.git.allow", "always"},
 	}
-	env := c.OwnEnv()
-	out, err := c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin}, env, settings)
-	var failed *Error
-	if errors.As(err, &failed) {
-		failed.Stderr = c.Redact(r.Reword(failed.Stderr))
-	}
-	return out, err
+	env := c.OwnEnv("GIT_PROXY_COMMAND=") // none, whatever core.gitProxy says
+	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin}, env, settings, r.Reword)
 }
 
-// talk runs a command that talks to a server with these settings.
-func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Setting) ([]byte, error) {
+// talk runs a command that talks to a server with these settings, and rewords what it says of a failure.
+func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Setting, reword func(string) string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
 	if c.Partial {
@@ -206,8 +201,9 @@ func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Se
 		}
 	}
 	var failed *Error
-	if errors.As(err, &failed) && failed.Failure == "" {
-		failed.Failure = classify(failed.Stderr)
+	if errors.As(err, &failed) {
+		failed.Stderr = c.Redact(reword(failed.Stderr))
+		failed.Failure = cmp.Or(failed.Failure, classify(failed.Stderr))
 	}
 	return out, err
 }

@@ -66,6 +66,32 @@ func (s *Server) Serve(listener net.Listener, handler http.Handler) {
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it always ends with an error
 }
 
+// ServeConns begins to serve connections on which something else than HTTP is spoken. The context ends with the server, and a
+// connection is closed then, or when handle is done with it.
+func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, net.Conn)) {
+	ctx, end := context.WithCancel(context.Background())
+	s.end, s.server = end, &http.Server{} // which serves nobody
+	closed := context.AfterFunc(ctx, func() { _ = listener.Close() }) // nobody is served after that
+	s.serving.Go(func() {
+		defer closed()
+		defer func() { _ = listener.Close() }() // as above
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.slots <- struct{}{}
+			s.serving.Go(func() {
+				defer func() { <-s.slots }()
+				over := context.AfterFunc(ctx, func() { _ = conn.Close() }) // it is of no more use
+				defer over()
+				handle(ctx, conn)
+				_ = conn.Close() // as above
+			})
+		}
+	})
+}
+
 // Also serves another listener, until that is closed or the server ends.
 func (s *Server) Also(listener net.Listener) {
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // as above

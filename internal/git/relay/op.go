@@ -96,59 +96,45 @@ func (o Op) due(at map[string]string) (due []Move) {
 	return due
 }
 
-// vetPush reads the commands of a push that precede the pack. It is an error unless they are exactly the moves that are due
-// given the server's refs, with nothing that changes how the server handles them: no push options and no certificate. The
-// shallow commits have to be ours.
-func (o Op) vetPush(body io.Reader, at map[string]string, boundary []byte) (read []byte, err error) {
-	said, err := readPushRequest(body)
-	if err != nil {
-		return nil, err
-	}
-	if said.probe() {
-		return said.raw, expectEOF(body)
-	}
+// vetPush is an error unless the commands of a push are exactly the moves that are due given the server's refs, with nothing that
+// changes how the server handles them: no push options and no certificate. The shallow commits have to be ours.
+func (o Op) vetPush(said pushRequest, at map[string]string, boundary []byte) error {
 	byRef := func(a, b Move) int { return strings.Compare(a.Ref, b.Ref) }
 	due := slices.SortedFunc(slices.Values(o.due(at)), byRef)
 	moves := slices.SortedFunc(slices.Values(said.moves), byRef)
 	switch {
-	case at == nil:
-		return nil, errors.New("a push by somebody who was not told where refs are")
 	case len(moves) == 0 || !slices.Equal(moves, due):
-		return nil, fmt.Errorf("not the moves that are to be made: %.200q", said.moves)
+		return fmt.Errorf("not the moves that are to be made: %.200q", said.moves)
 	case o.Atomic && !slices.Contains(said.capabilities, "atomic"):
-		return nil, errors.New("a push of some of the moves")
+		return errors.New("a push of some of the moves")
 	}
-	return said.raw, said.checkCapabilities(boundary)
+	return said.checkCapabilities(boundary)
 }
 
-// vetRead reads the first command of a request to upload-pack, or all of a listing. It is an error unless that belongs to
-// the operation; second reports a protocol version 2 command, of which a request has one
-// (https://git-scm.com/docs/protocol-v2#_command_request).
-func (o Op) vetRead(body io.Reader, second bool) (read []byte, err error) {
-	read, err = readPktLine(body)
+// readRequest reads a request to upload-pack, which has one command (https://git-scm.com/docs/protocol-v2#_command_request): nil
+// if git is done. It is an error unless the command belongs to the operation.
+func (o Op) readRequest(in io.Reader) ([]byte, error) {
+	read, err := readPktLine(in)
+	if errors.Is(err, io.EOF) || string(read) == flush {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	said := strings.TrimSuffix(string(read[4:]), "\n")
-	switch {
-	case second && said == "command=ls-refs":
-	case second && said == "command=fetch" && o.fetch:
-		return read, nil
-	case !second && strings.HasPrefix(said, "want ") && o.fetch:
-		return read, nil
-	default:
+	if said != "command=ls-refs" && (said != "command=fetch" || !o.fetch) {
 		return nil, fmt.Errorf("a command that is no part of it: %.100q", said)
 	}
 	for {
-		more, err := readPktLine(body)
+		more, err := readPktLine(in)
 		if err != nil {
 			return nil, err
 		}
 		read = append(read, more...)
 		switch {
 		case string(more) == flush:
-			return read, expectEOF(body)
-		case len(read) > saidLimit:
+			return read, nil
+		case len(read) > readLimit:
 			return nil, errRequestTooLong
 		}
 	}

@@ -3,11 +3,10 @@ package relay
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,6 +22,15 @@ func pushOf(able string, moves ...Move) string {
 		said, able = said+pkt(m.From+" "+m.To+" "+m.Ref+"\x00"+able), ""
 	}
 	return said + "0000"
+}
+
+// vetted is why a push is refused.
+func vetted(allowed Op, text string, at map[string]string, boundary []byte) error {
+	said, err := readPushRequest(strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return allowed.vetPush(said, at, boundary)
 }
 
 func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
@@ -66,14 +74,10 @@ func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
 		"those that are where they were":       {many, at, pushOf("", Move{here, ZeroID, x}), true},
 		"one of them that is not":              {many, at, pushOf("", Move{here, ZeroID, x}, Move{there, ZeroID, stage}), false},
 		"one of them that is gone":             {many, at, pushOf("", Move{here, ZeroID, x}, Move{here, ZeroID, gone}), false},
-		"none of them":                         {many, elsewhere, pushOf(""), true}, // which asks nothing
+		"none of them":                         {many, elsewhere, pushOf(""), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pack := strings.NewReader("PACK")
-			if test.said == "0000" {
-				pack = strings.NewReader("")
-			}
-			_, err := test.allowed.vetPush(io.MultiReader(strings.NewReader(test.said), pack), test.at, nil)
+			err := vetted(test.allowed, test.said+"PACK", test.at, nil)
 			assert.Equal(t, test.right, err == nil, "%v", err)
 		})
 	}
@@ -81,104 +85,96 @@ func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
 
 func TestWhatIsReadIsWhatWasAskedFor(t *testing.T) {
 	list := pkt("command=ls-refs\n") + pkt("agent=git/2.39.5") + "0001" + pkt("peel\n") + pkt("ref-prefix refs/heads/x\n") + "0000"
-	want := pkt("want "+here+" side-band-64k\n") + "0000" + pkt("done\n")
 	fetch := pkt("command=fetch") + "0001" + pkt("want "+here+"\n") + "0000"
 	for name, test := range map[string]struct {
 		said        string
-		second      bool
-		list, fetch bool
+		list, fetch int // the requests that are passed on; -1: there is one that is refused
 	}{
-		"a listing":                     {list, true, true, true},
-		"a listing of an old client":    {list, false, false, false},
-		"a listing and more":            {list + fetch, true, false, false},
-		"a listing that breaks off":     {list[:len(list)-4], true, false, false},
-		"a listing without an end":      {pkt("command=ls-refs") + strings.Repeat(pkt("ref-prefix "+strings.Repeat("x", 60000)), 80), true, false, false},
-		"a fetch":                       {fetch, true, false, true},
-		"a fetch of an old client":      {want, false, false, true},
-		"a fetch of an old one, as new": {want, true, false, false},
-		"a fetch of a new one, as old":  {fetch, false, false, false},
-		"another command":               {pkt("command=object-info") + "0001" + pkt("oid "+here) + "0000", true, false, false},
-		"a push":                        {pkt(rightMove) + "0000", false, false, false},
-		"a flush":                       {"0000", true, false, false},
-		"nothing":                       {"", true, false, false},
+		"a listing":                 {list, 1, 1},
+		"a listing and more":        {list + fetch, -1, 2},
+		"a listing, and the end":    {list + "0000" + fetch, 1, 1},
+		"a listing that breaks off": {list[:len(list)-4], -1, -1},
+		"a listing without an end":  {pkt("command=ls-refs") + strings.Repeat(pkt("ref-prefix "+strings.Repeat("x", 60000)), 1200), -1, -1},
+		"a fetch":                   {fetch, -1, 1},
+		"a fetch of an old client":  {pkt("want "+here+" side-band-64k\n") + "0000" + pkt("done\n"), -1, -1},
+		"another command":           {pkt("command=object-info") + "0001" + pkt("oid "+here) + "0000", -1, -1},
+		"a push":                    {pkt(rightMove) + "0000", -1, -1},
+		"a flush":                   {"0000", 0, 0},
+		"nothing":                   {"", 0, 0},
+		"no line":                   {"zzzz", -1, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for allowed, right := range map[*Op]bool{&Listing: test.list, &Fetching: test.fetch} {
-				_, err := allowed.vetRead(strings.NewReader(test.said), test.second)
-				assert.Equal(t, right, err == nil, "%s: %v", allowed, err)
+			for allowed, want := range map[*Op]int{&Listing: test.list, &Fetching: test.fetch} {
+				in, n := strings.NewReader(test.said), 0
+				for {
+					request, err := allowed.readRequest(in)
+					if err != nil {
+						n = -1
+					}
+					if request == nil {
+						break
+					}
+					n++
+				}
+				assert.Equal(t, want, n, allowed)
 			}
 		})
 	}
 }
 
-// advertised is what is read of an advertisement, in pieces of so many bytes, and what it notes.
-func advertised(text []byte, size int) (passed []byte, noted map[string]string, err error) {
-	a := &advertisement{in: bufio.NewReader(bytes.NewReader(text)), at: map[string]string{"refs/heads/x": ""}}
-	a.note = func(at map[string]string) { noted = at }
-	passed, err = io.ReadAll(bufio.NewReaderSize(a, size))
-	return passed, noted, err
+// advertised is what git gets of an advertisement, and the lines that are shown.
+func advertised(text []byte, second bool) (passed []byte, lines []string, err error) {
+	var out bytes.Buffer
+	err = passRefs(bufio.NewReader(bytes.NewReader(text)), &out, second, func(line string) { lines = append(lines, line) })
+	return out.Bytes(), lines, err
 }
 
-func TestWhereTheServersRefsAreIsNotedAndPassedOn(t *testing.T) {
-	said := pkt("# service=git-receive-pack\n") + "0000" + pkt(there+" refs/heads/a\x00report-status\n") + pkt(here+" refs/heads/x\n") + pkt("shallow "+there) + "0000"
-	for _, size := range []int{16, 64, 1 << 20} {
-		passed, noted, err := advertised([]byte(said), size)
+func TestGitGetsWhatTheServerHasAsItsOwnProtocolSaysIt(t *testing.T) {
+	refs := pkt(there+" refs/heads/a\x00report-status\n") + pkt(here+" refs/heads/x\n") + pkt("shallow "+there) + "0000"
+	for _, ahead := range []string{"", pkt("# service=git-receive-pack\n") + "0000"} {
+		passed, lines, err := advertised([]byte(ahead+refs), false)
 		require.NoError(t, err)
-		assert.Equal(t, said, string(passed))
-		assert.Equal(t, map[string]string{"refs/heads/x": here}, noted, "only what is asked about")
+		assert.Equal(t, refs, string(passed))
+		assert.Equal(t, []string{there + " refs/heads/a", here + " refs/heads/x", "shallow " + there}, lines)
 	}
-	_, noted, err := advertised([]byte(said[:len(said)-4]), 64)
+	able := pkt("version 2\n") + pkt("ls-refs\n") + "0000"
+	passed, _, err := advertised([]byte(pkt("# service=git-upload-pack\n")+"0000"+able), true)
 	require.NoError(t, err)
-	assert.Nil(t, noted, "not all was said")
-	_, _, err = advertised([]byte(said[:len(said)-6]), 64)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, able, string(passed))
+	_, _, err = advertised([]byte(refs), true)
+	require.ErrorContains(t, err, "does not speak version 2")
+	for _, text := range []string{"", refs[:len(refs)-4], refs[:len(refs)-6], "# se", pkt("# service=git-receive-pack\n") + "0000"} {
+		_, _, err = advertised([]byte(text), false)
+		require.Error(t, err, "%q", text)
+	}
 }
 
-// FuzzAdvertisement: what comes through is what there is, up to where it is none of git's.
+// FuzzAdvertisement: what git gets is what stands there, up to the flush.
 func FuzzAdvertisement(f *testing.F) {
-	for _, said := range []string{"", "0000", "0000" + pkt(here+" refs/heads/x") + "0000", pkt("x")[:3], "zzzz", "0005"} {
-		f.Add([]byte(said))
+	for _, said := range []string{"", "0000", "0000" + pkt(here+" refs/heads/x") + "0000", pkt("x")[:3], "zzzz", "0005", pkt("# service=x") + "0000" + pkt("version 2") + "0000"} {
+		f.Add([]byte(said), true)
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		passed, _, err := advertised(text, 64)
-		if !bytes.HasPrefix(text, passed) || err == nil && len(passed) != len(text) {
+	f.Fuzz(func(t *testing.T, text []byte, second bool) {
+		passed, _, err := advertised(text, second)
+		if !bytes.Contains(text, passed) || err == nil && !bytes.HasSuffix(passed, []byte(flush)) {
 			t.Fatalf("%q became %q: %v", text, passed, err)
 		}
 	})
 }
 
-func TestARequestGoesOnUncompressedAndWithItsLength(t *testing.T) {
+func TestARequestGoesOnWithItsLength(t *testing.T) {
 	var seen []string
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
-		seen = append(seen, fmt.Sprintf("%s %q %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.Header.Get("Content-Encoding"), r.ContentLength, len(body)))
-	}))
-	defer server.Close()
-	r := relayOf(t, server.URL, Fetching, packLimit)
-	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000)
-	for _, body := range []string{pkt("command=fetch") + "0000", long} {
-		for _, encoding := range []string{"", "gzip"} {
-			sent := io.Reader(strings.NewReader(body))
-			if encoding != "" {
-				var small bytes.Buffer
-				z := gzip.NewWriter(&small)
-				_, err := io.WriteString(z, body)
-				require.NoError(t, err)
-				require.NoError(t, z.Close())
-				sent = &small
-			}
-			q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.Address+"/git-upload-pack", struct{ io.Reader }{sent})
-			require.NoError(t, err)
-			q.Header.Set("Git-Protocol", "version=2")
-			q.Header.Set("Content-Encoding", encoding)
-			answer, err := http.DefaultClient.Do(q)
-			require.NoError(t, err)
-			require.NoError(t, answer.Body.Close())
-		}
-	}
-	short, streamed := `/git-upload-pack "version=2" "" 21 of 21`, fmt.Sprintf(`/git-upload-pack "version=2" "" -1 of %d`, len(long))
-	assert.Equal(t, []string{short, short, streamed, streamed}, seen)
+		seen = append(seen, fmt.Sprintf("%s %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.ContentLength, len(body)))
+		_, err = io.WriteString(w, "answer")
+		assert.NoError(t, err)
+	})
+	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000) + "0000"
+	answer := talk(t, relayOf(t, url, Fetching, packLimit), strings.NewReader(pkt("command=fetch")+"0000"+long+"0000"))
+	assert.Equal(t, pkt("version 2\n")+pkt("ls-refs\n")+"0000answeranswer", answer)
+	assert.Equal(t, []string{`/git-upload-pack "version=2" 21 of 21`, fmt.Sprintf(`/git-upload-pack "version=2" -1 of %d`, len(long))}, seen)
 }
 
 // allocated is how many bytes were allocated meanwhile, those that are free again included.
@@ -190,35 +186,38 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// through sends a pack of so many bytes through a relay, to the server or from it.
+// through sends a pack of about so many bytes through a relay, to the server or from it.
 func through(t testing.TB, size int64, push bool) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		got, err := io.Copy(io.Discard, r.Body)
 		assert.NoError(t, err)
 		if push {
-			assert.Equal(t, size, got)
+			assert.Greater(t, got, size)
 			return
 		}
 		_, err = io.CopyN(w, zeros{}, size)
 		assert.NoError(t, err)
-	}))
-	defer server.Close()
-	allowed, said, sent := Pushing(one), pkt(rightMove)+"0000", size
+	})
 	if !push {
-		allowed, said = Fetching, pkt("want "+here+"\n")+"0000"
-		sent = int64(len(said))
+		r := relayOf(t, url, Fetching, packLimit)
+		conn, err := net.Dial("tcp4", r.listener.Address)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, greeting(r)+pkt("command=fetch")+"0000"+"0000")
+		require.NoError(t, err)
+		got, err := io.Copy(io.Discard, conn)
+		require.NoError(t, err)
+		require.Greater(t, got, size)
+		return
 	}
-	r := relayOf(t, server.URL, allowed, packLimit)
-	body := io.MultiReader(strings.NewReader(said), io.LimitReader(zeros{}, sent-int64(len(said))))
-	answer, err := http.Post(r.Address+"/"+allowed.service, "", struct{ io.Reader }{body})
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, answer.Body.Close()) }()
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	got, err := io.Copy(io.Discard, answer.Body)
-	require.NoError(t, err)
-	if !push {
-		require.Equal(t, size, got)
+	one, n := object(3, 1<<20), size>>20
+	parts := []io.Reader{strings.NewReader(pkt(rightMove) + "0000" + packHead(int(n)))}
+	for range n {
+		parts = append(parts, strings.NewReader(one))
 	}
+	r := relayOf(t, url, Pushing(Move{here, there, "refs/heads/x"}), packLimit)
+	talk(t, r, io.MultiReader(append(parts, strings.NewReader(strings.Repeat("c", 20)))...))
+	require.Empty(t, r.Reword(""))
 }
 
 type zeros struct{}

@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +21,13 @@ type pushRequest struct {
 }
 
 const (
-	saidLimit   = 4 << 20 // limit of that; 80,000 shallow commits are less
-	packetLimit = 65520   // bytes of one pkt-line
+	saidLimit   = 4 << 20  // limit of that; 80,000 shallow commits are less
+	readLimit   = 64 << 20 // bytes of a request to read; a million objects that are wanted are less
+	packetLimit = 65520    // bytes of one pkt-line
 	flush       = "0000"
 )
 
-var errRequestTooLong = fmt.Errorf("over %d bytes ahead of the pack", saidLimit)
+var errRequestTooLong = errors.New("more than such a request has")
 
 // readPushRequest reads exactly what precedes the pack. Anything that git does not send is an error, even if servers
 // tolerate it: they might interpret it differently.
@@ -84,8 +84,10 @@ func readPktLine(r io.Reader) ([]byte, error) {
 	return raw, nil
 }
 
-// probe reports whether the request is empty: git sends one before a large pack to check its access.
-func (o pushRequest) probe() bool { return string(o.raw) == flush }
+// hasPack reports whether a pack follows: none if nothing but deletions is asked for.
+func (o pushRequest) hasPack() bool {
+	return slices.ContainsFunc(o.moves, func(m Move) bool { return m.To != ZeroID })
+}
 
 // checkCapabilities is an error for a capability that git does not need, or a shallow commit outside the boundary.
 func (o pushRequest) checkCapabilities(boundary []byte) error {
@@ -103,65 +105,6 @@ func (o pushRequest) checkCapabilities(boundary []byte) error {
 		plain := slices.Contains([]string{"report-status", "report-status-v2", "side-band-64k", "quiet", "atomic"}, able)
 		if !plain && able != "object-format=sha1" && !(valued && (name == "agent" || name == "session-id")) {
 			return fmt.Errorf("a capability that is not needed: %.100q", able)
-		}
-	}
-	return nil
-}
-
-// expectEOF is an error if anything follows.
-func expectEOF(r io.Reader) error {
-	switch n, err := io.ReadFull(r, make([]byte, 1)); {
-	case n > 0:
-		return errors.New("something follows the end")
-	case !errors.Is(err, io.EOF):
-		return fmt.Errorf("read the end: %w", err)
-	}
-	return nil
-}
-
-// advertisement passes on the server's ref advertisement, and records it once it is complete
-// (https://git-scm.com/docs/gitprotocol-http#_smart_server_response): first the name of the service and a flush, then a
-// line for each ref and a flush.
-type advertisement struct {
-	io.Closer
-	in      *bufio.Reader
-	left    []byte // of the last pkt-line
-	flushes int
-	at      map[string]string // of the refs that it has as keys
-	note    func(at map[string]string)
-}
-
-func (a *advertisement) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if len(a.left) == 0 {
-			if err := a.next(); err != nil {
-				return n, err
-			}
-		}
-		some := copy(p[n:], a.left)
-		a.left, n = a.left[some:], n+some
-	}
-	return n, nil
-}
-
-func (a *advertisement) next() error {
-	raw, err := readPktLine(a.in)
-	if errors.Is(err, io.EOF) {
-		return io.EOF
-	}
-	if err != nil {
-		return fmt.Errorf("read refs of the server: %w", err)
-	}
-	if a.left = raw; string(raw) == flush {
-		if a.flushes++; a.flushes == 2 {
-			a.note(a.at)
-		}
-		return nil
-	}
-	text, _, _ := strings.Cut(string(raw[4:]), "\x00")
-	if sha, ref, ok := strings.Cut(strings.TrimSuffix(text, "\n"), " "); ok && syntax.IsSHA(sha) {
-		if _, asked := a.at[ref]; asked {
-			a.at[ref] = sha
 		}
 	}
 	return nil

@@ -2,10 +2,10 @@ package relay
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -48,7 +48,7 @@ func TestOnlyTheOneMoveIsRight(t *testing.T) {
 		pkt(ZeroID + " " + there + " refs/heads/x"): false, pkt(here + " " + here + " refs/heads/x"): false, pkt(here + " " + there + " refs/heads/y"): false,
 		pkt(rightMove+"\x00quiet") + pkt(here+" "+ZeroID+" refs/heads/main"): false,
 	} {
-		_, err := Pushing(one).vetPush(strings.NewReader(said+"0000PACK"), at, boundary)
+		err := vetted(Pushing(one), said+"0000PACK", at, boundary)
 		assert.Equal(t, right, err == nil, "%q: %v", said, err)
 	}
 }
@@ -87,52 +87,84 @@ func FuzzHear(f *testing.F) {
 	})
 }
 
-// relayOf is a relay to a server which has said where refs are.
+// relayOf is a relay to a server, which limits what a connection may send after its greeting.
 func relayOf(t testing.TB, url string, allowed Op, limit int64) *Relay {
 	t.Helper()
 	r, err := Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil)
 	require.NoError(t, err)
 	t.Cleanup(r.Close)
-	r.limit, r.at = limit, map[string]string{"refs/heads/x": here}
+	r.limit = limit + int64(len(greeting(r)))
 	return r
 }
 
-func TestAPackHasALimit(t *testing.T) {
-	asked := make(chan string, 3)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
-			asked <- string(got)
+// greeting is what git says first.
+func greeting(r *Relay) string {
+	return pkt(r.allowed.service + " /" + r.listener.Secret + "\x00host=127.0.0.1\x00\x00version=2\x00")
+}
+
+// talk says something to a relay as git does, and gives all that it answers before it ends the connection.
+func talk(t testing.TB, r *Relay, said io.Reader) string {
+	t.Helper()
+	conn, err := net.Dial("tcp4", r.listener.Address)
+	require.NoError(t, err)
+	defer conn.Close()
+	go func() {
+		_, _ = io.Copy(conn, struct{ io.Reader }{io.MultiReader(strings.NewReader(greeting(r)), said)}) // the relay may end it before
+	}()
+	answer, _ := io.ReadAll(conn) // as above
+	return string(answer)
+}
+
+// serving is a server that has refs/heads/x, with this answer to requests.
+func serving(t testing.TB, post http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			post(w, r)
+			return
 		}
+		service := r.URL.Query().Get("service")
+		w.Header().Set("Content-Type", "application/x-"+service+"-advertisement")
+		text := pkt("# service="+service+"\n") + "0000"
+		if service == uploadPack {
+			text += pkt("version 2\n") + pkt("ls-refs\n") + "0000"
+		} else {
+			text += pkt(here+" refs/heads/x\x00report-status\n") + "0000"
+		}
+		_, err := io.WriteString(w, text)
+		assert.NoError(t, err)
 	}))
-	const size = 2 << 20
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAPushHasALimit(t *testing.T) {
+	pack := packOf(object(3, 2<<20))
 	opening := pkt(rightMove) + "0000"
-	r := relayOf(t, server.URL, Pushing(one), int64(len(opening))+size)
-	for _, test := range []struct {
-		text string
-		want int
-	}{
-		{opening + strings.Repeat("p", size), http.StatusOK}, {opening + strings.Repeat("p", size+1), http.StatusRequestEntityTooLarge},
-		{"0000", http.StatusOK}, {"0000x", http.StatusBadRequest},
-	} {
-		answer, err := http.Post(r.Address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		assert.Equal(t, test.want, answer.StatusCode)
+	for limit, passed := range map[int64]bool{packLimit: true, int64(len(opening) + len(pack)): true, int64(len(opening)+len(pack)) - 1: false} {
+		var whole []string
+		url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
+				whole = append(whole, string(got))
+			}
+			_, err := io.WriteString(w, "done")
+			assert.NoError(t, err)
+		})
+		r := relayOf(t, url, Pushing(one), limit)
+		answer := talk(t, r, strings.NewReader(opening+pack))
+		assert.Equal(t, passed, strings.HasSuffix(answer, "0000done"), "%.300q", answer)
+		if passed {
+			assert.True(t, slices.Equal([]string{opening + pack}, whole))
+			continue
+		}
+		assert.Empty(t, whole)
+		assert.Contains(t, r.Reword(""), "RPC failed; HTTP 413")
 	}
-	r.Close()
-	server.Close()
-	close(asked)
-	var whole []string
-	for text := range asked {
-		whole = append(whole, text)
-	}
-	assert.True(t, slices.Equal([]string{opening + strings.Repeat("p", size), "0000"}, whole), "and nothing else came in whole: %d", len(whole))
-	assert.ErrorContains(t, expectEOF(io.MultiReader(strings.NewReader(""), broken{})), "broken", "an end that cannot be read is none")
 }
 
 func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 	got := make(chan int, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		assert.NoError(t, rc.EnableFullDuplex())
 		_, err := w.Write([]byte("soon"))
@@ -141,18 +173,20 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 		all, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		got <- len(all)
-	}))
-	defer server.Close()
-	r := relayOf(t, server.URL, Pushing(one), packLimit)
-	said := pkt(rightMove) + "0000" + strings.Repeat("p", 8<<20)
-	answer, err := http.Post(r.Address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, answer.Body.Close()) }()
-	_, err = io.Copy(io.Discard, answer.Body)
-	require.NoError(t, err)
+	})
+	said := pkt(rightMove) + "0000" + packOf(object(3, 8<<20))
+	answer := talk(t, relayOf(t, url, Pushing(one), packLimit), strings.NewReader(said))
+	assert.True(t, strings.HasSuffix(answer, "0000soon"), "%.300q", answer)
 	assert.Len(t, said, <-got, "all of it")
 }
 
-type broken struct{}
-
-func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
+// Git sends no commands where the server's refs are such that there is nothing to do, or that a lease does not hold.
+func TestAPushOfNothingAsksTheServerNothing(t *testing.T) {
+	url := serving(t, func(http.ResponseWriter, *http.Request) { assert.Fail(t, "the server was asked") })
+	for _, said := range []string{"0000", pkt("shallow "+here) + "0000"} {
+		r := relayOf(t, url, Pushing(one), packLimit)
+		answer := talk(t, r, strings.NewReader(said))
+		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", answer)
+		assert.Empty(t, r.Reword(""))
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -14,8 +13,7 @@ import (
 // BenchmarkRelayOfAListing is what one relay costs from its beginning to its end, with the two requests of a listing, and
 // what these cost without it.
 func BenchmarkRelayOfAListing(b *testing.B) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, flush) }))
-	defer upstream.Close()
+	upstream := serving(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, flush) })
 	list := func(url string) {
 		transport := &http.Transport{}
 		defer transport.CloseIdleConnections()
@@ -33,17 +31,17 @@ func BenchmarkRelayOfAListing(b *testing.B) {
 		}
 	}
 	b.Run("relay", func(b *testing.B) {
-		real := Server{URL: upstream.URL, Site: upstream.URL + "/", Log: slog.New(slog.DiscardHandler)}
+		real := Server{URL: upstream, Site: upstream + "/", Log: slog.New(slog.DiscardHandler)}
 		for b.Loop() {
 			r, err := Start(real, Listing, nil)
 			require.NoError(b, err)
-			list(r.Address)
+			require.NotEmpty(b, talk(b, r, strings.NewReader(pkt("command=ls-refs")+flush+flush)))
 			r.Close()
 		}
 	})
 	b.Run("none", func(b *testing.B) {
 		for b.Loop() {
-			list(upstream.URL)
+			list(upstream)
 		}
 	})
 }

@@ -2,10 +2,9 @@ package relay_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -84,7 +83,7 @@ func during(h *gittest.Hub, push func() error, look func(address string, process
 		processes := below(h.T)
 		address := ""
 		for _, p := range processes {
-			if found := gittest.RelayAddress.FindString(p.argv); found != "" {
+			if found := gittest.RelayAddress.FindString(p.environ); found != "" {
 				address = found
 			}
 		}
@@ -96,31 +95,25 @@ func during(h *gittest.Hub, push func() error, look func(address string, process
 // pkt is a pkt-line.
 func pkt(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 
-func gzipped(t *testing.T, text string) string {
+// asking says something to the relay as an outsider who knows its address, and gives all that it answers before it ends the
+// connection: first what the server has, if what it was greeted with belongs to the operation.
+func asking(t *testing.T, address, service, said string) string {
 	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, err := w.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.String()
+	host, path, _ := strings.Cut(strings.TrimPrefix(address, "git://"), "/")
+	return dialog(t, host, pkt(service+" /"+path+"\x00host="+host+"\x00\x00version=2\x00")+said)
 }
 
-// asking makes a request as an outsider and gives the answer with its body.
-func asking(t *testing.T, method, target, body string, header ...string) (*http.Response, string) {
+// dialog says something to whoever listens, and gives all of the answer.
+func dialog(t *testing.T, host, said string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(gittest.Ctx, method, target, strings.NewReader(body))
+	conn, err := net.Dial("tcp4", host)
 	require.NoError(t, err)
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Add(header[i], header[i+1])
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	require.NoError(t, err, "%s %s", method, target)
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, said)
 	require.NoError(t, err)
-	return answer, string(text)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	answer, _ := io.ReadAll(conn) // what there is before it is cut off
+	return string(answer)
 }
 
 func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
@@ -141,46 +134,43 @@ func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var upstream []string
+	watch := func() {
+		upstream = nil
+		h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			upstream = append(upstream, r.Method)
+			return false
+		})
+	}
 	push := func() error {
 		return transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 	}
 	require.NoError(t, during(h, push, func(address string, _ []process) {
-		h.Behave(true, func(_ http.ResponseWriter, r *http.Request) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			upstream = append(upstream, r.Method+" "+r.URL.String())
-			return false
-		})
-		host := address[:strings.LastIndex(address, "/")]
-		for _, target := range []string{
-			"GET /info/refs?service=git-upload-pack", "GET /info/refs", "GET /info/refs?service=git-receive-pack&x=1", "POST /git-upload-pack", "GET /git-receive-pack",
-			"POST /git-receive-pack?x", "POST /info/refs?service=git-receive-pack", "GET /../octo/widgets/info/refs?service=git-receive-pack", "GET /HEAD", "PUT /git-receive-pack",
-			"GET //info/refs?service=git-receive-pack", "GET ",
+		watch()
+		host, secret, _ := strings.Cut(strings.TrimPrefix(address, "git://"), "/")
+		right := "git-receive-pack /" + secret + "\x00host=" + host + "\x00"
+		for _, said := range []string{
+			"", "0000", "zzzz", pkt(""), pkt("git-receive-pack"), pkt("git-upload-pack /" + secret + "\x00host=x\x00\x00version=2\x00"), pkt("git-upload-archive /" + secret), pkt("git-receive-pack /"),
+			pkt("git-receive-pack /" + strings.Repeat("0", 48)), pkt("git-receive-pack /octo/widgets"), pkt("git-receive-pack /" + secret[1:]), pkt("git-receive-pack /" + secret + "0"),
+			pkt("git-receive-pack " + secret), pkt("git-receive-pack  /" + secret), pkt("GIT-RECEIVE-PACK /" + secret), right, pkt(right)[:20], "GET /" + secret + "/info/refs?service=git-receive-pack HTTP/1.0\r\n\r\n",
 		} {
-			method, path, _ := strings.Cut(target, " ")
-			answer, _ := asking(t, method, address+path, "0000")
-			assert.Equal(t, http.StatusNotFound, answer.StatusCode, target)
-		}
-		for _, secret := range []string{"", "/", "/" + strings.Repeat("0", 48), "/octo/widgets", address[len(host) : len(address)-1], address[len(host):] + "0"} {
-			answer, _ := asking(t, "GET", host+secret+"/info/refs?service=git-receive-pack", "")
-			assert.Equal(t, http.StatusNotFound, answer.StatusCode, secret)
+			assert.Regexp(t, "^.{4}ERR refused, since this is a push: ", dialog(t, host, said), "%q", said)
 		}
 		assert.Empty(t, upstream, "the server was asked nothing")
 	}))
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
-			upstream = nil
 			h.Git(h.Bare, "update-ref", "refs/heads/agent/x", start)
 			err := during(h, push, func(address string, _ []process) {
-				h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
-					upstream = append(upstream, r.Method+" "+r.URL.String())
-					return false
-				})
-				for encoding, sent := range map[string]string{"": body, "gzip": gzipped(t, body), "br": body} {
-					answer, _ := asking(t, "POST", address+"/git-receive-pack", sent, "Content-Encoding", encoding)
-					assert.GreaterOrEqual(t, answer.StatusCode, 400, encoding)
+				watch()
+				answer := asking(t, address, "git-receive-pack", body)
+				_, after, told := strings.Cut(answer, "0000")
+				assert.True(t, told, "%q", answer)
+				if body != "" && name != "no flush" && name != "after a probe" { // these are ends
+					assert.Contains(t, after, "ERR refused, since this is a push: ")
 				}
-				assert.Empty(t, upstream, "the server was asked nothing")
+				assert.Equal(t, []string{"GET"}, upstream, "the server was asked for nothing but its refs")
 			})
 			require.NoError(t, err)
 			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
@@ -193,59 +183,46 @@ func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
 func TestWhatPassesTheRelayIsLittle(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	var seen []http.Header
+	watch := func(_ http.ResponseWriter, r *http.Request) bool {
+		header := r.Header.Clone()
+		header.Del("Content-Length")
+		seen = append(seen, header)
+		return false
+	}
 	var late string
 	require.NoError(t, during(h, func() error {
 		return transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 	}, func(address string, _ []process) {
 		late = address
-		h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
-			seen = append(seen, r.Header.Clone())
-			for _, name := range []string{"Set-Cookie", "WWW-Authenticate", "Location", "X-Else", "Strict-Transport-Security", "Alt-Svc"} {
-				w.Header().Set(name, "x")
-			}
-			return false
-		})
-		probe, _ := asking(t, "POST", address+"/git-receive-pack", gzipped(t, "0000"), "Content-Encoding", "gzip", "Cookie", "a=b", "Authorization", "basic eA==", "X-Else", "x", "User-Agent", "evil\tagent", "Git-Protocol", "version=2")
-		assert.Equal(t, http.StatusOK, probe.StatusCode)
-		answer, text := asking(t, "GET", address+"/info/refs?service=git-receive-pack", "", "User-Agent", "git/2.39.5 (x)")
-		assert.Contains(t, text, start+" refs/heads/agent/x")
-		for name := range answer.Header {
-			assert.Contains(t, []string{"Content-Type", "Content-Length", "Date"}, name)
-		}
-		requests := 3
+		requests := 0
 		for ; requests < 30; requests++ {
-			if answer, _ := asking(t, "GET", address+"/info/refs?service=git-receive-pack", ""); answer.StatusCode == http.StatusTooManyRequests {
+			if answer := asking(t, address, "git-receive-pack", ""); strings.Contains(answer, "more requests than it needs") {
 				break
 			}
 		}
 		assert.Less(t, requests, 30, "somebody asks too much")
 	}))
-	auth := "basic " + gittest.Encoded
-	assert.Equal(t, http.Header{
-		"Accept": {"application/x-git-receive-pack-result"}, "Content-Type": {"application/x-git-receive-pack-request"}, "User-Agent": {"git/2"}, "Authorization": {auth},
-		"Content-Length": {"4"},
-	}, seen[0])
-	assert.Equal(t, http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2.39.5 (x)"}, "Authorization": {auth}}, seen[1])
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
-
-	seen = nil
-	require.NoError(t, during(h, func() error { _, err := fetch.Remote(gittest.Ctx, c); return err }, func(address string, _ []process) {
-		h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
-			seen = append(seen, r.Header.Clone())
-			return false
-		})
-		for _, version := range []string{"version=2", "version=2:x"} {
-			asking(t, "GET", address+"/info/refs?service=git-upload-pack", "", "Cookie", "a=b", "Git-Protocol", version, "User-Agent", "git/2.39.5")
-		}
-	}))
-	plain := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2.39.5"}, "Authorization": {auth}}
-	assert.Equal(t, plain, seen[1], "git says one version")
-	plain.Set("Git-Protocol", "version=2")
-	assert.Equal(t, plain, seen[0])
-
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, late+"/info/refs?service=git-receive-pack", nil)
-	require.NoError(t, err)
-	_, err = http.DefaultTransport.RoundTrip(request)
+	host, _, _ := strings.Cut(strings.TrimPrefix(late, "git://"), "/")
+	_, err := net.Dial("tcp4", host)
 	require.ErrorContains(t, err, "connection refused", "after the push nobody is there")
 	gittest.Stays(t)
+
+	ask := func(service, version string) []http.Header {
+		header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}, "Authorization": {"basic " + gittest.Encoded}}
+		if version != "" {
+			header.Set("Git-Protocol", version)
+		}
+		post := header.Clone()
+		post.Set("Accept", "application/x-"+service+"-result")
+		post.Set("Content-Type", "application/x-"+service+"-request")
+		return []http.Header{header, post}
+	}
+	h.Behave(false, watch)
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+	assert.Equal(t, ask("git-receive-pack", ""), seen)
+	seen = nil
+	_, err = fetch.Remote(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.Equal(t, ask("git-upload-pack", "version=2"), seen)
 }

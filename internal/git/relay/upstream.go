@@ -1,9 +1,13 @@
 package relay
 
 import (
+	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,7 +16,176 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/mergexo/mergexo/internal/credential"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
+
+const (
+	wholeLimit = 1 << 20 // bytes of a request that has a length; what is more is streamed, as git does (git-config(1), http.postBuffer)
+	redirects  = 5       // that are followed
+	// The status of a server whose certificate is not good (nginx has it): unlike 502 it does not ask for another try.
+	statusBadCertificate = 495
+)
+
+// failure is why the server did not do what git asked for, in the words of git's own client for HTTP: callers know them.
+type failure struct {
+	said string
+	late bool // git has said what it wants: it is told by the end of the connection
+}
+
+func (f *failure) Error() string { return f.said }
+
+// unable is a failure before git has said what it wants. A status is 0 if something else than the answer's status is wrong.
+func (r *Relay) unable(status int, err error) *failure {
+	said := fmt.Sprintf("unable to access '%s/'", r.repository())
+	switch status {
+	case 0:
+	case http.StatusUnauthorized:
+		said = fmt.Sprintf("Authentication failed for '%s/'", r.repository())
+	case http.StatusNotFound:
+		said = fmt.Sprintf("repository '%s/' not found", r.repository())
+	default:
+		said += fmt.Sprintf(": The requested URL returned error: %d", status)
+	}
+	if err != nil {
+		said += ": " + syntax.Clean(err.Error())
+	}
+	return &failure{said: said}
+}
+
+// failedLate is a failure after git has said what it wants.
+func failedLate(what string, err error) *failure {
+	said := "RPC failed; " + what
+	if err != nil {
+		said += "; " + syntax.Clean(err.Error())
+	}
+	return &failure{said: said, late: true}
+}
+
+// refs asks the server for what it has. A renamed repository redirects within the same server; git is never redirected itself.
+// The error is a *failure.
+func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
+	target, renewed := r.repository()+r.allowed.refs(), false
+	for hop := 0; ; hop++ {
+		answer, token, err := r.ask(ctx, http.MethodGet, target, nil, 0)
+		if err != nil {
+			return nil, r.unable(statusOf(err), err)
+		}
+		if answer.StatusCode == http.StatusUnauthorized && !renewed && r.Credential.Refused(token) {
+			renewed = true
+			_ = answer.Body.Close() // nothing in it is needed
+			continue
+		}
+		next := r.moved(answer)
+		if next != nil && hop < redirects {
+			_ = answer.Body.Close() // a redirect's body is ignored
+			target = next.String()
+			continue
+		}
+		if status := statusIn(answer); status != http.StatusOK {
+			_ = answer.Body.Close() // as above
+			return nil, r.unable(status, nil)
+		}
+		if kind, want := answer.Header.Get("Content-Type"), "application/x-"+r.allowed.service+"-advertisement"; kind != want {
+			_ = answer.Body.Close() // as above
+			return nil, r.unable(0, fmt.Errorf("is this a git repository? The answer is %q, not %s", kind, want))
+		}
+		r.mu.Lock()
+		r.base = strings.TrimSuffix(target, r.allowed.refs())
+		r.mu.Unlock()
+		return answer, nil
+	}
+}
+
+// post makes a request, with its length if it is short: some servers need it. The error is a *failure.
+func (r *Relay) post(ctx context.Context, body io.Reader) (*http.Response, error) {
+	head, err := io.ReadAll(io.LimitReader(body, wholeLimit))
+	if err != nil {
+		return nil, failedLate(fmt.Sprintf("HTTP %d", statusOf(err)), fmt.Errorf("read git's request: %w", err))
+	}
+	length := int64(len(head))
+	if length == wholeLimit {
+		length = -1
+	}
+	answer, _, err := r.ask(ctx, http.MethodPost, r.repository()+"/"+r.allowed.service, io.MultiReader(bytes.NewReader(head), body), length)
+	if err != nil {
+		return nil, failedLate(fmt.Sprintf("HTTP %d", statusOf(err)), err)
+	}
+	if status := statusIn(answer); status != http.StatusOK {
+		_ = answer.Body.Close() // nothing in it is needed
+		return nil, failedLate(fmt.Sprintf("HTTP %d", status), nil)
+	}
+	return answer, nil
+}
+
+// ask makes one request of the server, and gives the token that it had.
+func (r *Relay) ask(ctx context.Context, method, target string, body io.Reader, length int64) (*http.Response, string, error) {
+	q, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, "", fmt.Errorf("ask the server: %w", err)
+	}
+	q.Header.Set("Accept", "*/*")
+	q.Header.Set("User-Agent", "git/2") // GitHub recognises git by it
+	if r.allowed.service == uploadPack {
+		q.Header.Set("Git-Protocol", secondVersion)
+	}
+	if method == http.MethodPost {
+		q.ContentLength = length
+		q.Header.Set("Content-Type", "application/x-"+r.allowed.service+"-request")
+		q.Header.Set("Accept", "application/x-"+r.allowed.service+"-result")
+	}
+	token, err := r.Credential.Token(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("get a token for the server: %w", err)
+	}
+	if token != "" {
+		q.Header.Set("Authorization", "basic "+credential.Basic(token))
+	}
+	answer, err := r.transport.RoundTrip(q)
+	if err != nil {
+		return nil, "", fmt.Errorf("ask the server: %w", err)
+	}
+	return answer, token, nil
+}
+
+// moved is where the server redirects the ref advertisement to, nil unless that is a repository on the same server.
+func (r *Relay) moved(answer *http.Response) *url.URL {
+	if answer.StatusCode < 300 || answer.StatusCode > 399 {
+		return nil
+	}
+	next, err := answer.Location()
+	if err != nil || next.User != nil || next.Fragment != "" || !strings.EqualFold(next.Scheme+"://"+next.Host+"/", r.Site) || !strings.HasSuffix(next.String(), r.allowed.refs()) {
+		return nil
+	}
+	return next
+}
+
+// statusIn is an answer's status: 429 also where a server refuses a request because of a rate limit and says 403.
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func statusIn(answer *http.Response) int {
+	if answer.StatusCode != http.StatusForbidden {
+		return answer.StatusCode
+	}
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4096)) // what there is of it
+	lower := strings.ToLower(string(text))
+	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" ||
+		strings.Contains(lower, "rate limit") || strings.Contains(lower, "rate-limit") || strings.Contains(lower, "abuse") {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusForbidden
+}
+
+// statusOf is the status that stands for an error without an answer.
+func statusOf(err error) int {
+	if errors.As(err, new(*tls.CertificateVerificationError)) {
+		return statusBadCertificate
+	}
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadGateway
+}
 
 // transport reaches the server as git does with the settings of Network. crypto/x509 reads SSL_CERT_FILE and SSL_CERT_DIR
 // itself.
