@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func (m *machine) everything(ctx context.Context, o options) error {
 	both(
 		func() {
 			m.tests(ctx, o, env, tags, stories("-vet=off", "-skip="+beside), waiting...)
-			m.tests(ctx, o, env, tags, append(stories(watched...), "-run="+beside), waiting...)
+			m.tests(ctx, o, env, tags, append(stories(watched...), "-run="+beside), m.racing(ctx)...)
 		},
 		func() {
 			m.tests(ctx, o, env, tags, stories("-vet=off"), m.others(ctx)...)
@@ -173,6 +174,25 @@ func (m *machine) others(ctx context.Context) []string {
 		return []string{"./..."}
 	}
 	return slices.DeleteFunc(all, func(pkg string) bool { return slices.Contains(apart, pkg) })
+}
+
+// racing are those of the waiting packages that have a test which the race detector watches: the others are not compiled for it.
+func (m *machine) racing(ctx context.Context) []string {
+	files := make([]string, 0, len(waiting))
+	for _, pattern := range waiting {
+		files = append(files, ":(glob)"+strings.Replace(strings.TrimPrefix(pattern, "./"), "/...", "/**", 1)+"/*_test.go")
+	}
+	argv := append([]string{"git", "grep", "--untracked", "-lE", `^func (Test|Fuzz)\w*(` + beside + ")", "--"}, files...)
+	out, err := m.command(ctx, nil, argv...).Output()
+	if err != nil {
+		return waiting
+	}
+	var dirs []string
+	for name := range strings.FieldsSeq(string(out)) {
+		dirs = append(dirs, "./"+filepath.Dir(name))
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // list gives the packages that patterns match.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -103,5 +104,17 @@ func TestWhatHangsIsEndedHoweverLongItAllTakes(t *testing.T) {
 func TestVersions(t *testing.T) {
 	for found, want := range map[string]bool{"2.38": true, "2.38.0": true, "2.39.5": true, "3.0": true, "2.37.9": false, "2.4": false, "2": false} {
 		assert.Equal(t, want, atLeast("2.38", found), found)
+	}
+}
+
+func TestOnlyWhatTheRaceDetectorWatchesIsCompiledForIt(t *testing.T) {
+	t.Chdir("../..")
+	m := &machine{env: os.Environ()}
+	racing := m.racing(t.Context())
+	for _, dir := range []string{"./internal/engine", "./internal/git/relay", "./internal/git/transport"} {
+		assert.Contains(t, racing, dir)
+	}
+	for _, dir := range []string{"./internal/git/guard", "./internal/engine/attempt", "./internal/sandbox"} {
+		assert.NotContains(t, racing, dir)
 	}
 }
