@@ -40,8 +40,8 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		return nil, nil
 	}
 	head, err := c.Head(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil { // an agent may leave HEAD where no commit is: nothing is reachable from there
+		head = start
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return tips[name] == head })
 	names = names[:min(len(names), maxLookedAt)]
