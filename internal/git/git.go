@@ -77,7 +77,6 @@ type Checkout struct {
 
 	quarantine string // takes new objects in place of Objects, which are only read then; "": none
 	calls      *int   // network operations, shared with every view of the checkout
-	memory     *memory
 }
 
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelt, and else starts a clone of
@@ -97,7 +96,7 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
 	opt.Credential, opt.Token = credential.Or(opt.Credential, opt.Token), ""
-	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, calls: new(int), memory: &memory{}}
+	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, calls: new(int)}
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
 	}

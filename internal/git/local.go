@@ -55,7 +55,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}, calls: new(int), memory: &memory{}}
+	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}, calls: new(int)}
 	var err error
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err

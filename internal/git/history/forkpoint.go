@@ -37,7 +37,7 @@ func ForkPoint(ctx context.Context, c *git.Checkout, base, head string) (sha str
 // answer. Otherwise no commit of one side alone may be cut off, so that git finds every best merge base; and it has to find
 // only one, for of several one may be an ancestor of another, behind a boundary that both sides have.
 func MergeBase(ctx context.Context, c *git.Checkout, base, head string) (sha string, known bool, err error) {
-	out, err := c.Recall(ctx, nil, "merge-base", "--all", base, head)
+	out, err := c.Ask(ctx, "merge-base", "--all", base, head)
 	if err != nil && git.ExitCode(err) != 1 {
 		if here, herr := c.Present(ctx, base, head); herr == nil && !here {
 			return "", false, nil

@@ -34,7 +34,7 @@ func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (mode
 		from, to string
 		answer   model.Relation
 	}{{earlier, later, model.Ahead}, {later, earlier, model.Behind}} {
-		_, err := c.Recall(ctx, nil, "merge-base", "--is-ancestor", ask.from, ask.to)
+		_, err := c.Ask(ctx, "merge-base", "--is-ancestor", ask.from, ask.to)
 		if err == nil {
 			return ask.answer, nil
 		}
@@ -147,7 +147,7 @@ func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]stri
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)
 	}
-	out, err := c.Recall(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}

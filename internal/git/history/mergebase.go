@@ -93,7 +93,7 @@ func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
 
 // merges are the first two parents of every merge commit that the head has and the base lacks.
 func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]string, err error) {
-	out, err := c.Recall(ctx, nil, "rev-list", "--merges", "--parents", met.HeadSHA, "^"+met.BaseSHA)
+	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", met.HeadSHA, "^"+met.BaseSHA)
 	if err != nil {
 		return nil, fmt.Errorf("list merges: %w", err)
 	}

@@ -98,7 +98,7 @@ func span(ctx context.Context, c *git.Checkout, from, to string, known []string)
 	if from == to || slices.Contains(known, to) {
 		return nil, nil, nil
 	}
-	out, err := c.Recall(ctx, nil, args...)
+	out, err := c.Ask(ctx, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list commits of %s..%s: %w", from, to, err)
 	}

@@ -55,7 +55,7 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 	if !syntax.IsSHA(rev) {
 		return nil, fmt.Errorf("read %q of %q: not a commit id", path, rev)
 	}
-	out, err := c.Recall(ctx, nil, "ls-tree", "-z", "--full-tree", rev, "--", path)
+	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", rev, "--", path)
 	if err != nil {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 	}
@@ -73,7 +73,7 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 			return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 		}
 	}
-	blob, err := c.Recall(ctx, nil, "cat-file", "blob", entry[2])
+	blob, err := c.Ask(ctx, "cat-file", "blob", entry[2])
 	if err != nil {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 	}

@@ -27,7 +27,7 @@ func (g *input) attributes(ctx context.Context) error {
 	g.files, g.looked = dir, map[string]bool{}
 	changed := []string{".gitattributes"}
 	if fork := g.start(); fork != g.Head {
-		out, err := g.c.Recall(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", fork, g.Head)
+		out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", fork, g.Head)
 		if err != nil {
 			return fmt.Errorf("list changed files: %w", err)
 		}

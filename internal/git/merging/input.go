@@ -48,7 +48,7 @@ func readInput(ctx context.Context, c *git.Checkout, m Request) (*input, error) 
 	if err := g.trees(ctx); err != nil {
 		return nil, err
 	}
-	out, err := c.Recall(ctx, nil, "merge-base", "--all", m.Base, m.Head)
+	out, err := c.Ask(ctx, "merge-base", "--all", m.Base, m.Head)
 	if err != nil && git.ExitCode(err) != 1 {
 		return nil, fmt.Errorf("find merge base of %s and %s: %w", m.Base, m.Head, err)
 	}
@@ -89,7 +89,7 @@ func (g *input) trees(ctx context.Context) error {
 	for _, sha := range g.Known {
 		ask = append(ask, sha+"^{commit}")
 	}
-	out, err := g.c.Recall(ctx, []byte(strings.Join(ask, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	out, err := g.c.Tell(ctx, []byte(strings.Join(ask, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err != nil {
 		return fmt.Errorf("read what to merge: %w", err)
 	}
@@ -162,7 +162,7 @@ func (g *input) list(ctx context.Context) error {
 
 // commitNodes lists commits with their parents, parents first.
 func commitNodes(ctx context.Context, c *git.Checkout, revs ...string) ([]commitNode, error) {
-	out, err := c.Recall(ctx, []byte(strings.Join(revs, "\n")+"\n"), "rev-list", "--reverse", "--topo-order", "--parents", "--stdin")
+	out, err := c.Tell(ctx, []byte(strings.Join(revs, "\n")+"\n"), "rev-list", "--reverse", "--topo-order", "--parents", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("list commits of %s: %w", revs[0], err)
 	}
