@@ -73,11 +73,7 @@ func (m *member) buildOn(ctx context.Context, on string) (err error) {
 			return err
 		}
 	}
-	what := m.what()
-	if m.made, err = merging.Build(ctx, m.Checkout, what); err != nil {
-		return failureOf(err, m.way.Strategy)
-	}
-	if err := merging.Verify(ctx, m.Checkout, what, m.made); err != nil {
+	if m.made, err = merging.Build(ctx, m.Checkout, m.what()); err != nil {
 		return failureOf(err, m.way.Strategy)
 	}
 	if err := m.takes(ctx); err != nil {

@@ -292,8 +292,7 @@ func (l *localMerger) prepare(ctx context.Context) error {
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
-	what := l.what()
-	made, err := merging.Build(ctx, l.checkout, what)
+	made, err := merging.Build(ctx, l.checkout, l.what())
 	if empty := (*merging.ErrEmpty)(nil); errors.As(err, &empty) {
 		return thread.End(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
 	}
@@ -301,9 +300,6 @@ func (l *localMerger) prepare(ctx context.Context) error {
 		return failureOf(err, l.way.Strategy)
 	}
 	l.made = made
-	if err := merging.Verify(ctx, l.checkout, what, made); err != nil {
-		return failureOf(err, l.way.Strategy)
-	}
 	l.steers, err = steering(ctx, l.checkout, l.settings, l.div.BaseSHA, made.Tip)
 	return err
 }

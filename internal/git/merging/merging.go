@@ -58,9 +58,9 @@ type strategy struct {
 // strategies are those of model, each added by its file.
 var strategies = map[string]strategy{}
 
-// Build makes the commits that would land Head on Base. They have no ref yet, and the checkout only gets objects. Errors:
-// *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany, and *ErrChanged if commits picked one
-// by one would land something else than their merge.
+// Build makes the commits that would land Head on Base, and verifies them as Verify does. They have no ref yet, and the checkout
+// only gets objects. Errors: those of Verify, and *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter,
+// *ErrTooMany, and *ErrChanged if commits picked one by one would land something else than their merge.
 func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err error) {
 	way, ok := strategies[m.Strategy]
 	if !ok {
@@ -71,5 +71,16 @@ func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err er
 		return Merged{}, err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	return way.build(ctx, g)
+	if made, err = way.build(ctx, g); err != nil {
+		return Merged{}, err
+	}
+	if err := canBeVerified(ctx, c, m, made); err != nil {
+		return Merged{}, err
+	}
+	// What is to be merged was read a moment ago; how it merges is found anew.
+	g.applied, g.targetTree, g.targetWon, g.targetErr = nil, "", nil, nil
+	if err := verify(ctx, g, made); err != nil {
+		return Merged{}, err
+	}
+	return made, nil
 }

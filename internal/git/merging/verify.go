@@ -20,10 +20,7 @@ import (
 //
 // Paths whose conflicts the base won have to be as in Base, and named in BaseWon.
 func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err error) {
-	if err := standsOn(ctx, c, m.Base, made); err != nil {
-		return err
-	}
-	if _, err := history.KnownMergeBase(ctx, c, m.Base, m.Head); err != nil {
+	if err := canBeVerified(ctx, c, m, made); err != nil {
 		return err
 	}
 	g, err := readInput(ctx, c, m)
@@ -31,10 +28,24 @@ func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err e
 		return fmt.Errorf("verify %s: %w", made.Tip, err)
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
+	return verify(ctx, g, made)
+}
+
+// canBeVerified checks that a merge stands on its base, and that the history that verifying takes is here.
+func canBeVerified(ctx context.Context, c *git.Checkout, m Request, made Merged) error {
+	if err := standsOn(ctx, c, m.Base, made); err != nil {
+		return err
+	}
+	_, err := history.KnownMergeBase(ctx, c, m.Base, m.Head)
+	return err
+}
+
+// verify holds a merge against what it was made of.
+func verify(ctx context.Context, g *input, made Merged) error {
 	if err := baseHas(ctx, g, made); err != nil {
 		return err
 	}
-	expected := strategies[m.Strategy].tree
+	expected := strategies[g.Strategy].tree
 	if expected == nil {
 		expected = target
 	}

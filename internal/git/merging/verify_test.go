@@ -49,6 +49,25 @@ func TestTheGuardSeesWhatWouldRevertOthersWork(t *testing.T) {
 	})
 }
 
+func TestWhatIsBuiltWrongIsNeverGiven(t *testing.T) {
+	r := gittest.NewRepo(t, gittest.GitPath())
+	base, head := likeGit["two sides of a file"](r)
+	m := merging.Request{Strategy: model.StrategySquash, Base: base, Head: head, Title: "Title (#7)"}
+	tip := r.Commit("x", gittest.Texts("g", "g\n"), base)
+	for wrong, change := range map[string]func(*merging.Merged){
+		"differs from what was reviewed: \"f\", \"g\"": func(made *merging.Merged) { made.Tip, made.Tree = tip, r.Tree(tip) },
+		"its tree is": func(made *merging.Merged) { made.Tree = r.Tree(base) },
+	} {
+		restore := merging.Falsify(m.Strategy, change)
+		made, err := merging.Build(gittest.Ctx, r.C, m)
+		restore()
+		require.ErrorContains(t, err, wrong)
+		assert.Empty(t, made)
+	}
+	_, err := merging.Build(gittest.Ctx, r.C, m)
+	require.NoError(t, err)
+}
+
 // A merge that was made with the wrong merge base, as a history that is cut off gives it, is seen as well.
 func TestTheGuardSeesAWrongMergeBase(t *testing.T) {
 	r := gittest.NewRepo(t, gittest.GitPath())
