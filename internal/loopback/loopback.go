@@ -70,7 +70,7 @@ func (s *Server) Serve(listener net.Listener, handler http.Handler) {
 // connection is closed then, or when handle is done with it.
 func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, net.Conn)) {
 	ctx, end := context.WithCancel(context.Background())
-	s.end, s.server = end, &http.Server{} // which serves nobody
+	s.end, s.server = end, &http.Server{}                             // which serves nobody
 	closed := context.AfterFunc(ctx, func() { _ = listener.Close() }) // nobody is served after that
 	s.serving.Go(func() {
 		defer closed()

@@ -77,7 +77,7 @@ func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err er
 	if err := canBeVerified(ctx, c, m, made); err != nil {
 		return Merged{}, err
 	}
-	// What is to be merged was read a moment ago; how it merges is found anew.
+	// What is to be merged was read a moment ago; how it merges is found once more.
 	g.applied, g.targetTree, g.targetWon, g.targetErr = nil, "", nil, nil
 	if err := verify(ctx, g, made); err != nil {
 		return Merged{}, err
