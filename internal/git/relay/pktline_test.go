@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/credential"
 )
 
 var (
@@ -188,5 +191,49 @@ func TestAPushOfNothingAsksTheServerNothing(t *testing.T) {
 		answer := talk(t, r, strings.NewReader(said))
 		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", answer)
 		assert.Empty(t, r.Reword(""))
+	}
+}
+
+// twoTokens is a source whose first token the server does not take.
+type twoTokens struct{ refused int }
+
+func (s *twoTokens) Token(context.Context) (string, error) {
+	return fmt.Sprint("token-", s.refused), nil
+}
+func (s *twoTokens) Secrets() []string   { return nil }
+func (s *twoTokens) Refused(string) bool { s.refused++; return true }
+
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	for good, want := range map[string]string{"token-0": "version 2", "token-1": "version 2", "token-2": "Authentication failed for"} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if r.Header.Get("Authorization") != "basic "+credential.Basic(good) {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
+			assert.NoError(t, err)
+		}))
+		defer server.Close()
+		r := relayOf(t, server.URL, Listing, packLimit)
+		r.Credential = &twoTokens{}
+		assert.Contains(t, talk(t, r, strings.NewReader("0000")), want, good)
+		assert.LessOrEqual(t, asked, 2, good)
+	}
+}
+
+func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
+	for _, kind := range []string{"text/html", "application/x-git-receive-pack-advertisement", ""} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{kind}
+			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
+			assert.NoError(t, err)
+		}))
+		defer server.Close()
+		answer := talk(t, relayOf(t, server.URL, Listing, packLimit), strings.NewReader("0000"))
+		assert.Contains(t, answer, "is this a git repository?", kind)
+		assert.NotContains(t, answer, "version 2", kind)
 	}
 }
