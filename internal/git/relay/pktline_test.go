@@ -237,3 +237,23 @@ func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
 		assert.NotContains(t, answer, "version 2", kind)
 	}
 }
+
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func TestARateLimitIsNoDenial(t *testing.T) {
+	for _, test := range []struct {
+		status, want int
+		name, value  string
+		body         string
+	}{
+		{403, 403, "X-Ratelimit-Remaining", "12", "Permission to octo/widgets.git denied to octocat."},
+		{403, 429, "Retry-After", "60", ""},
+		{403, 429, "X-Ratelimit-Remaining", "0", ""},
+		{403, 429, "Date", "", "You have exceeded a secondary rate limit."},
+		{403, 429, "Date", "", "You have triggered an abuse detection mechanism."},
+		{404, 404, "Retry-After", "60", "rate limit"},
+		{200, 200, "X-Ratelimit-Remaining", "0", ""},
+	} {
+		answer := &http.Response{StatusCode: test.status, Header: http.Header{test.name: {test.value}}, Body: io.NopCloser(strings.NewReader(test.body))}
+		assert.Equal(t, test.want, statusIn(answer), "%+v", test)
+	}
+}
