@@ -39,7 +39,7 @@ type Server struct {
 	refused int
 }
 
-// Listen finds a port, and a secret. Nobody is served before Serve. events may be nil.
+// Listen finds a port, and a secret. Nobody is served before Serve or ServeConns. events may be nil.
 func Listen(events *slog.Logger) (*Server, net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -47,7 +47,7 @@ func (o Op) String() string {
 // refs is the path of the ref advertisement, relative to the repository's URL.
 func (o Op) refs() string { return "/info/refs?service=" + o.service }
 
-// requests is how many requests the operation may take. A push takes two or three. A stateless fetch takes one per
+// requests is how many requests the operation may take. A push takes two. A stateless fetch takes one per
 // negotiation round: about forty for a million commits.
 func (o Op) requests() int {
 	if o.fetch {
@@ -107,6 +107,8 @@ func (o Op) vetPush(said pushRequest, at map[string]string, boundary []byte) err
 		return fmt.Errorf("not the moves that are to be made: %.200q", said.moves)
 	case o.Atomic && !slices.Contains(said.capabilities, "atomic"):
 		return errors.New("a push of some of the moves")
+	case !slices.ContainsFunc(said.capabilities, func(able string) bool { return strings.HasPrefix(able, "report-status") }):
+		return errors.New("a push whose outcome nobody would hear of")
 	}
 	return said.checkCapabilities(boundary)
 }

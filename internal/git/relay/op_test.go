@@ -58,22 +58,23 @@ func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
 		"the server has said nothing":          {both, nil, pushOf(able, moved, dropped), false},
 		"another old value of what is dropped": {both, at, pushOf(able, moved, Move{other, ZeroID, stage}), false},
 		"another value of what is dropped":     {both, at, pushOf(able, moved, Move{there, other, stage}), false},
+		"without a report":                     {both, at, pushOf("atomic", moved, dropped), false},
 		"one ref more":                         {both, at, pushOf(able, moved, dropped, Move{here, ZeroID, "refs/heads/main"}), false},
 		"the same twice":                       {both, at, pushOf(able, moved, dropped, dropped), false},
 		"a push option besides":                {both, at, pushOf(able+" push-options", moved, dropped), false},
 		"it need not be atomic and is":         {Pushing(moved), at, pushOf(able, moved), true},
-		"what is not there is deleted":         {gc, at, pushOf("", Move{ZeroID, ZeroID, gone}), true},
-		"it is created instead":                {gc, at, pushOf("", Move{ZeroID, here, gone}), false},
-		"forced from where it is":              {forced, at, pushOf("", Move{there, here, stage}), true},
-		"forced from elsewhere":                {forced, at, pushOf("", Move{other, here, stage}), false},
-		"forced to another commit":             {forced, at, pushOf("", Move{there, other, stage}), false},
-		"deleted instead":                      {forced, at, pushOf("", Move{there, ZeroID, stage}), false},
-		"forced to where nothing was":          {forcedNew, at, pushOf("", Move{ZeroID, here, gone}), true},
-		"created":                              {Pushing(Move{ZeroID, here, gone}), at, pushOf("", Move{ZeroID, here, gone}), true},
-		"created over what is there":           {Pushing(Move{ZeroID, here, stage}), at, pushOf("", Move{there, here, stage}), false},
-		"those that are where they were":       {many, at, pushOf("", Move{here, ZeroID, x}), true},
-		"one of them that is not":              {many, at, pushOf("", Move{here, ZeroID, x}, Move{there, ZeroID, stage}), false},
-		"one of them that is gone":             {many, at, pushOf("", Move{here, ZeroID, x}, Move{here, ZeroID, gone}), false},
+		"what is not there is deleted":         {gc, at, pushOf("report-status", Move{ZeroID, ZeroID, gone}), true},
+		"it is created instead":                {gc, at, pushOf("report-status", Move{ZeroID, here, gone}), false},
+		"forced from where it is":              {forced, at, pushOf("report-status", Move{there, here, stage}), true},
+		"forced from elsewhere":                {forced, at, pushOf("report-status", Move{other, here, stage}), false},
+		"forced to another commit":             {forced, at, pushOf("report-status", Move{there, other, stage}), false},
+		"deleted instead":                      {forced, at, pushOf("report-status", Move{there, ZeroID, stage}), false},
+		"forced to where nothing was":          {forcedNew, at, pushOf("report-status", Move{ZeroID, here, gone}), true},
+		"created":                              {Pushing(Move{ZeroID, here, gone}), at, pushOf("report-status", Move{ZeroID, here, gone}), true},
+		"created over what is there":           {Pushing(Move{ZeroID, here, stage}), at, pushOf("report-status", Move{there, here, stage}), false},
+		"those that are where they were":       {many, at, pushOf("report-status", Move{here, ZeroID, x}), true},
+		"one of them that is not":              {many, at, pushOf("report-status", Move{here, ZeroID, x}, Move{there, ZeroID, stage}), false},
+		"one of them that is gone":             {many, at, pushOf("report-status", Move{here, ZeroID, x}, Move{here, ZeroID, gone}), false},
 		"none of them":                         {many, elsewhere, pushOf(""), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +126,7 @@ func TestWhatIsReadIsWhatWasAskedFor(t *testing.T) {
 // advertised is what git gets of an advertisement, and the lines that are shown.
 func advertised(text []byte, second bool) (passed []byte, lines []string, err error) {
 	var out bytes.Buffer
-	err = passRefs(bufio.NewReader(bytes.NewReader(text)), &out, second, func(line string) { lines = append(lines, line) })
+	err = passRefs(bufio.NewReader(bytes.NewReader(text)), bufio.NewWriter(&out), second, func(line string) { lines = append(lines, line) })
 	return out.Bytes(), lines, err
 }
 
@@ -143,6 +144,11 @@ func TestGitGetsWhatTheServerHasAsItsOwnProtocolSaysIt(t *testing.T) {
 	assert.Equal(t, able, string(passed))
 	_, _, err = advertised([]byte(refs), true)
 	require.ErrorContains(t, err, "does not speak version 2")
+	for _, second := range []bool{true, false} {
+		passed, _, err = advertised([]byte(pkt("# service=git-upload-pack\n")+"0000"+pkt("ERR we are away")), second)
+		require.ErrorAs(t, err, new(overError))
+		assert.Equal(t, pkt("ERR we are away"), string(passed))
+	}
 	for _, text := range []string{"", refs[:len(refs)-4], refs[:len(refs)-6], "# se", pkt("# service=git-receive-pack\n") + "0000"} {
 		_, _, err = advertised([]byte(text), false)
 		require.Error(t, err, "%q", text)
@@ -168,12 +174,12 @@ func TestARequestGoesOnWithItsLength(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		seen = append(seen, fmt.Sprintf("%s %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.ContentLength, len(body)))
-		_, err = io.WriteString(w, "answer")
+		_, err = io.WriteString(w, pkt("answer")+"0000")
 		assert.NoError(t, err)
 	})
 	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000) + "0000"
 	answer := talk(t, relayOf(t, url, Fetching, packLimit), strings.NewReader(pkt("command=fetch")+"0000"+long+"0000"))
-	assert.Equal(t, pkt("version 2\n")+pkt("ls-refs\n")+"0000answeranswer", answer)
+	assert.Equal(t, pkt("version 2\n")+pkt("ls-refs\n")+"0000"+strings.Repeat(pkt("answer")+"0000", 2), answer)
 	assert.Equal(t, []string{`/git-upload-pack "version=2" 21 of 21`, fmt.Sprintf(`/git-upload-pack "version=2" -1 of %d`, len(long))}, seen)
 }
 
@@ -195,7 +201,12 @@ func through(t testing.TB, size int64, push bool) {
 			assert.Greater(t, got, size)
 			return
 		}
-		_, err = io.CopyN(w, zeros{}, size)
+		line := fmt.Sprintf("%04x", packetLimit) + strings.Repeat("\x01", packetLimit-4)
+		for range size/packetLimit + 1 {
+			_, err = io.WriteString(w, line)
+			assert.NoError(t, err)
+		}
+		_, err = io.WriteString(w, flush)
 		assert.NoError(t, err)
 	})
 	if !push {
@@ -211,20 +222,13 @@ func through(t testing.TB, size int64, push bool) {
 		return
 	}
 	one, n := object(3, 1<<20), size>>20
-	parts := []io.Reader{strings.NewReader(pkt(rightMove) + "0000" + packHead(int(n)))}
+	parts := []io.Reader{strings.NewReader(opening + packHead(int(n)))}
 	for range n {
 		parts = append(parts, strings.NewReader(one))
 	}
 	r := relayOf(t, url, Pushing(Move{here, there, "refs/heads/x"}), packLimit)
 	talk(t, r, io.MultiReader(append(parts, strings.NewReader(strings.Repeat("c", 20)))...))
 	require.Empty(t, r.Reword(""))
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }
 
 func TestThePackIsNotHeldInMemory(t *testing.T) {

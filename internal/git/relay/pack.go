@@ -21,6 +21,14 @@ type packReader struct {
 	ended   bool
 }
 
+// packError is that git has not sent a whole pack.
+type packError struct{ error }
+
+func (e packError) Unwrap() error { return e.error }
+
+// heldLimit is how much of a pack is held at most, in bytes: 32 KiB of content never take as much.
+const heldLimit = 1 << 20
+
 // recorder keeps what is read through it. It is an io.ByteReader: so nothing that uncompresses reads further than it has to
 // (https://pkg.go.dev/compress/zlib#NewReader).
 type recorder struct {
@@ -36,6 +44,9 @@ func (r *recorder) take(to []byte) int {
 }
 
 func (r *recorder) ReadByte() (byte, error) {
+	if err := r.full(); err != nil {
+		return 0, err
+	}
 	b, err := r.in.ReadByte()
 	if err == nil {
 		r.read = append(r.read, b)
@@ -44,13 +55,24 @@ func (r *recorder) ReadByte() (byte, error) {
 }
 
 func (r *recorder) Read(p []byte) (int, error) {
+	if err := r.full(); err != nil {
+		return 0, err
+	}
 	n, err := r.in.Read(p)
 	r.read = append(r.read, p[:n]...)
 	return n, err
 }
 
-// full reads so many bytes.
-func (r *recorder) full(n int) ([]byte, error) {
+// full is an error if so much is held that this can be no pack of git's.
+func (r *recorder) full() error {
+	if len(r.read) < heldLimit {
+		return nil
+	}
+	return errors.New("an object without content and end")
+}
+
+// next reads so many bytes.
+func (r *recorder) next(n int) ([]byte, error) {
 	part := make([]byte, n)
 	_, err := io.ReadFull(r, part)
 	return part, err
@@ -65,7 +87,7 @@ func (p *packReader) Read(to []byte) (int, error) {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return 0, fmt.Errorf("read the pack: %w", err)
+			return 0, packError{fmt.Errorf("read the pack: %w", err)}
 		}
 	}
 	if len(p.in.read) == 0 {
@@ -76,7 +98,7 @@ func (p *packReader) Read(to []byte) (int, error) {
 
 // head reads a pack's header.
 func (p *packReader) head() error {
-	part, err := p.in.full(12)
+	part, err := p.in.next(12)
 	if err != nil {
 		return err
 	}
@@ -90,7 +112,7 @@ func (p *packReader) head() error {
 // entry reads what precedes an object's compressed content, or the checksum at the end.
 func (p *packReader) entry() error {
 	if p.objects == 0 {
-		_, err := p.in.full(20)
+		_, err := p.in.next(20)
 		p.ended = err == nil
 		return err
 	}
@@ -104,7 +126,7 @@ func (p *packReader) entry() error {
 	case 6: // a difference to the object that begins so many bytes before
 		_, err = p.number()
 	case 7: // a difference to the object with this id
-		_, err = p.in.full(20)
+		_, err = p.in.next(20)
 	default:
 		err = fmt.Errorf("an object of the unknown type %d", kind>>4&7)
 	}

@@ -38,6 +38,13 @@ func packOf(objects ...string) string {
 	return packHead(len(objects)) + strings.Join(objects, "") + strings.Repeat("c", 20)
 }
 
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
 // unpacked is what a packReader passes on of a text, and what it leaves.
 func unpacked(text string) (passed, left string, err error) {
 	in := bufio.NewReaderSize(strings.NewReader(text), 16)
@@ -73,6 +80,21 @@ func TestWhatIsNoPackIsNotPassedOnAsOne(t *testing.T) {
 	} {
 		_, _, err := unpacked(text)
 		require.Error(t, err, name)
+	}
+}
+
+// TestAnObjectWithoutEndIsNotHeld: whoever pretends to be git could fill our memory with what never becomes content.
+func TestAnObjectWithoutEndIsNotHeld(t *testing.T) {
+	const size = 64 << 20
+	blocks := packHead(1) + "\x31\x78\x01"
+	for name, text := range map[string]string{
+		"a number": packHead(1) + strings.Repeat("\xff", size), "empty blocks": blocks + strings.Repeat("\x00\x00\x00\xff\xff", size/5),
+	} {
+		p := &packReader{in: recorder{in: bufio.NewReader(strings.NewReader(text))}}
+		var err error
+		got := allocated(func() { _, err = io.Copy(io.Discard, p) })
+		require.ErrorContains(t, err, "without content and end", name)
+		assert.Less(t, got, uint64(size/8), name)
 	}
 }
 

@@ -68,12 +68,9 @@ func readPktLine(r io.Reader) ([]byte, error) {
 	if _, err := io.ReadFull(r, raw); err != nil {
 		return nil, fmt.Errorf("read length of pkt-line: %w", err)
 	}
-	n, err := strconv.ParseUint(string(raw), 16, 16)
-	switch {
-	case err != nil, n > 1 && n <= 4, n > packetLimit:
-		return nil, fmt.Errorf("not the length of a pkt-line: %q", raw)
-	case n <= 1:
-		return raw, nil
+	n, err := pktLength(raw)
+	if err != nil {
+		return nil, err
 	}
 	raw = append(raw, make([]byte, n-4)...)
 	if _, err := io.ReadFull(r, raw[4:]); errors.Is(err, io.EOF) {
@@ -82,6 +79,18 @@ func readPktLine(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("read pkt-line: %w", err)
 	}
 	return raw, nil
+}
+
+// pktLength is how many bytes a pkt-line has that begins so, these four included.
+func pktLength(head []byte) (int, error) {
+	if len(head) < 4 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := strconv.ParseUint(string(head), 16, 16)
+	if err != nil || n > 1 && n <= 4 || n > packetLimit {
+		return 0, fmt.Errorf("not the length of a pkt-line: %q", head)
+	}
+	return max(int(n), 4), nil // a flush or a delimiter is only the length
 }
 
 // hasPack reports whether a pack follows: none if nothing but deletions is asked for.

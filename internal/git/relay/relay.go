@@ -95,6 +95,13 @@ func (r *Relay) serve(ctx context.Context, conn net.Conn) {
 	} else if err == nil {
 		err = r.read(ctx, in, conn)
 	}
+	if ctx.Err() == nil { // else nobody waits for an answer
+		r.answer(conn, err)
+	}
+}
+
+// answer tells git why it does not get what it asked for, if it is still there.
+func (r *Relay) answer(conn io.Writer, err error) {
 	var failed *failure
 	switch {
 	case err == nil:
@@ -105,6 +112,8 @@ func (r *Relay) serve(ctx context.Context, conn net.Conn) {
 		} else {
 			tell(conn, failed.said)
 		}
+	case errors.As(err, new(overError)), isCut(err): // git tells itself why
+		r.Log.Debug("relay_left", "error", err)
 	default: // what git itself never says
 		said := syntax.Clean(err.Error())
 		r.listener.Refused("relay_refused", "operation", r.allowed.String(), "error", said)
@@ -112,10 +121,15 @@ func (r *Relay) serve(ctx context.Context, conn net.Conn) {
 	}
 }
 
+// isCut reports whether a connection has ended before what was to come.
+func isCut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, new(net.Error))
+}
+
 // tell gives git an error in place of an answer, on which it ends (https://git-scm.com/docs/gitprotocol-common#_abnf_notation
 // and _pkt_line_format).
 func tell(to io.Writer, text string) {
-	text = "ERR " + text
+	text = fmt.Sprintf("ERR %.2000s", text)
 	_, _ = fmt.Fprintf(to, "%04x%s", len(text)+4, text) // whoever no longer listens knows already
 }
 
@@ -129,9 +143,6 @@ func (r *Relay) greeted(in *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := r.admit(); err != nil {
-		return err
-	}
 	asked, more, _ := strings.Cut(string(line[4:]), "\x00")
 	service, path, _ := strings.Cut(asked, " ")
 	switch {
@@ -142,10 +153,10 @@ func (r *Relay) greeted(in *bufio.Reader) error {
 	case service == uploadPack && !slices.Contains(strings.Split(more, "\x00"), secondVersion):
 		return errors.New("an old version of git's protocol")
 	}
-	return nil
+	return r.admit()
 }
 
-// admit counts the requests, which count towards the credential's rate limit.
+// admit counts the requests of those who know the secret: each counts towards the credential's rate limit.
 func (r *Relay) admit() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,64 +213,10 @@ func (r *Relay) push(ctx context.Context, in *bufio.Reader, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	body := io.Reader(bytes.NewReader(said.raw))
-	if said.hasPack() {
-		body = io.MultiReader(body, &packReader{in: recorder{in: in}})
+	if !said.hasPack() {
+		return r.pass(ctx, bytes.NewReader(said.raw), out)
 	}
-	return r.pass(ctx, body, out)
-}
-
-// advertise passes on what the server says first, and shows each line of it.
-func (r *Relay) advertise(ctx context.Context, out io.Writer, show func(line string)) error {
-	answer, err := r.refs(ctx)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if err := passRefs(bufio.NewReader(answer.Body), out, r.allowed.service == uploadPack, show); err != nil {
-		return r.unable(0, err)
-	}
-	return nil
-}
-
-// passRefs passes on an advertisement without what only HTTP has of it (https://git-scm.com/docs/gitprotocol-http#_smart_server_response):
-// ahead of it the name of the service and a flush. Lines are shown without what follows a NUL.
-func passRefs(in *bufio.Reader, out io.Writer, second bool, show func(line string)) error {
-	line, err := readPktLine(in)
-	if err == nil && strings.HasPrefix(string(line[4:]), "# service=") {
-		if _, err = readPktLine(in); err == nil {
-			line, err = readPktLine(in)
-		}
-	}
-	if err == nil && second && strings.TrimSuffix(string(line[4:]), "\n") != "version 2" {
-		return errors.New("the server does not speak version 2 of git's protocol")
-	}
-	for ; ; line, err = readPktLine(in) {
-		if err != nil {
-			return fmt.Errorf("read what the server has: %w", err)
-		}
-		if _, err := out.Write(line); err != nil {
-			return fmt.Errorf("tell git what the server has: %w", err)
-		}
-		if string(line) == flush {
-			return nil
-		}
-		text, _, _ := strings.Cut(string(line[4:]), "\x00")
-		show(strings.TrimSuffix(text, "\n"))
-	}
-}
-
-// pass makes a request and passes the answer on.
-func (r *Relay) pass(ctx context.Context, body io.Reader, out io.Writer) error {
-	answer, err := r.post(ctx, body)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if _, err := io.Copy(struct{ io.Writer }{out}, answer.Body); err != nil { // a net.Conn would put itself into what the body says
-		return failedLate("unexpected disconnect", fmt.Errorf("pass on the server's answer: %w", err))
-	}
-	return nil
+	return r.pass(ctx, io.MultiReader(bytes.NewReader(said.raw), &packReader{in: recorder{in: in}}), out)
 }
 
 // note records why the server did not do what git asked for.

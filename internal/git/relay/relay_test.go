@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -151,11 +152,14 @@ func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
 		host, secret, _ := strings.Cut(strings.TrimPrefix(address, "git://"), "/")
 		right := "git-receive-pack /" + secret + "\x00host=" + host + "\x00"
 		for _, said := range []string{
-			"", "0000", "zzzz", pkt(""), pkt("git-receive-pack"), pkt("git-upload-pack /" + secret + "\x00host=x\x00\x00version=2\x00"), pkt("git-upload-archive /" + secret), pkt("git-receive-pack /"),
+			"0000", "zzzz", pkt(""), pkt("git-receive-pack"), pkt("git-upload-pack /" + secret + "\x00host=x\x00\x00version=2\x00"), pkt("git-upload-archive /" + secret), pkt("git-receive-pack /"),
 			pkt("git-receive-pack /" + strings.Repeat("0", 48)), pkt("git-receive-pack /octo/widgets"), pkt("git-receive-pack /" + secret[1:]), pkt("git-receive-pack /" + secret + "0"),
-			pkt("git-receive-pack " + secret), pkt("git-receive-pack  /" + secret), pkt("GIT-RECEIVE-PACK /" + secret), right, pkt(right)[:20], "GET /" + secret + "/info/refs?service=git-receive-pack HTTP/1.0\r\n\r\n",
+			pkt("git-receive-pack " + secret), pkt("git-receive-pack  /" + secret), pkt("GIT-RECEIVE-PACK /" + secret), right, "GET /" + secret + "/info/refs?service=git-receive-pack HTTP/1.0\r\n\r\n",
 		} {
 			assert.Regexp(t, "^.{4}ERR refused, since this is a push: ", dialog(t, host, said), "%q", said)
+		}
+		for _, said := range []string{"", "00", pkt(right)[:20]} {
+			assert.Empty(t, dialog(t, host, said), "it has ended itself: %q", said)
 		}
 		assert.Empty(t, upstream, "the server was asked nothing")
 	}))
@@ -167,7 +171,7 @@ func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
 				answer := asking(t, address, "git-receive-pack", body)
 				_, after, told := strings.Cut(answer, "0000")
 				assert.True(t, told, "%q", answer)
-				if body != "" && name != "no flush" && name != "after a probe" { // these are ends
+				if !slices.Contains([]string{"nothing", "no flush", "cut off", "after a probe"}, name) { // these are ends
 					assert.Contains(t, after, "ERR refused, since this is a push: ")
 				}
 				assert.Equal(t, []string{"GET"}, upstream, "the server was asked for nothing but its refs")

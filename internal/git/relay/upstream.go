@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -83,13 +84,12 @@ func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
 			target = next.String()
 			continue
 		}
-		if status := statusIn(answer); status != http.StatusOK {
-			_ = answer.Body.Close() // as above
-			return nil, r.unable(status, nil)
+		if answer.StatusCode != http.StatusOK {
+			return nil, r.unable(refusal(answer))
 		}
-		if kind, want := answer.Header.Get("Content-Type"), "application/x-"+r.allowed.service+"-advertisement"; kind != want {
+		if kind, want := mediaType(answer), "application/x-"+r.allowed.service+"-advertisement"; kind != want {
 			_ = answer.Body.Close() // as above
-			return nil, r.unable(0, fmt.Errorf("is this a git repository? The answer is %q, not %s", kind, want))
+			return nil, r.unable(0, fmt.Errorf("is this a git repository? The answer is %.100q, not %s", kind, want))
 		}
 		r.mu.Lock()
 		r.base = strings.TrimSuffix(target, r.allowed.refs())
@@ -98,11 +98,11 @@ func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
 	}
 }
 
-// post makes a request, with its length if it is short: some servers need it. The error is a *failure.
+// post makes a request, with its length if it is short: some servers need it. The error is a *failure, or a packError.
 func (r *Relay) post(ctx context.Context, body io.Reader) (*http.Response, error) {
 	head, err := io.ReadAll(io.LimitReader(body, wholeLimit))
 	if err != nil {
-		return nil, failedLate(fmt.Sprintf("HTTP %d", statusOf(err)), fmt.Errorf("read git's request: %w", err))
+		return nil, unsent(err)
 	}
 	length := int64(len(head))
 	if length == wholeLimit {
@@ -110,13 +110,22 @@ func (r *Relay) post(ctx context.Context, body io.Reader) (*http.Response, error
 	}
 	answer, _, err := r.ask(ctx, http.MethodPost, r.repository()+"/"+r.allowed.service, io.MultiReader(bytes.NewReader(head), body), length)
 	if err != nil {
-		return nil, failedLate(fmt.Sprintf("HTTP %d", statusOf(err)), err)
+		return nil, unsent(err)
 	}
-	if status := statusIn(answer); status != http.StatusOK {
-		_ = answer.Body.Close() // nothing in it is needed
-		return nil, failedLate(fmt.Sprintf("HTTP %d", status), nil)
+	if answer.StatusCode != http.StatusOK {
+		status, why := refusal(answer)
+		return nil, failedLate(fmt.Sprintf("HTTP %d", status), why)
 	}
 	return answer, nil
+}
+
+// unsent is why a request was not made: the server, or what git said of it.
+func unsent(err error) error {
+	status, pack := statusOf(err), packError{}
+	if status != http.StatusRequestEntityTooLarge && errors.As(err, &pack) {
+		return pack
+	}
+	return failedLate(fmt.Sprintf("HTTP %d", status), err)
 }
 
 // ask makes one request of the server, and gives the token that it had.
@@ -161,19 +170,30 @@ func (r *Relay) moved(answer *http.Response) *url.URL {
 	return next
 }
 
-// statusIn is an answer's status: 429 also where a server refuses a request because of a rate limit and says 403.
+// refusal is an answer's status, and what the server says of it in plain text, as GitHub does. The status is 429 also where a
+// server refuses a request because of a rate limit and says 403.
 // https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
-func statusIn(answer *http.Response) int {
-	if answer.StatusCode != http.StatusForbidden {
-		return answer.StatusCode
-	}
+func refusal(answer *http.Response) (status int, why error) {
+	defer answer.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4096)) // what there is of it
-	lower := strings.ToLower(string(text))
-	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" ||
-		strings.Contains(lower, "rate limit") || strings.Contains(lower, "rate-limit") || strings.Contains(lower, "abuse") {
-		return http.StatusTooManyRequests
+	if said := strings.TrimSpace(syntax.Clean(string(text))); said != "" && mediaType(answer) == "text/plain" {
+		why = fmt.Errorf("the server says: %.1000s", strings.ReplaceAll(said, "\n", " "))
 	}
-	return http.StatusForbidden
+	lower := strings.ToLower(string(text))
+	if answer.StatusCode == http.StatusForbidden && (answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" ||
+		strings.Contains(lower, "rate limit") || strings.Contains(lower, "rate-limit") || strings.Contains(lower, "abuse")) {
+		return http.StatusTooManyRequests, why
+	}
+	return answer.StatusCode, why
+}
+
+// mediaType is what an answer says that it is, in lower case and without parameters; "" if that is unclear.
+func mediaType(answer *http.Response) string {
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return kind
 }
 
 // statusOf is the status that stands for an error without an answer.

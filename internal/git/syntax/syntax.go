@@ -58,7 +58,7 @@ const Sniffed = 8000
 func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), Sniffed)], 0) >= 0 }
 
 // LockLost reports whether the server found a ref moved after it had reported it. Somebody was faster; but that may have
-// been this very push: curl resends a request when a kept connection breaks, and the second one then finds the first one's
+// been this very push: HTTP clients resend a request when a kept connection breaks, and the second one then finds the first one's
 // change.
 func LockLost(said string) bool {
 	said = strings.ToLower(said)

@@ -138,6 +138,21 @@ func breaking(some string) func(*gittest.Hub, *git.Options) {
 	}
 }
 
+// ending answers requests of a kind with so much and a proper end, as a proxy does whose server has died.
+func ending(method, some string) func(*gittest.Hub, *git.Options) {
+	return func(h *gittest.Hub, _ *git.Options) {
+		h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != method {
+				return false
+			}
+			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+			_, err := w.Write([]byte(some))
+			assert.NoError(h.T, err)
+			return true
+		})
+	}
+}
+
 // overtaken lets somebody else move the branch once git knows where it is.
 func overtaken(h *gittest.Hub, _ *git.Options) {
 	h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -307,8 +322,14 @@ func TestReadingFailsAsTheServerDoes(t *testing.T) {
 		"no such host": {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://widgets.invalid/octo/widgets" }, git.Unreachable, "widgets.invalid"},
 		"denied late":  {answering("POST", 403), git.Denied, "HTTP 403"},
 		"error late":   {answering("POST", 502), git.Unreachable, "HTTP 502"},
+		"no refs":      {ending("GET", ""), git.Unreachable, "unable to access"},
+		"half a line":  {ending("GET", "001e# serv"), git.Unreachable, "unable to access"},
+		"no git":       {ending("GET", "hello"), "", "not the length of a pkt-line"},
+		"an error":     {ending("GET", "0013ERR we are away"), "", "fatal: remote error: we are away"},
 		"no answer":    {breaking(""), git.Unreachable, ""},
 		"half answer":  {breaking("0030x"), git.Unreachable, "unexpected EOF"},
+		"empty answer": {ending("POST", ""), git.Unreachable, "unexpected disconnect"},
+		"early end":    {ending("POST", "000cpackfile"), git.Unreachable, "unexpected disconnect"},
 	} {
 		for way, read := range map[string]func(*git.Checkout) error{
 			"listing": func(c *git.Checkout) error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err },

@@ -1,0 +1,274 @@
+package relay
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/credential"
+)
+
+// relayOf is a relay to a server, which limits what a connection may send after its greeting.
+func relayOf(t testing.TB, url string, allowed Op, limit int64) *Relay {
+	t.Helper()
+	r, err := Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil)
+	require.NoError(t, err)
+	t.Cleanup(r.Close)
+	r.limit = limit + int64(len(greeting(r)))
+	return r
+}
+
+// greeting is what git says first.
+func greeting(r *Relay) string {
+	return pkt(r.allowed.service + " /" + r.listener.Secret + "\x00host=127.0.0.1\x00\x00version=2\x00")
+}
+
+// dialog says something to a relay without a greeting, and gives all of the answer.
+func dialog(t testing.TB, r *Relay, said string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp4", r.listener.Address)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, said)
+	require.NoError(t, err)
+	answer, _ := io.ReadAll(conn) // what there is before it is cut off
+	return string(answer)
+}
+
+// talk says something to a relay as git does, and gives all that it answers before it ends the connection.
+func talk(t testing.TB, r *Relay, said io.Reader) string {
+	t.Helper()
+	conn, err := net.Dial("tcp4", r.listener.Address)
+	require.NoError(t, err)
+	defer conn.Close()
+	go func() {
+		_, _ = io.Copy(conn, struct{ io.Reader }{io.MultiReader(strings.NewReader(greeting(r)), said)}) // the relay may end it before
+	}()
+	answer, _ := io.ReadAll(conn) // as above
+	return string(answer)
+}
+
+// serving is a server that has refs/heads/x, with this answer to requests.
+func serving(t testing.TB, post http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			post(w, r)
+			return
+		}
+		service := r.URL.Query().Get("service")
+		w.Header().Set("Content-Type", "application/x-"+service+"-advertisement")
+		text := pkt("# service="+service+"\n") + "0000"
+		if service == uploadPack {
+			text += pkt("version 2\n") + pkt("ls-refs\n") + "0000"
+		} else {
+			text += pkt(here+" refs/heads/x\x00report-status\n") + "0000"
+		}
+		_, err := io.WriteString(w, text)
+		assert.NoError(t, err)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAPushHasALimit(t *testing.T) {
+	pack := packOf(object(3, 2<<20))
+	for limit, passed := range map[int64]bool{packLimit: true, int64(len(opening) + len(pack)): true, int64(len(opening)+len(pack)) - 1: false} {
+		var whole []string
+		url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
+				whole = append(whole, string(got))
+			}
+			_, err := io.WriteString(w, "done")
+			assert.NoError(t, err)
+		})
+		r := relayOf(t, url, Pushing(one), limit)
+		answer := talk(t, r, strings.NewReader(opening+pack))
+		assert.Equal(t, passed, strings.HasSuffix(answer, "0000done"), "%.300q", answer)
+		if passed {
+			assert.True(t, slices.Equal([]string{opening + pack}, whole))
+			continue
+		}
+		assert.Empty(t, whole)
+		assert.Contains(t, r.Reword(""), "RPC failed; HTTP 413")
+	}
+}
+
+func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
+	got := make(chan int, 1)
+	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		rc := http.NewResponseController(w)
+		assert.NoError(t, rc.EnableFullDuplex())
+		_, err := w.Write([]byte("soon"))
+		assert.NoError(t, err)
+		assert.NoError(t, rc.Flush())
+		all, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		got <- len(all)
+	})
+	said := opening + packOf(object(3, 8<<20))
+	answer := talk(t, relayOf(t, url, Pushing(one), packLimit), strings.NewReader(said))
+	assert.True(t, strings.HasSuffix(answer, "0000soon"), "%.300q", answer)
+	assert.Len(t, said, <-got, "all of it")
+}
+
+// Git sends no commands where the server's refs are such that there is nothing to do, or that a lease does not hold.
+func TestAPushOfNothingAsksTheServerNothing(t *testing.T) {
+	url := serving(t, func(http.ResponseWriter, *http.Request) { assert.Fail(t, "the server was asked") })
+	for _, said := range []string{"0000", pkt("shallow "+here) + "0000"} {
+		r := relayOf(t, url, Pushing(one), packLimit)
+		answer := talk(t, r, strings.NewReader(said))
+		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", answer)
+		assert.Empty(t, r.Reword(""))
+	}
+}
+
+// twoTokens is a source whose first token the server does not take.
+type twoTokens struct{ refused int }
+
+func (s *twoTokens) Token(context.Context) (string, error) {
+	return fmt.Sprint("token-", s.refused), nil
+}
+func (s *twoTokens) Secrets() []string   { return nil }
+func (s *twoTokens) Refused(string) bool { s.refused++; return true }
+
+func TestARefusedTokenIsRenewedOnce(t *testing.T) {
+	for good, want := range map[string]string{"token-0": "version 2", "token-1": "version 2", "token-2": "Authentication failed for"} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked++
+			if r.Header.Get("Authorization") != "basic "+credential.Basic(good) {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
+			assert.NoError(t, err)
+		}))
+		defer server.Close()
+		r := relayOf(t, server.URL, Listing, packLimit)
+		r.Credential = &twoTokens{}
+		assert.Contains(t, talk(t, r, strings.NewReader("0000")), want, good)
+		assert.LessOrEqual(t, asked, 2, good)
+	}
+}
+
+func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
+	for _, kind := range []string{"text/html", "application/x-git-receive-pack-advertisement", "", ";;"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = []string{kind}
+			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
+			assert.NoError(t, err)
+		}))
+		defer server.Close()
+		answer := talk(t, relayOf(t, server.URL, Listing, packLimit), strings.NewReader("0000"))
+		assert.Contains(t, answer, "is this a git repository?", kind)
+		assert.NotContains(t, answer, "version 2", kind)
+	}
+}
+
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func TestARateLimitIsNoDenial(t *testing.T) {
+	const denied = "Permission to octo/widgets.git denied to octocat.\n"
+	for _, test := range []struct {
+		status, want      int
+		name, value, body string
+		said              string
+	}{
+		{403, 403, "X-Ratelimit-Remaining", "12", denied, "the server says: Permission to octo/widgets.git denied to octocat."},
+		{403, 429, "Retry-After", "60", "", ""},
+		{403, 429, "X-Ratelimit-Remaining", "0", "", ""},
+		{403, 429, "Date", "", "You have exceeded\na secondary\x1b rate limit.", "the server says: You have exceeded a secondary rate limit."},
+		{403, 429, "Content-Type", "application/json", "You have triggered an abuse detection mechanism.", ""},
+		{404, 404, "Retry-After", "60", "rate limit", "the server says: rate limit"},
+		{500, 500, "Content-Type", "text/html", "<html>", ""},
+		{500, 500, "Date", "", strings.Repeat("x", 5000), "the server says: " + strings.Repeat("x", 1000)},
+	} {
+		answer := &http.Response{StatusCode: test.status, Header: http.Header{"Content-Type": {"text/plain; charset=UTF-8"}}, Body: io.NopCloser(strings.NewReader(test.body))}
+		answer.Header.Set(test.name, test.value)
+		status, why := refusal(answer)
+		assert.Equal(t, test.want, status, "%+v", test)
+		if test.said == "" {
+			assert.NoError(t, why, "%+v", test)
+		} else {
+			assert.EqualError(t, why, test.said)
+		}
+	}
+}
+
+// TestAnAnswerThatEndsEarlyIsNotWaitedFor: git waits for the flush, and would do so forever.
+func TestAnAnswerThatEndsEarlyIsNotWaitedFor(t *testing.T) {
+	for _, said := range []string{"", "00", pkt("packfile\n"), pkt("packfile\n") + "0001", pkt("packfile\n")[:7], pkt("packfile\n") + "zzzz"} {
+		url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+			_, err := io.WriteString(w, said)
+			assert.NoError(t, err)
+		})
+		r := relayOf(t, url, Fetching, packLimit)
+		answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
+		assert.True(t, strings.HasPrefix(pkt("version 2\n")+pkt("ls-refs\n")+"0000"+said, answer), "%q", answer)
+		assert.Contains(t, r.Reword(""), "RPC failed; unexpected disconnect; read the server's answer: ", "%q", said)
+	}
+}
+
+func TestTheServersOwnErrorIsPassedOn(t *testing.T) {
+	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, err := io.WriteString(w, pkt("acknowledgments\n")+pkt("ERR not our ref")+pkt("more"))
+		assert.NoError(t, err)
+	})
+	r := relayOf(t, url, Fetching, packLimit)
+	answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
+	assert.True(t, strings.HasSuffix(answer, pkt("acknowledgments\n")+pkt("ERR not our ref")), "%q", answer)
+	assert.Empty(t, r.Reword(""), "git says it")
+}
+
+// TestWhatGitBreaksOffIsNotTheServersFault: a git that cannot use what it gets says so itself.
+func TestWhatGitBreaksOffIsNotTheServersFault(t *testing.T) {
+	for allowed, said := range map[*Op]string{&Fetching: pkt("command=fetch") + "0000", {service: receivePack, moves: []Move{one}}: opening + packOf(object(3, 8<<20))[:4<<20]} {
+		url := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			line := fmt.Sprintf("%04x", packetLimit) + strings.Repeat("\x01", packetLimit-4)
+			for range 1000 {
+				_, _ = io.WriteString(w, line) // until nobody listens
+			}
+			_, _ = io.Copy(io.Discard, r.Body) // as above
+		})
+		r := relayOf(t, url, *allowed, packLimit)
+		conn, err := net.Dial("tcp4", r.listener.Address)
+		require.NoError(t, err)
+		_, err = io.WriteString(conn, greeting(r)+said)
+		require.NoError(t, err)
+		_, err = io.ReadFull(conn, make([]byte, 30))
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		r.Close()
+		assert.Empty(t, r.Reword(""), allowed)
+	}
+}
+
+func TestStrangersUseUpNothing(t *testing.T) {
+	url := serving(t, func(http.ResponseWriter, *http.Request) { assert.Fail(t, "the server was asked") })
+	r := relayOf(t, url, Pushing(one), packLimit)
+	for range 2 * r.allowed.requests() {
+		assert.Contains(t, dialog(t, r, "0000"), "ERR refused")
+		assert.Contains(t, dialog(t, r, strings.Replace(greeting(r), r.listener.Secret, strings.Repeat("0", len(r.listener.Secret)), 1)), "ERR refused")
+	}
+	assert.NotContains(t, talk(t, r, strings.NewReader("0000")), "ERR")
+}
+
+// TestALongErrorIsOneLine: what the server says its answer is can be as long as a header.
+func TestALongErrorIsOneLine(t *testing.T) {
+	var out strings.Builder
+	tell(&out, strings.Repeat("x", 100000))
+	line, err := readPktLine(strings.NewReader(out.String()))
+	require.NoError(t, err)
+	assert.Equal(t, out.String(), string(line))
+}
