@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -271,4 +272,12 @@ func TestALongErrorIsOneLine(t *testing.T) {
 	line, err := readPktLine(strings.NewReader(out.String()))
 	require.NoError(t, err)
 	assert.Equal(t, out.String(), string(line))
+}
+
+func TestAPackThatBreaksOffIsGitsOwn(t *testing.T) {
+	for err, servers := range map[error]bool{
+		packError{io.ErrUnexpectedEOF}: false, packError{&http.MaxBytesError{Limit: 1}}: true, io.ErrUnexpectedEOF: true,
+	} {
+		assert.Equal(t, servers, errors.As(unsent(fmt.Errorf("ask: %w", err)), new(*failure)), "%v", err)
+	}
 }
