@@ -105,21 +105,31 @@ func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]
 	return parents, nil
 }
 
-// KnownMergeBase is the merge base of a base and a head that are here with the history between them.
+// KnownMergeBase is the first of KnownMergeBases.
 func KnownMergeBase(ctx context.Context, c *git.Checkout, base, head string) (string, error) {
-	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
-		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
+	found, err := KnownMergeBases(ctx, c, base, head)
+	if err != nil {
+		return "", err
 	}
-	from, known, err := MergeBase(ctx, c, base, head)
+	return found[0], nil
+}
+
+// KnownMergeBases are the best merge bases, at least one, of a base and a head that are here with the history between them.
+// *ErrUnrelated if they have none.
+func KnownMergeBases(ctx context.Context, c *git.Checkout, base, head string) ([]string, error) {
+	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
+		return nil, fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
+	}
+	found, known, err := MergeBases(ctx, c, base, head)
 	switch {
 	case err != nil:
-		return "", err
+		return nil, err
 	case !known:
-		return "", fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
-	case from == "":
-		return "", &ErrUnrelated{Base: base, Head: head}
+		return nil, fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
+	case len(found) == 0:
+		return nil, &ErrUnrelated{Base: base, Head: head}
 	}
-	return from, nil
+	return found, nil
 }
 
 // ErrUnrelated says that two commits have no common history.

@@ -48,15 +48,11 @@ func readInput(ctx context.Context, c *git.Checkout, m Request) (*input, error) 
 	if err := g.trees(ctx); err != nil {
 		return nil, err
 	}
-	out, err := c.Ask(ctx, "merge-base", "--all", m.Base, m.Head)
-	if err != nil && git.ExitCode(err) != 1 {
-		return nil, fmt.Errorf("find merge base of %s and %s: %w", m.Base, m.Head, err)
+	var err error
+	if g.fork, err = history.KnownMergeBases(ctx, c, m.Base, m.Head); err != nil {
+		return nil, err
 	}
-	g.fork = strings.Fields(string(out))
-	switch {
-	case len(g.fork) == 0:
-		return nil, &history.ErrUnrelated{Base: m.Base, Head: m.Head}
-	case g.fork[0] == m.Head:
+	if g.fork[0] == m.Head {
 		return nil, &ErrEmpty{Proof: []string{m.Head + " is an ancestor of " + m.Base}}
 	}
 	if err := g.list(ctx); err != nil {

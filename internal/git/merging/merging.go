@@ -74,7 +74,7 @@ func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err er
 	if made, err = way.build(ctx, g); err != nil {
 		return Merged{}, err
 	}
-	if err := canBeVerified(ctx, c, m, made); err != nil {
+	if err := standsOn(ctx, c, m.Base, made); err != nil {
 		return Merged{}, err
 	}
 	// What is to be merged was read a moment ago; how it merges is found once more.

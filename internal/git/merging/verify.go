@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -20,7 +21,7 @@ import (
 //
 // Paths whose conflicts the base won have to be as in Base, and named in BaseWon.
 func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err error) {
-	if err := canBeVerified(ctx, c, m, made); err != nil {
+	if err := standsOn(ctx, c, m.Base, made); err != nil {
 		return err
 	}
 	g, err := readInput(ctx, c, m)
@@ -29,15 +30,6 @@ func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err e
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	return verify(ctx, g, made)
-}
-
-// canBeVerified checks that a merge stands on its base, and that the history that verifying takes is here.
-func canBeVerified(ctx context.Context, c *git.Checkout, m Request, made Merged) error {
-	if err := standsOn(ctx, c, m.Base, made); err != nil {
-		return err
-	}
-	_, err := history.KnownMergeBase(ctx, c, m.Base, m.Head)
-	return err
 }
 
 // verify holds a merge against what it was made of.
@@ -80,19 +72,15 @@ func standsOn(ctx context.Context, c *git.Checkout, base string, made Merged) er
 	if !syntax.IsSHA(base) || !syntax.IsSHA(made.Tip) || !syntax.IsSHA(made.Tree) {
 		return fmt.Errorf("verify %q on %q: not commit ids", made.Tip, base)
 	}
-	out, err := c.Ask(ctx, "rev-parse", "--verify", made.Tip+"^{tree}")
+	out, err := c.Ask(ctx, "rev-list", "--ancestry-path", "--max-count=1", "--no-commit-header", "--format=%H %T", base+".."+made.Tip)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", made.Tip, err)
 	}
-	if syntax.Line(out) != made.Tree {
-		return fmt.Errorf("verify %s: its tree is %s, not %s", made.Tip, syntax.Line(out), made.Tree)
-	}
-	relation, err := history.Relation(ctx, c, base, made.Tip)
-	if err != nil {
-		return fmt.Errorf("verify %s: %w", made.Tip, err)
-	}
-	if relation != model.Ahead {
-		return fmt.Errorf("verify %s: it does not grow from %s (%s)", made.Tip, base, relation)
+	switch tip, tree, _ := strings.Cut(syntax.Line(out), " "); {
+	case tip != made.Tip:
+		return fmt.Errorf("verify %s: it does not grow from %s", made.Tip, base)
+	case tree != made.Tree:
+		return fmt.Errorf("verify %s: its tree is %s, not %s", made.Tip, tree, made.Tree)
 	}
 	return nil
 }
