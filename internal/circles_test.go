@@ -102,7 +102,7 @@ func TestTheRaceDetectorWatchesSomethingByEachWord(t *testing.T) {
 	m := regexp.MustCompile(`const beside = "([^"]+)"`).FindStringSubmatch(string(raw))
 	require.NotNil(t, m)
 	var names []string
-	for _, dir := range []string{"engine", "git", "git/*"} {
+	for _, dir := range []string{"engine", "git", "git/*", "leak"} {
 		files, err := filepath.Glob(dir + "/*_test.go")
 		require.NoError(t, err)
 		for _, f := range files {
