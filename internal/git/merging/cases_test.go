@@ -286,22 +286,29 @@ func TestListsOfFrontMatterAreUnited(t *testing.T) {
 	})
 }
 
+// manyOn is the last of so many commits on another one, all made by one git. Each of them changes one
+// of a hundred files.
+func manyOn(r *gittest.Repo, parent string, n int) string {
+	r.T.Helper()
+	var s strings.Builder
+	for i := range n {
+		fmt.Fprintf(&s, "commit refs/many\ncommitter Dev <dev@example.com> %d +0200\ndata 5\nmore\n\n", 1700001000+i)
+		if i == 0 {
+			s.WriteString("from " + parent + "\n")
+		}
+		fmt.Fprintf(&s, "M 644 inline g%d\ndata 2\n%d\n\n", i%100, i/100%3)
+	}
+	out, err := r.Run(r.Dir, s.String(), "fast-import", "--quiet")
+	require.NoError(r.T, err, out)
+	return r.Git("rev-parse", "refs/many")
+}
+
 func TestTooManyCommitsAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	r := gittest.NewRepo(t, gittest.GitPath())
 	a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
 	base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one")), a)
-	var s strings.Builder
-	for i := range 10000 {
-		fmt.Fprintf(&s, "commit refs/many\ncommitter Dev <dev@example.com> %d +0200\ndata 5\nmore\n\n", 1700001000+i)
-		if i == 0 {
-			s.WriteString("from " + a + "\n")
-		}
-		fmt.Fprintf(&s, "M 644 inline g%d\ndata 2\ng\n\n", i%100)
-	}
-	out, err := r.Run(r.Dir, s.String(), "fast-import", "--quiet")
-	require.NoError(t, err, out)
-	head := r.Git("rev-parse", "refs/many")
+	head := manyOn(r, a, 10000)
 	for _, strategy := range []string{model.StrategyRebase, model.StrategyCherryPick} {
 		_, err := r.Build(merging.Request{Strategy: strategy, Base: base, Head: head})
 		var many *merging.ErrTooMany

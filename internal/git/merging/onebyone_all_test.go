@@ -3,7 +3,6 @@
 package merging_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,10 +17,7 @@ func TestARebaseLandsMoreCommitsThanAListNamesWhereTheMergeConflicts(t *testing.
 	r := gittest.NewRepo(t, gittest.GitPath())
 	root := r.Commit("root", gittest.Texts("f", gittest.Numbers(20)))
 	base := r.Commit("again", gittest.Texts("f", gittest.Numbers(20, "5", "FIVE")), r.Commit("taken", gittest.Texts("f", gittest.Numbers(20, "5", "five")), root))
-	head := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "5", "five")), root)
-	for i := range 260 {
-		head = r.Commit("more", gittest.Texts("g", fmt.Sprintln(i)), head)
-	}
+	head := manyOn(r, r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "5", "five")), root), 260)
 	made := r.Must(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
 	assert.Equal(t, 260, made.Count)
 	assert.Len(t, made.Commits, 250)

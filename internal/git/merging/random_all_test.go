@@ -10,8 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 )
 
+// That other versions of git merge alike, the histories of every change show.
 func TestMoreRandomHistoriesLandAsGitMergesThem(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
+	gittest.OneGit(t, func(t *testing.T, path string) {
 		all := landHistories(t, path, 1115, 36) // four of which are like that
 		assert.Positive(t, all["like git rebase"], "%v", all)
 	})
