@@ -42,9 +42,9 @@ func MergeBase(ctx context.Context, c *git.Checkout, base, head string) (sha str
 	return sha, known, err
 }
 
-// MergeBases asks git for the best merge bases; known reports whether the history here is enough for the answer. It is if one of the two is the
-// answer. Otherwise no commit of one side alone may be cut off, so that git finds every best merge base; and it has to find
-// only one, for of several one may be an ancestor of another, behind a boundary that both sides have.
+// MergeBases asks git for the best merge bases; known reports whether the history here is enough for the answer. It is if one of
+// the two is the answer. Otherwise no commit of one side alone may be cut off, so that git finds every best merge base; and it has
+// to find only one, for of several one may be an ancestor of another, behind a boundary that both sides have.
 func MergeBases(ctx context.Context, c *git.Checkout, base, head string) (found []string, known bool, err error) {
 	out, err := c.Ask(ctx, "merge-base", "--all", base, head)
 	if err != nil && git.ExitCode(err) != 1 {

@@ -53,8 +53,12 @@ func passRefs(in *bufio.Reader, out *bufio.Writer, second bool, show func(line s
 // stops before, nobody else would tell git.
 func passAnswer(in *bufio.Reader, out *bufio.Writer) error {
 	for {
-		first, _ := in.Peek(8) // what there is of it
-		n, err := pktLength(first[:min(len(first), 4)])
+		head, _ := in.Peek(4) // what there is of it
+		n, err := pktLength(head)
+		if err == nil {
+			head, err = in.Peek(min(n, 8))
+		}
+		first := bytes.Clone(head) // reading on overwrites it
 		if err == nil {
 			_, err = io.CopyN(out, in, int64(n))
 		}

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -218,6 +219,20 @@ func TestAnAnswerThatEndsEarlyIsNotWaitedFor(t *testing.T) {
 		answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
 		assert.True(t, strings.HasPrefix(pkt("version 2\n")+pkt("ls-refs\n")+"0000"+said, answer), "%q", answer)
 		assert.Contains(t, r.Reword(""), "RPC failed; unexpected disconnect; read the server's answer: ", "%q", said)
+	}
+}
+
+// TestALineIsNoEndBecauseOfWhatFollowsInIt: a pack has every text.
+func TestALineIsNoEndBecauseOfWhatFollowsInIt(t *testing.T) {
+	for _, text := range []string{"0000", "xxxxERR "} {
+		answer := ""
+		for n := range 90 {
+			answer += pkt(strings.Repeat(text, 91*n+1))
+		}
+		answer += "0000"
+		var out strings.Builder
+		require.NoError(t, passAnswer(bufio.NewReader(strings.NewReader(answer)), bufio.NewWriterSize(&out, packetLimit)))
+		assert.Equal(t, len(answer), out.Len(), text)
 	}
 }
 
