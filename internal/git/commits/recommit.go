@@ -36,21 +36,46 @@ type Recommitted struct {
 //
 // *ErrTreeLimits names a commit that is too large, or says that there are too many.
 func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []string, clean func(message string) string) (Recommitted, error) {
-	done := Recommitted{Head: head, moved: map[string]string{}}
+	own, err := ownCommits(ctx, c, from, head, known)
+	if err != nil {
+		return Recommitted{Head: head}, err
+	}
+	return rewrite(ctx, c, head, own, clean)
+}
+
+// Reword gives head another message if it is ours: not reachable from from, the known commits, or what the workspace had of
+// the server. Its limits are Recommit's. It moves nothing in the checkout (Follow); no network operation.
+func Reword(ctx context.Context, c *git.Checkout, from, head string, known []string, message func(string) string) (Recommitted, error) {
+	own, err := ownCommits(ctx, c, from, head, known)
+	if err != nil || len(own) == 0 {
+		return Recommitted{Head: head}, err
+	}
+	return rewrite(ctx, c, head, []string{head}, message)
+}
+
+// ownCommits are the commits of head, parents first, that neither from nor the known commits reach, nor what the workspace had of
+// the server.
+func ownCommits(ctx context.Context, c *git.Checkout, from, head string, known []string) ([]string, error) {
 	there, err := commitsHere(ctx, c, c.Tracked)
 	if err != nil {
-		return done, err
+		return nil, err
 	}
-	commits, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
-	if err != nil || len(commits) == 0 {
-		return done, err
+	own, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
+	if err == nil && len(own) > maxOwnCommits {
+		err = &guard.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
 	}
-	if len(commits) > maxOwnCommits {
-		return done, &guard.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
+	return own, err
+}
+
+// rewrite makes some commits ours, parents first, and head with them.
+func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, clean func(message string) string) (Recommitted, error) {
+	done := Recommitted{Head: head, moved: map[string]string{}}
+	if len(own) == 0 {
+		return done, nil
 	}
 	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
 	defer p.Close()
-	err = c.Contents(ctx, commits, func(id string, content io.Reader) error {
+	err := c.Contents(ctx, own, func(id string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
 		if err != nil {
 			return fmt.Errorf("read commit %s: %w", id, err)
@@ -67,34 +92,6 @@ func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []s
 	if now := done.moved[head]; now != "" {
 		done.Head = now
 	}
-	return done, err
-}
-
-// Reword gives head another message if it is ours: not reachable from from, the known commits, or what the workspace had of
-// the server. It moves nothing in the checkout (Follow); no network operation.
-func Reword(ctx context.Context, c *git.Checkout, from, head string, known []string, message func(string) string) (Recommitted, error) {
-	done := Recommitted{Head: head, moved: map[string]string{}}
-	there, err := commitsHere(ctx, c, c.Tracked)
-	if err != nil {
-		return done, err
-	}
-	commits, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
-	if err != nil || len(commits) == 0 {
-		return done, err
-	}
-	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	defer p.Close()
-	err = c.Contents(ctx, []string{head}, func(_ string, content io.Reader) error {
-		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit))
-		if err != nil {
-			return fmt.Errorf("read commit %s: %w", head, err)
-		}
-		if ours, changed := ownCommit(c, raw, nil, message); changed {
-			done.Head, err = p.Write(ours)
-			done.moved[head] = done.Head
-		}
-		return err
-	})
 	return done, err
 }
 
