@@ -236,7 +236,7 @@ func noCommand(name string, known []*cli.Command) error {
 		return usagef("unknown command %q; did you mean %s?", name, near)
 	}
 	slices.Sort(names)
-	return usagef("unknown command %q; there are %s", name, strings.Join(names, ", "))
+	return usagef("unknown command %q%s", name, nearest.OneOf(names))
 }
 
 // helpCommand prints the help of a command at any depth. The library's knows the first level only, and has an exit code of its own.

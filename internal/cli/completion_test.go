@@ -113,5 +113,5 @@ func TestCompletionsAndTheManualPage(t *testing.T) {
 
 	got = program(t, nil, "completion", "tcsh")
 	assert.Equal(t, 2, got.exit)
-	assert.Equal(t, "mergexo: unknown command \"tcsh\"; there are bash, fish, zsh\n", got.errout)
+	assert.Equal(t, "mergexo: unknown command \"tcsh\"; use one of bash, fish, zsh\n", got.errout)
 }

@@ -182,7 +182,7 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 			d.state = draftKept
 			continue
 		}
-		answer, given := q.ask("%s is there, with another text: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
+		answer, given := q.ask("%s already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
 		if !given {
 			return usagef("%s is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it", d.path)
 		}
@@ -198,9 +198,9 @@ func (s setup) write(d *draft) error {
 	said := "wrote " + d.path
 	switch d.state {
 	case draftSame:
-		said = "kept  " + d.path + ", which is the same already"
+		said = "kept  " + d.path + ", which is unchanged"
 	case draftKept:
-		said = "kept  " + d.path + ", which has another text; mergexo doctor says whether it works"
+		said = "kept  " + d.path + ", whose content differs; mergexo doctor checks whether it works"
 	default:
 		if err := replace(s.root, d.path, d.text); err != nil {
 			return usagef("write %s: %s", d.path, reason(err))

@@ -82,7 +82,7 @@ func TestInitAndDoctor(t *testing.T) {
 	got = programIn(t, dir, "", nil, "init")
 	require.Equal(t, 0, got.exit, "what is the same is no question: %s", got.errout)
 	assert.Empty(t, got.errout)
-	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is the same already\nkept  .github/workflows/mergexo.yml, which is the same already\n")
+	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\n")
 }
 
 // project is the files of a repository, and the required_tests that init finds for it.
@@ -214,9 +214,9 @@ func TestInitAsks(t *testing.T) {
 		"nobody":               {"", nil, "nobody answered, so nothing was written; give --agent codex, claude, command or suggestion, and --yes for the other defaults"},
 		"one answer":           {"codex\n", nil, "nobody answered"},
 		"two answers":          {"codex\n\n", nil, "nobody answered"},
-		"no such agent":        {"", []string{"--yes", "--agent", "gpt"}, `--agent: agent "gpt" is unknown; there are claude, codex, command, suggestion`},
-		"no such workflow":     {"", []string{"--yes", "--ci", "CD"}, `--ci: workflow "CD" is unknown; there are CI, Nightly`},
-		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" is unknown; there are command, label, approval`},
+		"no such agent":        {"", []string{"--yes", "--agent", "gpt"}, `--agent: agent "gpt" is unknown; use one of claude, codex, command, suggestion`},
+		"no such workflow":     {"", []string{"--yes", "--ci", "CD"}, `--ci: workflow "CD" is unknown; use one of CI, Nightly`},
+		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" is unknown; use one of command, label, approval`},
 		"a program of nobody":  {"", []string{"--yes", "--command", "x"}, "--command is for --agent command"},
 		"none and another one": {"", []string{"--yes", "--ci", "none", "--ci", "CI"}, `--ci: none means no workflow: give it alone`},
 	} {
@@ -270,10 +270,10 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 	}{
 		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it\n"},
 		"one answer only": {"y\n", "", 2, false, false, "", "mergexo: .github/workflows/mergexo.yml is there and nobody answered, so nothing was written; give --force"},
-		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, which has another text; mergexo doctor says whether it works\nkept  .github/workflows/mergexo.yml, which", "[y/N]"},
+		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, whose content differs; mergexo doctor checks whether it works\nkept  .github/workflows/mergexo.yml, which", "[y/N]"},
 		"nothing is no":   {"\n\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
 		"something else":  {"why\nyeah\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
-		"one of them":     {"n\ny\n", "", 0, false, true, "which has another text; mergexo doctor says whether it works\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
+		"one of them":     {"n\ny\n", "", 0, false, true, "whose content differs; mergexo doctor checks whether it works\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
 		"yes":             {" Yes \r\ny", "", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
 		"by --yes":        {"", "--yes", 0, false, false, "kept  .github/mergexo.toml, which has another text", ""},
 		"by force":        {"", "--force", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", ""},

@@ -113,7 +113,7 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
 	got = programIn(t, dir, "n\n", nil, "init")
 	require.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is the same already\n")
+	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
 }
 
 // A link stays a link, and what it leads to stays as it is.

@@ -231,7 +231,7 @@ func (h *hubSetup) files(ctx context.Context) error {
 			return err
 		}
 		if !found || there.Text != here.Text || len(h.edited) > 0 {
-			h.left.add(fmt.Sprintf("Bring %s to the branch %s:", h.written(), oneLine(h.facts.DefaultBranch)), h.commit()...)
+			h.left.add(fmt.Sprintf("Commit %s to the branch %s and push:", h.written(), oneLine(h.facts.DefaultBranch)), h.commit()...)
 			return nil
 		}
 	}

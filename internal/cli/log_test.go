@@ -14,7 +14,7 @@ func TestTheLogAtATerminal(t *testing.T) {
 	for _, since := range []string{"1h", "7d", "2w", "2026-01-31", "2026-01-31T12:00:00Z"} {
 		assert.Equal(t, 0, program(t, h.terminal("carol"), "log", "--since", since).exit, since)
 	}
-	assert.Equal(t, "MergeXO did nothing in this time.\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01").out)
+	assert.Equal(t, "MergeXO did nothing in this period.\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01").out)
 	assert.Equal(t, `{"log":[]}`+"\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01", "--json").out)
 	for _, since := range []string{"36501d", "99999999999999999w", "9223372036854775807d"} { // the second and third are too large for a duration
 		got := program(t, h.terminal("carol"), "log", "--since", since)

@@ -65,7 +65,7 @@ var madeEvents = []madeEvent{
 // madeAssumed is what there is in the repository where they happen.
 var madeAssumed = []string{
 	"octo/widgets is invented: octo has admin access, alice has write access, its agent is suggestion, its reviewer is a script",
-	"pull request #7 merges agent/greet into main, which has a commit more by now; alice has approved it; the tests are grep hello greeting.txt",
+	"pull request #7 merges agent/greet into main, which has gained one commit since; alice has approved it; the tests are grep hello greeting.txt",
 }
 
 // madeSettings are those of the invented repository. The test and the reviewer are our own, so nothing has to be isolated from

@@ -82,7 +82,7 @@ func TestProgramsReadHowAMergeCameAbout(t *testing.T) {
 	}{
 		"no tests are wanted": {settings("tests = \"none\"\n"), []any{[]any{}, "none", 0.0, "", ""}},
 		"tests are found": {
-			map[string]string{".github/mergexo.toml": "", "Makefile": "test:\n\t@true\n"}, []any{[]any{"make", "test"}, "passed", 0.0, "found by Makefile", ""},
+			map[string]string{".github/mergexo.toml": "", "Makefile": "test:\n\t@true\n"}, []any{[]any{"make", "test"}, "passed", 0.0, "detected from Makefile", ""},
 		},
 		"tests fail":        {settings("tests = [\"sh\", \"-c\", \"echo the end of it; exit 3\"]\n"), []any{[]any{"sh", "-c", "echo the end of it; exit 3"}, "failed", 3.0, "", "the end of it"}},
 		"tests are missing": {settings("tests = [\"sh\", \"-c\", \"exit 127\"]\n"), []any{[]any{"sh", "-c", "exit 127"}, "failed", 127.0, "the command was not found", ""}},

@@ -198,7 +198,7 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 			assert.Contains(t, got.errout, "mergexo: PRE_MERGE_FAILED: ")
 			command := "`grep -q hello greeting.txt` failed with exit code 1"
 			if tt.base != nil {
-				command = "`make test` failed with exit code 2( in \\d+ s)? \\(found by Makefile\\)"
+				command = "`make test` failed with exit code 2( in \\d+ s)? \\(detected from Makefile\\)"
 			}
 			assert.Regexp(t, command, got.out)
 		})
@@ -206,7 +206,7 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 	y := newYard(t, map[string]string{".github/mergexo.toml": "", "Makefile": fails})
 	got := y.merge("--branch", "fix")
 	assert.Equal(t, 0, got.exit, "without settings: %s", got.errout)
-	assert.Regexp(t, "`make test` passed on exactly this commit( in \\d+ s)? \\(found by Makefile\\)\\.", got.out)
+	assert.Regexp(t, "`make test` passed on exactly this commit( in \\d+ s)? \\(detected from Makefile\\)\\.", got.out)
 	y = newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
 	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
 	got = y.merge("--branch", "fix")

@@ -99,7 +99,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
 		got := y.merge(append([]string{"--branch", "bad", "--base", "main"}, more...)...)
 		assert.Equal(t, 3, got.exit, got.errout)
 		assert.Contains(t, got.out, "the settings in this change are invalid")
-		assert.Contains(t, got.out, ".github/mergexo.toml:2: merge.strategie: unknown key; the nearest is merge.strategy")
+		assert.Contains(t, got.out, ".github/mergexo.toml:2: merge.strategie: unknown key; did you mean merge.strategy?")
 		assert.Equal(t, refs, y.refs())
 
 		y.git(y.dir, "branch", "-q", "owners", "main")
@@ -319,7 +319,7 @@ func TestMistakesAboutAMerge(t *testing.T) {
 		"no branch":           {nil, "mergexo: merge needs --branch NAME"},
 		"no such directory":   {[]string{"--checkout", "/nowhere", "--branch", "fix"}, "mergexo: /nowhere: not a directory"},
 		"no repository":       {[]string{"--checkout", empty, "--branch", "fix"}, "mergexo: " + empty + ": no git repository"},
-		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; there are rebase, squash`},
+		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; use one of rebase, squash`},
 		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
 		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
 		"not a branch name":   {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},

@@ -163,7 +163,7 @@ func resetOf(c *cli.Context) (engine.Reset, error) {
 	case len(r.Numbers) == 0 && !c.Bool("all"):
 		return r, usagef("blocked reset needs --pr NUMBER, or --all --yes for every blocked pull request")
 	case c.Bool("all") && !c.Bool("yes") && !c.Bool("dry-run"):
-		return r, usagef("--all unblocks every blocked pull request: say --yes too, or --dry-run to see which")
+		return r, usagef("--all unblocks every blocked pull request: add --yes, or --dry-run to see which")
 	case c.IsSet("head-sha") && !command.NamesCommit(r.Head):
 		return r, usagef("--head-sha: want 7 to 40 hexadecimal digits, got %q", r.Head)
 	}

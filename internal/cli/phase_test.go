@@ -32,7 +32,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "outcome.json"), []byte("{}"), 0o600))
 	for says, args := range map[string][]string{
-		`mergexo: --phase: "push" is unknown; there are agent, apply`:                         {"--phase", "push"},
+		`mergexo: --phase: "push" is unknown; use one of agent, apply`:                        {"--phase", "push"},
 		"mergexo: --phase agent needs a directory to hand its work over in: add --bundle DIR": {"--phase", "agent"},
 		"mergexo: --bundle is for a run in two parts: add --phase agent or --phase apply":     {"--bundle", full},
 		`is not empty ("outcome.json"): want a new directory for every run`:                   {"--phase", "agent", "--bundle", full},

@@ -92,7 +92,7 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		"a payload of another type":       {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
 		"labels that are no list":         {[]string{"--event", file("labels", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)}, filepath.Join(dir, "labels") + ": payload: issue.labels: want a list, got a number\n"},
 		"no name of a branch":             {[]string{"--event", file("branch", `{"action": "labeled", "issue": {"number": 7}, "repository": {"full_name": "octo/widgets", "default_branch": "ma in"}}`)}, filepath.Join(dir, "branch") + `: payload: repository.default_branch: want the name of a branch, got the string "ma in"`},
-		"an event without a maker":        {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; there are issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap, workflow_run`},
+		"an event without a maker":        {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; use one of issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap, workflow_run`},
 		"a text for an event without one": {[]string{"--make", "workflow_run", "--body", "x"}, "--body: the event workflow_run has no text"},
 		"an empty text":                   {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
 		"a text for a file":               {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},

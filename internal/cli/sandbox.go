@@ -27,7 +27,7 @@ func (p *program) sandboxCommand() *cli.Command {
 				return demonstrate(p, c)
 			}
 			if c.String("state") == "" {
-				return usagef("sandbox needs --state DIR, where it keeps what it knows, or --demo")
+				return usagef("sandbox needs --state DIR, where it keeps its data, or --demo")
 			}
 			s, err := sandbox.New(shipped(c.String("state"), seed != ""))
 			if err != nil {

@@ -33,7 +33,7 @@ func takeSecrets() (secrets, error) {
 	}
 	text, err := json.Marshal(s)
 	if err == nil && len(text) > pipeHolds {
-		err = errors.New("the secrets are longer than secrets are")
+		err = errors.New("the secrets are too long")
 	}
 	if err == nil {
 		_, err = w.Write(text)

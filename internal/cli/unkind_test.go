@@ -25,7 +25,7 @@ func TestWhatAServerMayDo(t *testing.T) {
 		"a token that expired": {"tokens", `{"token": "sandbox-actions", "lives": "0s"}`, 2, "Bad credentials (401); set GITHUB_TOKEN", false},
 		"an older server": {"schema", `{"without": ["PullRequest.closingIssuesReferences", "Issue.title"]}`, 2,
 			"mergexo: read octo/widgets#1: Field 'closingIssuesReferences' doesn't exist on type 'PullRequest'; update GitHub Enterprise Server, whose GraphQL API is older than what MergeXO asks for", false},
-		"an answer cut":    {"faults", `{"match": {"path": "/api/graphql"}, "status": 200, "headers": {"Content-Length": "4000"}, "body": {"data": {}}}`, 75, "the answer ends in the middle; try again later", false},
+		"an answer cut":    {"faults", `{"match": {"path": "/api/graphql"}, "status": 200, "headers": {"Content-Length": "4000"}, "body": {"data": {}}}`, 75, "the answer is truncated; try again later", false},
 		"a page of HTML":   {"faults", `{"match": {"path": "/api/"}, "status": 200, "body": "<!DOCTYPE html>\n<html></html>"}`, 75, "the answer is a page of HTML, not JSON; try again later", false},
 		"a heavy 502":      {"queries", `{"nodes": 1, "answer": "html"}`, 75, "502 Bad Gateway, however little it is asked for at once; try again later", false},
 		"a partial answer": {"queries", `{"path": ["repository", "issueOrPullRequest", "labelChanges"], "answer": "partial"}`, 75, "Resource limits for this query exceeded", false},

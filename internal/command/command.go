@@ -207,7 +207,7 @@ func sentence(s string) string {
 
 // Refuse answers a command of somebody who has access here but may not give it.
 func Refuse(c Case) Answer {
-	who := "people with the role maintain or admin in this repository"
+	who := "people with the maintain or admin role in this repository"
 	if len(c.Policy.Operators) > 0 {
 		who = "the operators that the settings name in `[repo] operators`"
 	}

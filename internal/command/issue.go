@@ -35,7 +35,7 @@ func DecideOnIssue(c Case, w Work) Answer {
 	case c.Away:
 		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again.")
 	case !w.GoesOn:
-		return c.reject("There is nothing to retry: %s.", markdown.Plain(w.Instead))
+		return c.reject("Nothing can be retried now: %s.", markdown.Plain(w.Instead))
 	}
 	return c.apply("**Trying again.** Failed attempts no longer count; a new one starts now.")
 }

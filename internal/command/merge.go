@@ -70,9 +70,9 @@ func (c Case) cancel() Answer {
 	m := c.State.Merge()
 	switch {
 	case m != nil && m.Marker.State == model.MergeDone:
-		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` reverts it.", c.Target.Pull.Number, m.URL)
+		return c.reject("Pull request %d is already [merged](%s). `/mergexo revert` reverts it.", c.Target.Pull.Number, m.URL)
 	case c.Target.Pull.State == model.PullMerged && !c.Facts.Halted:
-		return c.reject("Pull request %d is merged already. `/mergexo revert` reverts it.", c.Target.Pull.Number)
+		return c.reject("Pull request %d is already merged. `/mergexo revert` reverts it.", c.Target.Pull.Number)
 	case m == nil || !m.Marker.Open(), m.Marker.Leader != "" && m.Marker.Expired(c.Target.ReadAt):
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	case m.Marker.Leader != "":
@@ -83,7 +83,7 @@ func (c Case) cancel() Answer {
 		if !c.Facts.Halted {
 			return c.reject("The [merge](%s) is running and cannot be stopped now. Once it has landed, `/mergexo revert` reverts it.", m.URL)
 		}
-		text = fmt.Sprintf("**Cancelled** what has not landed of the [request](%s) by %s. What has landed, if anything, stays.", m.URL, m.Marker.By)
+		text = fmt.Sprintf("**Cancelled** the rest of the [request](%s) of %s. Anything that has already landed stays.", m.URL, m.Marker.By)
 	}
 	return Answer{model.Applied, text,
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}

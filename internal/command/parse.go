@@ -353,7 +353,11 @@ func suggest(word string, known []string) string {
 	if near, ok := nearest.To(word, known); ok {
 		return fmt.Sprintf(", did you mean `%s`?", near)
 	}
-	return "; there are `" + strings.Join(known, "`, `") + "`"
+	var quoted []string
+	for _, k := range known {
+		quoted = append(quoted, "`"+k+"`")
+	}
+	return nearest.OneOf(quoted)
 }
 
 func takes(name string, keys []string) string {

@@ -6,7 +6,7 @@ func pause(c Case) Answer {
 		return a
 	}
 	if p := c.State.Paused; p != nil {
-		return c.reject("Pull request %d is paused already, by %s: %s.", c.Target.Pull.Number, p.Marker.By, p.URL)
+		return c.reject("Pull request %d is already paused, by %s: %s.", c.Target.Pull.Number, p.Marker.By, p.URL)
 	}
 	return c.apply("**Paused.** Nothing happens here until `/mergexo resume`. Comments made until then wait and are not lost.")
 }

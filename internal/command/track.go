@@ -12,7 +12,7 @@ func adopt(c Case) Answer {
 	}
 	pull := c.Target.Pull
 	if c.State.Released == nil && c.State.Tracked != nil {
-		return c.reject("Pull request %d is tracked already, since %s.", pull.Number, c.State.Tracked.URL)
+		return c.reject("Pull request %d is already tracked, since %s.", pull.Number, c.State.Tracked.URL)
 	}
 	for _, g := range c.Gates {
 		if g.Name == "own_branch" && !g.Met {

@@ -56,7 +56,7 @@ func acceptHead(c Case) Answer {
 		}
 		return c.lift(head, false, text)
 	case c.Facts.Missing:
-		return c.reject("`%s` is no commit in this repository, or several. The current head is %s: `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, markdown.Commit(url, head), head)
+		return c.reject("`%s` does not name exactly one commit in this repository. The current head is %s: `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, markdown.Commit(url, head), head)
 	}
 	return c.reject("`%s` is not the current head of pull request %d, which is %s: only `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, c.Target.Pull.Number, markdown.Commit(url, head), head)
 }

@@ -77,7 +77,7 @@ func (w *walk) checkLabels(s Settings) {
 			continue
 		}
 		if first, ok := seen[label]; ok {
-			w.add(one.key, fmt.Errorf("%s is that label too: one label cannot mean two things", first))
+			w.add(one.key, fmt.Errorf("%s has the same label: one label cannot mean two things", first))
 		}
 		seen[label] = one.key
 	}
@@ -97,7 +97,7 @@ func (w *walk) checkReview(s Settings) {
 		{"external.label", s.External.Label}, {"merge.auto_label", s.Merge.AutoLabel},
 	} {
 		if strings.EqualFold(one.label, s.Review.Label) {
-			w.add("review.label", fmt.Errorf("%s is that label too: one label cannot mean two things", one.key))
+			w.add("review.label", fmt.Errorf("%s has the same label: one label cannot mean two things", one.key))
 		}
 	}
 }

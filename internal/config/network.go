@@ -43,9 +43,9 @@ func host(v any) (string, error) {
 	name := strings.ToLower(s)
 	switch {
 	case strings.Contains(s, "*"):
-		return "", fmt.Errorf("%q: a host is named whole, without *", cut(s))
+		return "", fmt.Errorf("%q: write the full host name, without *", cut(s))
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
-		return "", fmt.Errorf("%q is this machine, which is never opened to an agent", cut(s))
+		return "", fmt.Errorf("%q is this machine, which agents may never reach", cut(s))
 	case len(name) > 253 || !hostShape.MatchString(name):
 		return "", wrong("the name of a host, without scheme, port and path", v)
 	}

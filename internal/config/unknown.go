@@ -33,7 +33,7 @@ func namesOf[T any](table string, keys []key[T]) []string {
 
 // unknown reports a key that does not exist, with the nearest that does.
 func (w *walk) unknown(place, name string) {
-	w.add(join(place, name), fmt.Errorf("unknown key; the nearest is %s", closest(shown(place), name)))
+	w.add(join(place, name), fmt.Errorf("unknown key; did you mean %s?", closest(shown(place), name)))
 }
 
 // closest is the known key with the smallest edit distance. A key of another table costs one more: a misspelt key is

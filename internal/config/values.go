@@ -144,7 +144,7 @@ func argument(v any) (string, error) {
 		return "", wrong("a string", v)
 	}
 	if strings.Contains(s, "\x00") {
-		return "", errors.New("holds a zero byte, which no argument can")
+		return "", errors.New("contains a zero byte, which is not allowed")
 	}
 	return s, nil
 }

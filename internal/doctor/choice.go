@@ -129,7 +129,7 @@ track = ["agent/**"]          # handle the pull requests from these branches of 
 
 [labels]                      # for issues; only people with write access can start work with one
 design = "agent:design"       # write a design document as a pull request, and implement it once that is merged
-roadmap = "agent:roadmap"     # write a plan of many issues as a pull request, and work it off once that is merged
+roadmap = "agent:roadmap"     # write a plan of many issues as a pull request, and carry it out once that is merged
 bugfix = "agent:bugfix"       # open a pull request that fixes a bug, with a test
 small_job = "agent:small-job" # open a pull request that does what the issue says
 ignore = "agent:ignore"       # leave this issue or pull request alone

@@ -39,7 +39,7 @@ func concurrent(e *exam) []Finding {
 			}
 		}
 		if c == nil {
-			out = append(out, warn("add "+fixGroup, "%s: jobs.%s has no concurrency: runs for one pull request disturb each other", u.at(u.j.line), u.j.id))
+			out = append(out, warn("add "+fixGroup, "%s: jobs.%s has no concurrency: runs for one pull request interfere with each other", u.at(u.j.line), u.j.id))
 			continue
 		}
 		out = append(out, u.group(c, u.at(c.line)+": "+where)...)
@@ -111,7 +111,7 @@ func (u use) group(c *concurrency, at string) []Finding {
 	case said == other:
 		out = append(out, warn("include the number: "+fix, "%s.group is the same for comments on different pull requests: GitHub drops waiting ones", at))
 	case said != onLine7:
-		out = append(out, warn("use only the number: "+fix, "%s.group differs between kinds of comments on one pull request: their runs disturb each other", at))
+		out = append(out, warn("use only the number: "+fix, "%s.group differs between kinds of comments on one pull request: their runs interfere with each other", at))
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func startingLabels(e *exam) []Finding {
 		}
 	}
 	if len(missing) > 0 {
-		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: nobody can start anything by them", isAre(missing)))
+		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: nobody can start anything with them", isAre(missing)))
 	}
 	return orOK(out, "labels: %s set up", isAre(e.Settings.Labels))
 }

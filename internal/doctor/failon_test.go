@@ -22,7 +22,7 @@ func TestFailOnIsReadAsPeopleWriteIt(t *testing.T) {
 	}
 	for value, says := range map[string]string{
 		"blocked, faild":      `fail-on: "faild" is unknown; did you mean failed?`,
-		"- blocked\n- failed": `fail-on: "-" is unknown; there are failed, blocked, retry, none`,
+		"- blocked\n- failed": `fail-on: "-" is unknown; use one of failed, blocked, retry, none`,
 	} {
 		_, err := FailOn(value)
 		assert.EqualError(t, err, says)

@@ -69,7 +69,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 	if len(places) == 0 || slices.ContainsFunc(d.Names, func(n string) bool { return d.Kind == model.DemandPushers && strings.EqualFold(n, workflowBot) }) && !e.ownToken() {
 		return Finding{}, false
 	}
-	f := problem(r.fix, "merging: %s %s (%s), which refuses %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
+	f := problem(r.fix, "merging: %s %s (%s), which rules out %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
 	// Not everybody can see who may bypass a rule. The workflow's own bot never may:
 	// https://github.com/orgs/community/discussions/25305
 	if e.ownToken() && d.Kind != model.DemandLocked {

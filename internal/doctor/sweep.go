@@ -87,7 +87,7 @@ func (e *exam) ofSweep(u use) []Finding {
 	case u.phase == planPhase || u.j.matrix.value == "":
 		return nil
 	case c == nil:
-		return append(out, warn("add "+fix, "%s: jobs.%s has no concurrency: its runs and those of the same pull request's events disturb each other", u.at(u.j.line), u.j.id))
+		return append(out, warn("add "+fix, "%s: jobs.%s has no concurrency: its runs and those of the same pull request's events interfere with each other", u.at(u.j.line), u.j.id))
 	}
 	own, err := expression.Text(c.group, expression.Object{"matrix": expression.Object{"group": "7"}})
 	for _, v := range e.uses {
@@ -95,7 +95,7 @@ func (e *exam) ofSweep(u use) []Finding {
 			continue
 		}
 		if its, err := expression.Text(v.j.concurrency.group, v.context("issue_comment", inConversation(7, person, "User"))); err == nil && its != own {
-			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs disturb each other", u.at(c.line), u.j.id))
+			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs interfere with each other", u.at(c.line), u.j.id))
 			break
 		}
 	}

@@ -74,7 +74,7 @@ func TestWhoMayBeADelegate(t *testing.T) {
 		{"carol", "/mergexo delegate @eve", "eve has no access to this repository"},
 		{"carol", "/mergexo delegate @nobody-at-all", "nobody-at-all has no access to this repository"},
 		{"carol", "/mergexo delegate @Carol", "Carol may have every pull request merged already"},
-		{"alice", "/mergexo delegate @dana", "Only people with the role maintain or admin"},
+		{"alice", "/mergexo delegate @dana", "Only people with the maintain or admin role"},
 		{"carol", "/mergexo delegate", "`delegate` needs a person, such as `@octocat`"},
 	} {
 		t.Run(c.text+" by "+c.by, func(t *testing.T) {

@@ -77,12 +77,12 @@ func TestMergeSetsUpWhatALockfileTells(t *testing.T) {
 	w.approve("alice")
 	foretold := w.command("carol", "/mergexo merge dry-run")
 	require.Equal(t, model.ResultDone, foretold.Result, foretold.Reason)
-	assert.Contains(t, w.lastWords(), "The tests would run with `npm test` (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
+	assert.Contains(t, w.lastWords(), "The tests would run with `npm test` (detected from package.json), after `npm ci --no-audit --no-fund` (detected from package-lock.json).")
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())
-	assert.Contains(t, w.request(), "`npm test` passed on exactly this commit (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
-	assert.Contains(t, w.logged.String(), `msg=setup command="npm ci --no-audit --no-fund" why="found by package-lock.json"`)
+	assert.Contains(t, w.request(), "`npm test` passed on exactly this commit (detected from package.json), after `npm ci --no-audit --no-fund` (detected from package-lock.json).")
+	assert.Contains(t, w.logged.String(), `msg=setup command="npm ci --no-audit --no-fund" why="detected from package-lock.json"`)
 }
 
 // What nobody has asked for never is in the way of tests that pass, and is named where they fail.
@@ -102,7 +102,7 @@ func TestMergeByTestsThatDoWithoutWhatALockfileTells(t *testing.T) {
 				assert.Contains(t, w.request(), "`npm test` failed with exit code 1")
 				return
 			}
-			assert.Contains(t, w.request(), "They passed although `npm ci --no-audit --no-fund` (found by package-lock.json) had failed: exit code 4.")
+			assert.Contains(t, w.request(), "They passed although `npm ci --no-audit --no-fund` (detected from package-lock.json) had failed: exit code 4.")
 		})
 	}
 }

@@ -58,7 +58,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 				w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
 			} else {
 				w.write("alice", w.head, ".github/mergexo.toml", text+"\n[agent.adaptor]\n")
-				want += fmt.Sprintf("%d: agent.adaptor: unknown key; the nearest is agent.adapter", strings.Count(text, "\n")+2)
+				want += fmt.Sprintf("%d: agent.adaptor: unknown key; did you mean agent.adapter?", strings.Count(text, "\n")+2)
 			}
 			w.approve("alice")
 			before := w.at("main")

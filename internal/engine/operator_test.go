@@ -167,7 +167,7 @@ func TestWhoseCommandsCount(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		assert.Equal(t, model.ResultDone, w.orders("alice", "/mergexo pause\n/mergexo release").Result)
-		w.answered("rejected", "Only people with the role maintain or admin in this repository can give commands.")
+		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 		assert.Len(t, w.answers(), 1)
 	})

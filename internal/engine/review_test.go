@@ -111,7 +111,7 @@ func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.orders("bob", "/mergexo review")
-	w.answered("rejected", "Only people with the role maintain or admin")
+	w.answered("rejected", "Only people with the maintain or admin role")
 	rep := w.orders("eve", "/mergexo review")
 	assert.Equal(t, model.ResultNothing, rep.Result)
 	assert.Zero(t, w.calls())

@@ -21,7 +21,7 @@ func LetInText(p model.Pull, m model.ExternalMarker, evaluates bool) string {
 func GoingText(p model.Pull, m model.ExternalMarker) string {
 	switch m.State {
 	case model.ExternalApproved:
-		return fmt.Sprintf("**Approved**: %s%s\n\nA comment of its own reports the merge; `/mergexo why` lists every condition.", what(p, m), said(m.Reason))
+		return fmt.Sprintf("**Approved**: %s%s\n\nA separate comment reports the merge; `/mergexo why` lists every condition.", what(p, m), said(m.Reason))
 	case model.ExternalFix:
 		return fmt.Sprintf("**Fixing**%s: %s%s%s\n\nMergeXO adds commits on top of the contributor's, which stay unchanged.", count(", round %d", m.Round), what(p, m), mirrored(p, m), said(m.Reason))
 	}
@@ -61,9 +61,9 @@ func RelabelText(p model.Pull, m model.ExternalMarker) string {
 // OverText says that somebody merged or closed the pull request first.
 func OverText(p model.Pull, m model.ExternalMarker) string {
 	if p.State == model.PullMerged {
-		return fmt.Sprintf("**Nothing more to do**, it was merged in the meantime: %s", what(p, m))
+		return fmt.Sprintf("**Nothing more to do: it was merged in the meantime.** %s", what(p, m))
 	}
-	return fmt.Sprintf("**Nothing more to do**, it was closed in the meantime: %s\n\n%s", what(p, m), relabel(m, "If it is reopened, a maintainer who has reviewed it can"))
+	return fmt.Sprintf("**Nothing more to do: it was closed in the meantime.** %s\n\n%s", what(p, m), relabel(m, "If it is reopened, a maintainer who has reviewed it can"))
 }
 
 // RejectedText says why it is rejected.
@@ -94,7 +94,7 @@ func WantingText(p model.Pull, m model.ExternalMarker) string {
 	if m.Round > 0 {
 		done = fmt.Sprintf("\n\n%s did not resolve it; they are on branch %s.", markdown.Count(m.Round, "round")+" of fixes", markdown.Branch(p.URL, m.Mirror))
 	}
-	return fmt.Sprintf("**Changes requested**: %s%s%s\n\nPlease push them to this pull request. %s", what(p, m), said(m.Reason), done, relabel(m, "A maintainer who has reviewed that can then"))
+	return fmt.Sprintf("**Changes requested**: %s%s%s\n\nPlease push the requested changes to this pull request. %s", what(p, m), said(m.Reason), done, relabel(m, "A maintainer who has reviewed that can then"))
 }
 
 // FailedText says that the evaluation or the fix had no result, or that an approved head cannot be merged. That need not be

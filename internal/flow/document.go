@@ -92,7 +92,7 @@ func TouchPaths(document []byte) ([]string, error) {
 	}
 	top := root.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: front matter: no names with values", top.Line+1)
+		return nil, fmt.Errorf("line %d: front matter: want lines of the form name: value", top.Line+1)
 	}
 	for n := 0; n+1 < len(top.Content); n += 2 {
 		if top.Content[n].Value == "touch_paths" {

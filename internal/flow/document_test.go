@@ -92,7 +92,7 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\nx: *.go\n---\n":                                          "line 2: front matter: did not find expected alphabetic or numeric character",
 		"---\nissue: 3\ntitle: a: b\n---\n":                            "line 3: front matter: mapping values are not allowed in this context",
 		"---\ntouch_paths:\n\t- a\n---\n":                              "line 3: front matter: found character that cannot start any token",
-		"---\n- a\n---\n":                                              "line 2: front matter: no names with values",
+		"---\n- a\n---\n":                                              "line 2: front matter: want lines of the form name: value",
 		"---\ntouch_paths: [" + strings.Repeat("a,", 201) + "]\n---\n": "line 2: touch_paths: 201 paths, at most 200; use globs to name many",
 	} {
 		_, err := flow.TouchPaths([]byte(text))

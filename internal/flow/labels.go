@@ -76,7 +76,7 @@ func Starters(i model.Issue, label string) []string {
 // Why work on an issue may not begin.
 const (
 	WhyNobody  = "neither the author of the issue nor the person who added the label may start an agent"
-	WhyChanged = "changed after it was labelled: add the label again"
+	WhyChanged = "changed after it was labeled: add the label again"
 	WhyEdited  = "somebody who may not start an agent changed its title or text: check them, then add the label yourself"
 )
 

@@ -85,7 +85,7 @@ func (f Facts) next() Step {
 		return s.as(Nothing, "issue %d has no label that starts an agent", f.Issue.Number)
 	case s.From == nil:
 		s.Flow = flow
-		return s.as(Begin, "it is labelled")
+		return s.as(Begin, "it is labeled")
 	}
 	return f.unfinished(s, flow)
 }

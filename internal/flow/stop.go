@@ -37,7 +37,7 @@ var pauses = map[string]pause{
 	model.ReasonNoTest:    {"the bug fix has no test", "Files that match `[repo] test_file_regex` count as tests. " + again},
 	model.ReasonTimeout:   {"the agent timed out", "Set a longer limit with `[agent] timeout`, or `run_timeout` for the whole run. " + again},
 	model.ReasonCancelled: {"the workflow run was cancelled", again},
-	model.ReasonNoChange:  {"the agent changed nothing", "%s, comment here what to change."},
+	model.ReasonNoChange:  {"the agent changed nothing", "%s, say in a comment here what to change."},
 	model.ReasonOutcome:   {"the agent's answer is invalid", again},
 	model.ReasonForbidden: {"the agent made changes that are not allowed", again},
 	model.ReasonSecret:    {"the work seems to contain a secret", "If it is no secret, add the file to `[feedback] allow_secrets`. " + again},
@@ -51,9 +51,9 @@ var pauses = map[string]pause{
 	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General, or use the token of a GitHub App. " +
 		"If the setting is locked, the organization or enterprise has switched it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
 	model.ReasonMarkerEdited: {"somebody else edited a comment that holds MergeXO's state",
-		"MergeXO ignores the edited comment. To continue from the other comments, an operator comments `/mergexo retry`."},
+		"MergeXO ignores the edited comment. To continue from the other comments, ask an operator to comment `/mergexo retry`."},
 	model.ReasonBranch:   {"all names for the branch are taken", "Delete or rename unneeded branches of this issue below `agent/`. " + retry},
-	model.ReasonRewrite:  {"history was rewritten", "Comments wait until an operator decides. To accept the branch as it is, and to let the agent try again, an operator comments `/mergexo retry`."},
+	model.ReasonRewrite:  {"history was rewritten", "Comments wait until an operator decides. To accept the branch as it is, and to let the agent try again, ask an operator to comment `/mergexo retry`."},
 	model.ReasonNoDesign: {"the merged design document was not found", "%s, restore it or merge another one, and comment here."},
 	model.ReasonConflict: {"newly pushed commits on `%s` conflict with the agent's", again},
 }

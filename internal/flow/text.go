@@ -113,7 +113,7 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 
 // ClosedText tells commenters how to start again when the pull request is closed.
 func ClosedText(pull model.PullRef) string {
-	return fmt.Sprintf("[#%d](%s) is closed, so MergeXO does nothing more here. To start again with the comments made since, add the label again, or an operator comments `/mergexo retry`.", pull.Number, pull.URL)
+	return fmt.Sprintf("[#%d](%s) is closed, so MergeXO does nothing more here. To start again with the comments made since, add the label again, or ask an operator to comment `/mergexo retry`.", pull.Number, pull.URL)
 }
 
 // RedirectText sends commenters to the issue's pull request.

@@ -18,8 +18,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 		reply
 		says string
 	}{
-		"cut":              {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer ends in the middle"},
-		"cut on the way":   {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer ends in the middle"},
+		"cut":              {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer is truncated"},
+		"cut on the way":   {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer is truncated"},
 		"nothing":          {reply{200, ``, nil}, "the answer is empty"},
 		"HTML":             {reply{200, proxyPage, nil}, "the answer is a page of HTML, not JSON"},
 		"text":             {reply{200, `upstream timed out`, nil}, "the answer is not JSON"},

@@ -145,7 +145,7 @@ func Given(given string) (credential.Source, error) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "no token", Fix: fixToken}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
+		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token contains characters that are not allowed in a token", Fix: fixToken}
 	}
 	return credential.Fixed(token), nil
 }

@@ -95,7 +95,7 @@ func unreadableBody(a answer) string {
 	case text[0] == '<':
 		return "the answer is a page of HTML, not JSON"
 	case errors.Is(json.NewDecoder(bytes.NewReader(text)).Decode(&whole), io.ErrUnexpectedEOF):
-		return "the answer ends in the middle"
+		return "the answer is truncated"
 	}
 	return "the answer is not JSON"
 }
@@ -114,7 +114,7 @@ func (w *wire) classifySilence(err error, sent bool, m manner) verdict {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "no answer in time"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e.Message = "the answer ends in the middle"
+		e.Message = "the answer is truncated"
 	case errors.Is(err, io.EOF):
 		e.Message = "the connection ended before there was an answer"
 	}

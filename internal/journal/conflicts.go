@@ -14,7 +14,7 @@ var conflictMarkers = markers[model.ConflictMarker]{
 	sticky: true,
 	take:   (*fold).conflicts,
 	describe: func(e *model.LogEntry, m model.ConflictMarker) {
-		e.State, e.SHA, e.What = "conflicts", m.Head, "reported conflicts with "+conflictsWith(m)
+		e.State, e.SHA, e.What = "conflicts", m.Head, "reported "+conflictsOf(m)
 	},
 }
 
@@ -46,7 +46,7 @@ func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
 }
 
 // conflictsWith names the base and the pull requests of a conflict.
-func conflictsWith(m model.ConflictMarker) string {
+func conflictsOf(m model.ConflictMarker) string {
 	var all []string
 	if len(m.Paths) > 0 {
 		all = append(all, m.Base)
@@ -55,7 +55,7 @@ func conflictsWith(m model.ConflictMarker) string {
 		all = append(all, fmt.Sprintf("#%d", w.Number))
 	}
 	if len(all) == 0 {
-		return "nothing now"
+		return "that no conflicts are left"
 	}
-	return strings.Join(all, ", ")
+	return "conflicts with " + strings.Join(all, ", ")
 }

@@ -16,8 +16,16 @@ var externalMarkers = markers[model.ExternalMarker]{
 	take:  (*fold).external,
 	describe: func(e *model.LogEntry, m model.ExternalMarker) {
 		e.State, e.SHA, e.By, e.Why, e.RunURL = string(m.State), cmp.Or(m.Tip, m.Head), m.By, firstLine(m.Reason), m.RunURL
-		e.What = "fork's pull request: " + strings.ReplaceAll(string(m.State), "_", " ")
+		e.What = "fork's pull request: " + stateWords(m.State)
 	},
+}
+
+// stateWords names a state as comments do.
+func stateWords(s model.ExternalState) string {
+	if s == model.ExternalLetIn {
+		return "accepted"
+	}
+	return strings.ReplaceAll(string(s), "_", " ")
 }
 
 func checkExternal(m *model.ExternalMarker) error {

@@ -17,7 +17,7 @@ var topics = []Topic{
 	{"install", "from nothing to the first pull request"},
 	{"agents", "choose an agent, limit what it can reach, or write your own"},
 	{"issues", "from a label on an issue to a pull request"},
-	{"roadmaps", "a plan of many issues that works itself off"},
+	{"roadmaps", "a plan of many issues that MergeXO carries out"},
 	{"reviewing", "comments, commands and labels on a pull request"},
 	{"merging", "merge with tests, merge trains, and merges without GitHub"},
 	{"forks", "pull requests from forks"},

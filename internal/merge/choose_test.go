@@ -21,12 +21,12 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		want          merge.Way
 		problem       string
 	}{
-		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
 		"by a rule":                  {branch: "gh-pr-8", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"by a rule of its directory": {branch: "gh-pr-8/fix/it", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
-		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
-		"by no rule for one level":   {branch: "reweave/a/b", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
-		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
+		"by no rule for one level":   {branch: "reweave/a/b", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
+		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
 		"by the command":             {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"by the command, as ruled":   {branch: "gh-pr-8/fix", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command", BaseWins: entities}},
 		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is disabled for branch "old/x": the settings' rule for "old/*" is not enabled`},
@@ -48,7 +48,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"rebase with another pull request": {branch: "x", asked: "rebase", facts: model.MergeFacts{Users: []int{9}},
 			problem: "strategy rebase moves the head branch, but pull request 9 uses it too; strategy=no-ff leaves it as it is"},
 		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command", BaseWins: entities}},
-		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
+		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; use one of rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
 		"union":         {branch: "reweave/x", want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"union without fields": {branch: "x", asked: "frontmatter-union",
 			problem: `strategy frontmatter-union needs a rule for branch "x" that names union_fields`},
@@ -99,7 +99,7 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 		"off for another number":        {[]merge.Rule{{Branch: "gh-pr-8"}}, "x", false, merged},
 		"off for all branches":          {[]merge.Rule{{Branch: "**", Strategy: "no-ff"}}, "x", false, merged},
 		"picking is what is off":        {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick"}}, "x", false, merged},
-		"a branch of ours":              {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", true, merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"a branch of ours":              {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", true, merge.Way{Strategy: "rebase", Why: "the settings' default"}},
 		"on, and picking":               {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick", Enabled: true}}, "x", false, merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*"`}},
 	} {
 		p := pull()

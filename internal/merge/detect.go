@@ -41,13 +41,13 @@ func DetectTests(root Root) (argv []string, said string, ok bool) {
 	target, file := makeTarget(root)
 	switch {
 	case len(signs) == 1:
-		return argv, "found by " + signs[0], true
+		return argv, "detected from " + signs[0], true
 	case target != "" && len(signs) > 1:
-		return []string{"make", target}, "found by " + file + ", since there is more than one language: " + strings.Join(signs, ", "), true
+		return []string{"make", target}, "detected from " + file + ", since there is more than one language: " + strings.Join(signs, ", "), true
 	case target != "":
-		return []string{"make", target}, "found by " + file, true
+		return []string{"make", target}, "detected from " + file, true
 	case len(signs) > 1:
-		return argv, "found by " + signs[0] + "; not tested: " + strings.Join(signs[1:], ", "), true
+		return argv, "detected from " + signs[0] + "; not tested: " + strings.Join(signs[1:], ", "), true
 	}
 	return nil, "", false
 }

@@ -93,7 +93,7 @@ var stories = map[string]struct {
 		cs.Facts.Reviews[0].SHA = c
 	}, "", "", false, ""},
 	"no base":                 {func(c *merge.Case) { c.Facts.BaseSHA = "" }, merge.GateBase, model.CodeBaseMissing, false, `there is no branch "main"`},
-	"an unknown strategy":     {func(c *merge.Case) { c.Request.Asked = "yolo" }, merge.GateStrategy, model.CodeStrategy, false, "there are rebase, squash, no-ff"},
+	"an unknown strategy":     {func(c *merge.Case) { c.Request.Asked = "yolo" }, merge.GateStrategy, model.CodeStrategy, false, "use one of rebase, squash, no-ff"},
 	"the head branch is gone": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists = false }, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
 	"gone, and picked from a fork": {func(c *merge.Case) {
 		c.Snapshot.Pull.HeadExists, c.Snapshot.Pull.CrossRepo, c.Request.Asked = false, true, "cherry-pick"

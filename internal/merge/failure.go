@@ -147,19 +147,19 @@ var ends = map[model.MergeCode]end{
 	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
 	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
 	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
-	protectedAPI:            {headline: "GitHub refuses the merge into `%s`", options: "If `%s` has a merge queue, use `/mergexo merge strategy=github-queue`.", todo: "Resolve what GitHub reports, or have somebody merge on the page who may bypass the rules of `%s`.", then: thenAgain, to: "To try again"},
+	protectedAPI:            {headline: "GitHub refuses the merge into `%s`", options: "If `%s` has a merge queue, use `/mergexo merge strategy=github-queue`.", todo: "Resolve what GitHub reports, or have somebody who may bypass the rules of `%s` merge it on GitHub.", then: thenAgain, to: "To try again"},
 	model.CodeUnrelated:     {headline: "the branch has no common history with `%s`", todo: "Move its commits to a branch that starts at `%s`."},
 	model.CodeEmpty:         {headline: "there is nothing to merge", todo: "If `%s` has all of the changes, close the pull request. Otherwise push what is missing.", then: thenAgain},
-	emptyProven:             {headline: "`%s` has all of it already", todo: "Close the pull request: nothing is left to merge."},
+	emptyProven:             {headline: "`%s` already has all of it", todo: "Close the pull request: nothing is left to merge."},
 	model.CodeRewound:       {headline: "commits that `%s` dropped would come back", options: "To merge without them, repeat the command with `strategy=rebase`, `squash` or `cherry-pick`.", todo: "To remove them from the branch too, rebase its own commits onto the current `%s` and push."},
 	model.CodeDiff:          {headline: "what would land differs from what was reviewed", todo: "Rebase the branch onto `%s` and push, so that the change can be reviewed as it will land.", then: thenAgain},
 	model.CodeForbidden:     {headline: "MergeXO's token lacks a permission", todo: "Add the missing permission to the token. A workflow's own token can never push changes to workflow files: those need the token of a GitHub App.", then: thenAgain},
 	model.CodeLockBroken:    {headline: "the lock of `%s` holds something that MergeXO did not write", todo: "Look at it, and delete it with the command below. While it exists, nothing is merged into `%s`.", then: thenAgain},
-	model.CodeAttempts:      {headline: "the attempt limit was reached", todo: "Wait for a new commit on the branch or on `%s`. The limit is `[merge] attempts`.", then: thenAgain},
+	model.CodeAttempts:      {headline: "the attempt limit was reached", todo: "The limit is `[merge] attempts`. Wait for a new commit on the branch or on `%s`.", then: thenAgain},
 	model.CodeTooMany:       {headline: "too many commits to rebase", todo: "Use `/mergexo merge strategy=squash`, or `strategy=no-ff`, which keeps them unchanged."},
 	model.CodeRoadmap:       {headline: "the roadmap in this change is invalid", todo: "Fix the lines named above in the pull request and push.", then: thenAgain},
 	model.CodeSettings:      {headline: "the settings in this change are invalid", todo: "Fix `.github/mergexo.toml` in the pull request and push. On `%s`, these settings would stop MergeXO.", then: thenAgain},
-	model.CodeBaseMissing:   {headline: "there is no branch `%s`", todo: "Change the base to a branch that exists.", then: thenAgain},
+	model.CodeBaseMissing:   {headline: "branch `%s` does not exist", todo: "Change the base to a branch that exists.", then: thenAgain},
 	model.CodeBranchMissing: {headline: "the head branch was deleted", todo: "Restore the branch.", then: thenAgain},
 	model.CodeFrontmatter:   {headline: "the front matter of a file cannot be read", todo: "Fix the file and push.", then: thenAgain},
 	model.CodeRetargeted:    {headline: "the pull request has another base now", todo: "The request, approval and tests were for the old base.", then: thenAgain, to: "To merge into the new one"},
@@ -241,7 +241,7 @@ func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
 		return fmt.Sprintf("Some commits are already on `%s` and stay: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, f.Landed))
 	}
 	if f.Pull != nil {
-		return "Nothing was merged in any of them."
+		return "No pull request of the group was merged."
 	}
 	if movedOnly(p, m, f) {
 		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was built from %s for the tests.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))
@@ -264,7 +264,8 @@ func detail(s string) string {
 	case s == "":
 		return ""
 	case len(s) <= 300 && !strings.Contains(s, "\n"):
-		return " Details: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".") + "."
+		text := " Details: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".")
+		return text + either(strings.HasSuffix(text, "?"), "", ".")
 	}
 	return "\n\n" + fenced(s, maxDetail, true)
 }
@@ -285,5 +286,8 @@ func ShortLine(number int, code model.MergeCode, detail string) string {
 		}
 		return line + ": " + first
 	}
-	return line + ": " + strings.ReplaceAll(endOf(code, "the base branch").headline, "`", "")
+	return line + ": " + nameless.Replace(endOf(code, "the base branch").headline)
 }
+
+// nameless makes a headline plain text in which no name stands for the base branch.
+var nameless = strings.NewReplacer("branch `the base branch`", "the base branch", "`", "")

@@ -38,11 +38,11 @@ func RevertTitle(p model.Pull) string {
 func RevertBody(p model.Pull, u Undo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "This reverts what #%d put on `%s` with %s. Requested by %s%s",
-		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, either(u.URL == "", "", fmt.Sprintf(" [there](%s)", u.URL)))
+		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, either(u.URL == "", "", fmt.Sprintf(" in [this comment](%s)", u.URL)))
 	if u.Reason != "" {
 		fmt.Fprintf(&b, ":\n\n> %s\n\n%s", markdown.Plain(oneLine(u.Reason)), TestsText(u.Tests))
 	} else {
-		fmt.Fprintf(&b, ", without a reason.\n\n%s", TestsText(u.Tests))
+		fmt.Fprintf(&b, ". No reason was given.\n\n%s", TestsText(u.Tests))
 	}
 	for i, c := range u.Commits {
 		if i == 0 {

@@ -39,7 +39,7 @@ func DetectSetup(root Root, tests []string) []TestRun {
 			continue
 		}
 		if argv, file := l.sign(root); file != "" {
-			out = append(out, TestRun{Argv: argv, Why: "found by " + file})
+			out = append(out, TestRun{Argv: argv, Why: "detected from " + file})
 		}
 	}
 	return out

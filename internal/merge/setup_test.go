@@ -11,14 +11,14 @@ import (
 func TestASetupIsFoundByTheLockfilesOfAProject(t *testing.T) {
 	t.Parallel()
 	type root map[string]string
-	npm := merge.TestRun{Argv: []string{"npm", "ci", "--no-audit", "--no-fund"}, Why: "found by package-lock.json"}
-	pnpm := merge.TestRun{Argv: []string{"pnpm", "install", "--frozen-lockfile"}, Why: "found by pnpm-lock.yaml"}
-	yarn := merge.TestRun{Argv: []string{"yarn", "install", "--immutable"}, Why: "found by yarn.lock"}
-	uv := merge.TestRun{Argv: []string{"uv", "sync", "--locked"}, Why: "found by uv.lock"}
-	pip := merge.TestRun{Argv: []string{"python3", "-m", "pip", "install", "--requirement", "requirements.txt"}, Why: "found by requirements.txt"}
-	bundle := merge.TestRun{Argv: []string{"bundle", "install"}, Why: "found by Gemfile.lock"}
-	download := merge.TestRun{Argv: []string{"go", "mod", "download"}, Why: "found by go.sum"}
-	cargo := merge.TestRun{Argv: []string{"cargo", "fetch", "--locked"}, Why: "found by Cargo.lock"}
+	npm := merge.TestRun{Argv: []string{"npm", "ci", "--no-audit", "--no-fund"}, Why: "detected from package-lock.json"}
+	pnpm := merge.TestRun{Argv: []string{"pnpm", "install", "--frozen-lockfile"}, Why: "detected from pnpm-lock.yaml"}
+	yarn := merge.TestRun{Argv: []string{"yarn", "install", "--immutable"}, Why: "detected from yarn.lock"}
+	uv := merge.TestRun{Argv: []string{"uv", "sync", "--locked"}, Why: "detected from uv.lock"}
+	pip := merge.TestRun{Argv: []string{"python3", "-m", "pip", "install", "--requirement", "requirements.txt"}, Why: "detected from requirements.txt"}
+	bundle := merge.TestRun{Argv: []string{"bundle", "install"}, Why: "detected from Gemfile.lock"}
+	download := merge.TestRun{Argv: []string{"go", "mod", "download"}, Why: "detected from go.sum"}
+	cargo := merge.TestRun{Argv: []string{"cargo", "fetch", "--locked"}, Why: "detected from Cargo.lock"}
 	everything := root{"package-lock.json": "{}", "uv.lock": "", "Gemfile.lock": "", "go.mod": "", "go.sum": "", "Cargo.lock": ""}
 	for name, tt := range map[string]struct {
 		files root
@@ -28,17 +28,17 @@ func TestASetupIsFoundByTheLockfilesOfAProject(t *testing.T) {
 		"nothing":                      {root{"README.md": ""}, "make", nil},
 		"npm":                          {root{"package.json": "{}", "package-lock.json": "{}"}, "npm", []merge.TestRun{npm}},
 		"npm without a lockfile":       {root{"package.json": "{}"}, "npm", nil},
-		"npm, shrink-wrapped":          {root{"npm-shrinkwrap.json": "{}"}, "npm", []merge.TestRun{{Argv: npm.Argv, Why: "found by npm-shrinkwrap.json"}}},
+		"npm, shrink-wrapped":          {root{"npm-shrinkwrap.json": "{}"}, "npm", []merge.TestRun{{Argv: npm.Argv, Why: "detected from npm-shrinkwrap.json"}}},
 		"pnpm":                         {root{"pnpm-lock.yaml": ""}, "pnpm", []merge.TestRun{pnpm}},
 		"yarn":                         {root{"yarn.lock": "__metadata:\n"}, "yarn", []merge.TestRun{yarn}},
-		"the first yarn":               {root{"yarn.lock": "# yarn lockfile v1\n"}, "yarn", []merge.TestRun{{Argv: []string{"yarn", "install", "--frozen-lockfile"}, Why: "found by yarn.lock"}}},
+		"the first yarn":               {root{"yarn.lock": "# yarn lockfile v1\n"}, "yarn", []merge.TestRun{{Argv: []string{"yarn", "install", "--frozen-lockfile"}, Why: "detected from yarn.lock"}}},
 		"the one that the project has": {root{"package.json": `{"packageManager": "npm@10.1.0"}`, "pnpm-lock.yaml": "", "package-lock.json": "{}"}, "npm", []merge.TestRun{npm}},
 		"one that it does not have":    {root{"package.json": `{"packageManager": "yarn@4"}`, "pnpm-lock.yaml": ""}, "npm", []merge.TestRun{pnpm}},
 		"a broken package.json":        {root{"package.json": `{"packageManager": `, "package-lock.json": "{}"}, "npm", []merge.TestRun{npm}},
 		"uv before pip":                {root{"uv.lock": "", "requirements.txt": ""}, "uv", []merge.TestRun{uv}},
 		"pip":                          {root{"requirements.txt": ""}, "python3", []merge.TestRun{pip}},
 		"pip, of two files": {root{"requirements.txt": "", "requirements-dev.txt": ""}, "pytest", []merge.TestRun{
-			{Argv: append(append([]string{}, pip.Argv...), "--requirement", "requirements-dev.txt"), Why: "found by requirements.txt and requirements-dev.txt"},
+			{Argv: append(append([]string{}, pip.Argv...), "--requirement", "requirements-dev.txt"), Why: "detected from requirements.txt and requirements-dev.txt"},
 		}},
 		"bundler":               {root{"Gemfile.lock": ""}, "bundle", []merge.TestRun{bundle}},
 		"go":                    {root{"go.mod": "", "go.sum": ""}, "go", []merge.TestRun{download}},

@@ -38,7 +38,7 @@ var (
 			{Commit: model.Commit{SHA: d, Subject: "Say hello", Author: "carol"}, Pull: 5}, {Commit: model.Commit{SHA: e, Subject: "Tidy"}},
 		},
 	}
-	passed = merge.TestRun{Argv: []string{"go", "test", "./..."}, Why: "found by go.mod", Seconds: 12}
+	passed = merge.TestRun{Argv: []string{"go", "test", "./..."}, Why: "detected from go.mod", Seconds: 12}
 	broken = merge.TestRun{Argv: []string{"make", "test"}, Exit: 2, Seconds: 3, Tail: "--- FAIL: TestGreet\n````\nmake: *** [test] Error 2\n"}
 )
 
@@ -68,7 +68,7 @@ func two(cs *merge.Case) {
 // prepared are tests that pass after a setup with this exit code.
 func prepared(exit int) merge.TestRun {
 	run := passed
-	run.Setup = []merge.TestRun{{Argv: []string{"npm", "ci"}, Why: "found by package-lock.json", Exit: exit, Tail: "npm error E404", Seconds: 4}, {Argv: []string{"bundle", "install"}, Why: "found by Gemfile.lock"}}
+	run.Setup = []merge.TestRun{{Argv: []string{"npm", "ci"}, Why: "detected from package-lock.json", Exit: exit, Tail: "npm error E404", Seconds: 4}, {Argv: []string{"bundle", "install"}, Why: "detected from Gemfile.lock"}}
 	return run
 }
 
@@ -207,7 +207,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	t.Parallel()
 	details := map[model.MergeCode]string{
 		model.CodeEmpty: "commit " + c + " of the base has the same change", model.CodeProtected: "protected branch hook declined: \"main\" needs 2 reviews",
-		model.CodeSettings: ".github/mergexo.toml:2: agent.adaptor: unknown key; the nearest is agent.adapter",
+		model.CodeSettings: ".github/mergexo.toml:2: agent.adaptor: unknown key; did you mean agent.adapter?",
 		model.CodeRejected: "remote: line one\nremote: ```\nremote: line three", model.CodeHeadMoved: "it was bbbbbbbbbb and is cccccccccc now",
 	}
 	var all strings.Builder

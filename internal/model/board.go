@@ -81,7 +81,7 @@ type BoardIssue struct {
 	Pull    int    // opened for it
 	Need    *Need  // what waits for a person; nil for nothing
 	Turns   []BoardTurn
-	// Roadmap are the items of the roadmap that is worked off for it, and RoadmapURL is the comment that shows them.
+	// Roadmap are the items of the roadmap that is carried out for it, and RoadmapURL is the comment that shows them.
 	Roadmap    []RoadmapEntry
 	RoadmapURL string
 }

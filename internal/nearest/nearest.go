@@ -56,5 +56,13 @@ func Hint(word string, known []string) string {
 	if near, ok := To(word, known); ok {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
-	return "; there are " + strings.Join(known, ", ")
+	return OneOf(known)
+}
+
+// OneOf is the end of a message about a word that is none of those that are known.
+func OneOf(known []string) string {
+	if len(known) == 1 {
+		return "; use " + known[0]
+	}
+	return "; use one of " + strings.Join(known, ", ")
 }

@@ -12,7 +12,7 @@ import (
 func TestHint(t *testing.T) {
 	t.Parallel()
 	strategies := []string{"rebase", "squash", "no-ff"}
-	const all = "; there are rebase, squash, no-ff"
+	const all = "; use one of rebase, squash, no-ff"
 	for word, want := range map[string]string{
 		"rebas":                    "; did you mean rebase?",
 		"REBASE":                   "; did you mean rebase?",

@@ -7,9 +7,9 @@ import (
 
 // Demo prints where a demo of the sandbox is, with the key that lets one in, and what to try there. kept says whether it is there again at the next start.
 func Demo(w io.Writer, origin, key, repo string, kept bool) error {
-	end := "Ctrl-C ends it and deletes it."
+	end := "Ctrl-C stops the demo and deletes it."
 	if kept {
-		end = "Ctrl-C ends it; the same --state continues it."
+		end = "Ctrl-C stops the demo; the same --state continues it."
 	}
 	at := origin + "/" + repo
 	_, err := fmt.Fprintf(w, `Open %[3]s/?key=%[4]s

@@ -11,7 +11,7 @@ import (
 // History writes what MergeXO did as a table, one entry a line, and the cost of all if the agents reported any.
 func History(w io.Writer, entries []model.LogEntry) error {
 	if len(entries) == 0 {
-		return text(w, "MergeXO did nothing in this time.\n")
+		return text(w, "MergeXO did nothing in this period.\n")
 	}
 	rows := [][]string{{"WHEN (UTC)", "NUMBER", "WHAT", "BY", "COMMIT", "COST", "WHY", "RUN OR COMMENT"}}
 	cost := 0.0

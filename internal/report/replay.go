@@ -26,7 +26,7 @@ func MadeEvents(w io.Writer, all []Made) error {
 	if err := table(w, rows); err != nil {
 		return err
 	}
-	return text(w, "\nmergexo replay --make EVENT takes one of them; --body TEXT says something else.\n")
+	return text(w, "\nmergexo replay --make EVENT runs one of these; --body TEXT replaces its text.\n")
 }
 
 // Assumed says what a replay made up because its event does not tell it.

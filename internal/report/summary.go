@@ -175,7 +175,7 @@ func unmerged(b *strings.Builder, r model.Report) {
 
 func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	if r.BlockedReason != "" {
-		fmt.Fprintf(b, "Reason: %s\n\n", span(r.BlockedReason, cellLimit))
+		fmt.Fprintf(b, "Blocked by %s\n\n", span(r.BlockedReason, cellLimit))
 	}
 	reason(b, r.Reason)
 	if r.Expected != "" && r.Observed != "" {

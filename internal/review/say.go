@@ -91,7 +91,7 @@ func footer(r Review) string {
 		text += " To turn down a comment on a line, reply \"won't do\" to it or resolve it: it is not raised again."
 	}
 	if len(r.Listed) > 0 {
-		text += " What stands in this text is not raised again in the same words."
+		text += " Findings listed in this summary are not raised again in the same words."
 	}
 	if len(r.Comments)+len(r.Listed) == 0 {
 		return ""
@@ -103,10 +103,10 @@ func footer(r Review) string {
 func heading(a About, findings []model.Finding) string {
 	text := fmt.Sprintf("**Review of %s** by `%s`: %s", markdown.Commit(a.Pull.URL, a.Head), markdown.Code(a.By), counted(findings))
 	if a.Opening {
-		text += ", left when this was proposed"
+		text += ", still open when the pull request was opened"
 	}
 	if a.Earlier > 0 {
-		text += fmt.Sprintf("; not repeated: %d", a.Earlier)
+		text += "; it does not repeat " + markdown.Count(a.Earlier, "earlier finding")
 	}
 	return text + "."
 }

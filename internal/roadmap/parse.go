@@ -75,7 +75,7 @@ func (r *reader) read(file []byte) {
 		return
 	}
 	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
-		r.add(2, "front matter: no names with values")
+		r.add(2, "front matter: want lines of the form name: value")
 		return
 	}
 	if n := aliased(&root); n != nil {
@@ -133,9 +133,9 @@ func (r *reader) each(m *yaml.Node, known []string, take func(name string, value
 		name, value := m.Content[n], m.Content[n+1]
 		switch {
 		case !slices.Contains(known, name.Value):
-			r.add(name.Line+1, "unknown key %q; the nearest is %s", clip(name.Value), nearest(name.Value, known))
+			r.add(name.Line+1, "unknown key %q; did you mean %s?", clip(name.Value), nearest(name.Value, known))
 		case slices.Contains(there, name.Value):
-			r.add(name.Line+1, "%s is there twice", name.Value)
+			r.add(name.Line+1, "%s appears twice", name.Value)
 		default:
 			there = append(there, name.Value)
 			take(name.Value, value)
@@ -233,7 +233,7 @@ func (r *reader) item(n *yaml.Node) {
 		return
 	}
 	if first, twice := r.lines[i.Key]; twice {
-		r.add(i.Line, "key %s is that of the item at line %d too", i.Key, first)
+		r.add(i.Line, "key %s is already used by the item on line %d", i.Key, first)
 		return
 	}
 	r.lines[i.Key] = i.Line
@@ -263,7 +263,7 @@ func (r *reader) needs(v *yaml.Node) (keys []string) {
 	for _, one := range v.Content {
 		key := r.key(one)
 		if slices.Contains(keys, key) && key != "" {
-			r.add(one.Line+1, "needs: %s is there twice", key)
+			r.add(one.Line+1, "needs: %s appears twice", key)
 		} else if key != "" {
 			keys = append(keys, key)
 		}
@@ -310,7 +310,7 @@ func (r *reader) references() {
 	for _, i := range r.plan.Items {
 		for _, key := range i.Needs {
 			if !slices.Contains(known, key) && len(r.wrong) < mostWrong { // the nearest takes its time
-				r.add(i.Line, "%s needs %s, and no item has that key; the nearest is %s", i.Key, key, nearest(key, known))
+				r.add(i.Line, "%s needs %s, and no item has that key; did you mean %s?", i.Key, key, nearest(key, known))
 			}
 		}
 	}

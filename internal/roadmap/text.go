@@ -155,14 +155,14 @@ func Question(s Step, r Row) string {
 	b.WriteString("\nWhat to do:\n\n")
 	switch {
 	case r.Fact.Gone:
-		b.WriteString("- Remove the item from the file, and from what others need, by a pull request.\n- Or give it another key there: it gets a new issue.")
+		b.WriteString("- Open a pull request that removes the item from the file, and from the `needs` of other items.\n- Or give it another key there: it gets a new issue.")
 	case r.Fact.Closed:
-		b.WriteString("- Reopen the issue to let it continue.\n- Close it as completed if the work is done.\n- Or remove the item from the file, and from what others need, by a pull request.")
+		b.WriteString("- Reopen the issue to let it continue.\n- Close it as completed if the work is done.\n- Or open a pull request that removes the item from the file, and from the `needs` of other items.")
 	case r.Fact.Held:
-		b.WriteString("- Check the title and the text of the issue. Then add the label of its flow yourself.\n- Or remove the item from the file, and from what others need, by a pull request.")
+		b.WriteString("- Check the title and the text of the issue. Then add the label of its flow yourself.\n- Or open a pull request that removes the item from the file, and from the `needs` of other items.")
 	default:
-		fmt.Fprintf(&b, "- Reopen #%d, or comment `/mergexo retry` on the issue for another attempt.\n- Close the issue as completed if the work is done otherwise.\n"+
-			"- Or remove the item from the file, and from what others need, by a pull request.", r.Fact.Pull)
+		fmt.Fprintf(&b, "- Reopen #%d, or comment `/mergexo retry` on the issue for another attempt.\n- Close the issue as completed if the work was done in another way.\n"+
+			"- Or open a pull request that removes the item from the file, and from the `needs` of other items.", r.Fact.Pull)
 	}
 	return b.String()
 }
@@ -227,6 +227,6 @@ func CheckedText(page, head string, files []Checked) string {
 			fmt.Fprintf(&b, "- [line %d](%s/blob/%s/%s?plain=1#L%d): %s\n", p.Line, markdown.Repository(page), head, markdown.Path(f.Path), p.Line, markdown.Inline(p.Text))
 		}
 	}
-	b.WriteString("\nNothing new begins by such a file. Push a commit that fixes it.")
+	b.WriteString("\nNo new item starts until the file is valid. Push a commit that fixes it.")
 	return b.String()
 }

@@ -48,14 +48,14 @@ func DriftText(lost []Lost, edited []model.Distrust) string {
 			receipts = append(receipts, l.Receipt)
 		}
 	}
-	was, they := "were", "They are"
+	they := "They are"
 	if len(lost) == 1 {
-		was, they = "was", "It is"
+		they = "It is"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s of MergeXO %s deleted or edited by somebody else.** %s not posted again.\n", markdown.Count(len(lost), "answer"), was, they)
+	fmt.Fprintf(&b, "**Somebody else deleted or edited %d of MergeXO's answers.** %s not posted again.\n", len(lost), they)
 	for _, url := range receipts[:min(len(receipts), maxLost)] {
-		fmt.Fprintf(&b, "\n- %d of [this turn](%s)", of[url], url)
+		fmt.Fprintf(&b, "\n- %d from [this turn](%s)", of[url], url)
 	}
 	b.WriteString(further(len(receipts), maxLost))
 	edited = slices.DeleteFunc(slices.Clone(edited), func(d model.Distrust) bool { return d.Editor == "" })

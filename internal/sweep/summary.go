@@ -43,7 +43,7 @@ func SummaryText(b model.Board, reports []model.Report, trains ...string) string
 		out.WriteString(drawn + "\n\n")
 	}
 	conflicts(&out, b.Conflicts, at)
-	fmt.Fprintf(&out, "<sub>%s of MergeXO are open, %d others, and %s.</sub>\n", markdown.Count(len(b.Pulls), "pull request"), b.Untracked, markdown.Count(len(b.Issues), "issue"))
+	fmt.Fprintf(&out, "<sub>Open: %s, %d untracked, and %s.</sub>\n", markdown.Count(len(b.Pulls), "tracked pull request"), b.Untracked, markdown.Count(len(b.Issues), "issue"))
 	return whole(out.String())
 }
 

@@ -61,7 +61,7 @@ func title(m model.BlockMarker, p model.Pull) string {
 // onward says who or what ends a block, and how.
 func onward(p model.Pull, m model.BlockMarker) string {
 	if !m.Until.IsZero() {
-		return fmt.Sprintf("\nThis block ends automatically at %s; feedback stays pending until then.\n\nTo continue earlier, an operator comments `/mergexo unblock`, which resets the day's count.", moment(m.Until))
+		return fmt.Sprintf("\nThis block ends automatically at %s; feedback stays pending until then.\n\nTo continue earlier, ask an operator to comment `/mergexo unblock`, which resets the day's count.", moment(m.Until))
 	}
 	if m.Reason == model.ReasonAgent {
 		return "\nReply here or in a review, and the agent continues. Feedback stays pending until then.\n\n" +

@@ -13,8 +13,8 @@ import (
 
 // TrackText stands above the marker that starts tracking.
 func TrackText(p model.Pull, adapter string) string {
-	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. It passes review comments by people with write access to the agent (`%s`) "+
-		"and adds the agent's commits to `%s`. History is never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
+	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. The agent (`%s`) gets the review comments of people with write access, "+
+		"and MergeXO adds its commits to `%s`. History is never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
 }
 
 // ClaimText stands above a claim while the agent works.

@@ -1,4 +1,4 @@
-// Package planning works off a roadmap that was merged: one issue for each item, opened once, labelled as soon as what it needs is
+// Package planning carries out a roadmap that was merged: one issue for each item, opened once, labelled as soon as what it needs is
 // done, and a comment on the roadmap's issue that shows how everything stands.
 package planning
 

@@ -48,7 +48,7 @@ func (g *input) emptyError(ctx context.Context) error {
 			return &ErrEmpty{}
 		}
 		if at != "" {
-			proof.Proof = append(proof.Proof, fmt.Sprintf("%s is %s on the base", pair[0], at))
+			proof.Proof = append(proof.Proof, fmt.Sprintf("%s is already on the base as %s", pair[0], at))
 		}
 	}
 	if len(g.merges())+len(pairs)-1 != len(g.own) { // a root commit of another history, or too many
