@@ -228,7 +228,7 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 		says string
 	}{
 		"wrong":         {append(env, "GITHUB_TOKEN=nonsense"), 2, "fix   the token: read octo/widgets: Bad credentials (401)\n        set GITHUB_TOKEN"},
-		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token holds characters"},
+		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token contains characters"},
 		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404)\n        check the name"},
 		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
 		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: GitHub did not answer: read octo/widgets: "},

@@ -184,7 +184,7 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 		}
 		answer, given := q.ask("%s already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
 		if !given {
-			return usagef("%s is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it", d.path)
+			return usagef("%s already exists and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it", d.path)
 		}
 		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 			d.state = draftKept

@@ -30,7 +30,7 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 
 	got := programIn(t, dir, "y\ny\n", nil, "init")
 	require.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.errout, ".github/workflows/mergexo.yml is there, with another text: you changed it, or another version of mergexo wrote it.")
+	assert.Contains(t, got.errout, ".github/workflows/mergexo.yml already exists with different content: you changed it, or another version of mergexo wrote it.")
 	assert.NotContains(t, got.errout, "Agent:", "the files say which")
 	fresh := newRepository(t)
 	put(t, fresh, ".github/workflows/ci.yml", ci)

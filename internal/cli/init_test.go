@@ -268,14 +268,14 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 		toml, yml    bool // overwritten
 		says, errout string
 	}{
-		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it\n"},
-		"one answer only": {"y\n", "", 2, false, false, "", "mergexo: .github/workflows/mergexo.yml is there and nobody answered, so nothing was written; give --force"},
-		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, whose content differs; mergexo doctor checks whether it works\nkept  .github/workflows/mergexo.yml, which", "[y/N]"},
-		"nothing is no":   {"\n\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
-		"something else":  {"why\nyeah\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
+		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml already exists and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it\n"},
+		"one answer only": {"y\n", "", 2, false, false, "", "mergexo: .github/workflows/mergexo.yml already exists and nobody answered, so nothing was written; give --force"},
+		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, whose content differs; mergexo doctor checks whether it works\nkept  .github/workflows/mergexo.yml, whose", "[y/N]"},
+		"nothing is no":   {"\n\n", "", 0, false, false, "kept  .github/mergexo.toml, whose", "[y/N]"},
+		"something else":  {"why\nyeah\n", "", 0, false, false, "kept  .github/mergexo.toml, whose", "[y/N]"},
 		"one of them":     {"n\ny\n", "", 0, false, true, "whose content differs; mergexo doctor checks whether it works\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
 		"yes":             {" Yes \r\ny", "", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
-		"by --yes":        {"", "--yes", 0, false, false, "kept  .github/mergexo.toml, which has another text", ""},
+		"by --yes":        {"", "--yes", 0, false, false, "kept  .github/mergexo.toml, whose content differs", ""},
 		"by force":        {"", "--force", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -295,7 +295,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 			assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
 			assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)
 			if c.exit == 0 && c.flag == "" {
-				assert.Contains(t, got.errout, ".github/mergexo.toml is there, with another text: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ")
+				assert.Contains(t, got.errout, ".github/mergexo.toml already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ")
 			}
 		})
 	}

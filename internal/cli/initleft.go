@@ -41,7 +41,7 @@ func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 			commands = append(commands, exportToken(server))
 		}
 		l.add("Set up the repository on GitHub:", append(commands, "mergexo init --github")...)
-		l.add("Bring "+s.written()+" to the default branch:", s.commit()...)
+		l.add("Commit "+s.written()+" to the default branch and push:", s.commit()...)
 	}
 	return l
 }

@@ -117,7 +117,7 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		"no subcommand of that name": {[]string{"blocked", "lst"}, `unknown command "lst"; did you mean list?`},
 		"nothing to reset":           {[]string{"blocked", "reset"}, "needs --pr NUMBER, or --all --yes"},
 		"both":                       {[]string{"blocked", "reset", "--pr", "1", "--all"}, "not both"},
-		"all without yes":            {[]string{"blocked", "reset", "--all"}, "say --yes too"},
+		"all without yes":            {[]string{"blocked", "reset", "--all"}, "add --yes"},
 		"no SHA":                     {[]string{"blocked", "reset", "--pr", "1", "--head-sha", "HEAD"}, `--head-sha: want 7 to 40 hexadecimal digits, got "HEAD"`},
 		"no number":                  {[]string{"status", "--pr", "-1"}, "--pr: want the number of a pull request, got -1"},
 		"a number that is not there": {[]string{"status", "--pr", "99"}, "octo/widgets#99 does not exist"},
