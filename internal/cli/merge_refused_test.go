@@ -25,8 +25,8 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		says    []string
 		limits  bool // the machine's clock ends what takes too long
 	}{
-		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: there is no branch gone", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
-		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
+		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: branch gone does not exist", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
+		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: branch gone does not exist", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
 		"another history": {
 			prepare: func(y *yard) { y.commit("fix", "", "Elsewhere", map[string]string{"x.txt": "x\n"}) },
 			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no common history with `main`"},

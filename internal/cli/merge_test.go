@@ -201,7 +201,7 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 		require.Equal(t, 0, local(y).exit)
 		got := y.merge("--branch", "gone", "--base", "main", "--local")
 		assert.Equal(t, 3, got.exit)
-		assert.Contains(t, got.errout, "mergexo: BRANCH_MISSING: there is no branch gone")
+		assert.Contains(t, got.errout, "mergexo: BRANCH_MISSING: branch gone does not exist")
 	})
 }
 

@@ -88,7 +88,7 @@ func table(head string, gates []model.Gate) string {
 func Because(s model.Status, turns, merges []model.Gate) string {
 	text := turnsNext(s, turns)
 	if r := s.Review; r != nil {
-		text = fmt.Sprintf("**A review is in progress**, see [there](%s). ", r.URL) + text
+		text = fmt.Sprintf("**A [review](%s) is in progress.** ", r.URL) + text
 	}
 	if s.Train != nil {
 		text += " " + s.Train.Says

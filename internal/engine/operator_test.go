@@ -127,7 +127,7 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	for line, says := range map[string]string{
-		"head_sha=" + strings.Repeat("c", 40):    "is no commit in this repository, or several",
+		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
 		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
 		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
 		"hed_sha=" + head:                        "did you mean `head_sha`?",
@@ -349,7 +349,7 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 	require.Len(t, w.marked("pr", ""), 1)
 	w.settled(1, 1, 0)
 	w.orders("carol", "/mergexo adopt")
-	w.answered("rejected", "is tracked already")
+	w.answered("rejected", "is already tracked")
 }
 
 func TestRetryForgivesFailedAttempts(t *testing.T) {

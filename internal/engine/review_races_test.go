@@ -142,7 +142,7 @@ func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
 	w.gate.revive()
 	w.talk("carol", "/mergexo why")
 	w.handle(w.delivery("issue_comment"))
-	assert.Contains(t, w.said(), "**A review is in progress**, see [there](")
+	assert.Contains(t, w.said(), "**A [review](")
 }
 
 // What people do during the reviewer's half hour counts.
@@ -159,7 +159,7 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		w.agent = "reviews+meanwhile"
 		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 		assert.Len(t, w.lineComments(), 1)
-		assert.Contains(t, w.reviewed(), "nothing new was found; not repeated: 1.")
+		assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 	})
 	t.Run("the pull request is closed", func(t *testing.T) {
 		t.Parallel()

@@ -85,7 +85,7 @@ func TestASecondHeadIsReviewedInTwoJobsForWhatIsNew(t *testing.T) {
 	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
 	w.talk("carol", "/mergexo review")
 	require.Equal(t, model.ResultDone, w.inThree(w.delivery("issue_comment")).Result)
-	assert.Contains(t, w.reviewed(), "1 finding (1 × must); not repeated: 3.")
+	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
 	w.talk("carol", "/mergexo review")
 	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")

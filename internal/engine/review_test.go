@@ -101,7 +101,7 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 	rep = w.orders("carol", "/mergexo review")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Len(t, w.lineComments(), 2)
-	assert.Contains(t, w.reviewed(), "1 finding (1 × must); not repeated: 3.")
+	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
 	assert.Equal(t, 2, w.calls())
 }
@@ -132,7 +132,7 @@ func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 	assert.Len(t, w.lineComments(), 1)
 	assert.Contains(t, w.asked(), "Settled. ")
-	assert.Contains(t, w.reviewed(), "nothing new was found; not repeated: 1.")
+	assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 }
 
 // followed is the comment with which a sweep tracks a pull request.

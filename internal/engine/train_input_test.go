@@ -55,7 +55,7 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 			for _, n := range numbers {
 				w.number = n
 				assert.Equal(t, []string{"merge_failed BASE_MISSING"}, w.merges(), w.logged.String())
-				assert.Contains(t, w.request(), "**Not merged: there is no branch `release`**")
+				assert.Contains(t, w.request(), "**Not merged: branch `release` does not exist**")
 				assert.Len(t, w.comments(), 2, "the command and its answer")
 			}
 			assert.Empty(t, w.trains())

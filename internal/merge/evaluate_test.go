@@ -92,7 +92,7 @@ var stories = map[string]struct {
 		cs.SHA, cs.Request.Head, cs.Request.Was, cs.Request.Tip = "ccccccc", c, []string{b}, d
 		cs.Facts.Reviews[0].SHA = c
 	}, "", "", false, ""},
-	"no base":                 {func(c *merge.Case) { c.Facts.BaseSHA = "" }, merge.GateBase, model.CodeBaseMissing, false, `there is no branch "main"`},
+	"no base":                 {func(c *merge.Case) { c.Facts.BaseSHA = "" }, merge.GateBase, model.CodeBaseMissing, false, `branch "main" does not exist`},
 	"an unknown strategy":     {func(c *merge.Case) { c.Request.Asked = "yolo" }, merge.GateStrategy, model.CodeStrategy, false, "use one of rebase, squash, no-ff"},
 	"the head branch is gone": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists = false }, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
 	"gone, and picked from a fork": {func(c *merge.Case) {
@@ -348,7 +348,7 @@ var stories = map[string]struct {
 	}, "", "", false, ""},
 	"what refuses comes before what waits": {func(c *merge.Case) {
 		c.Snapshot.Pull.Draft, c.Facts.BaseSHA = true, ""
-	}, merge.GateBase, model.CodeBaseMissing, false, "no branch"},
+	}, merge.GateBase, model.CodeBaseMissing, false, "does not exist"},
 	"a conflict comes last": {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.Draft = true, true }, merge.GateDraft, model.CodeDraft, true, "draft"},
 }
 

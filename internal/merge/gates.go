@@ -154,7 +154,7 @@ func targetGate(c Case) finding {
 
 func base(p model.Pull, facts model.MergeFacts) string {
 	if facts.BaseSHA == "" {
-		return fmt.Sprintf("there is no branch %q", p.BaseRef)
+		return fmt.Sprintf("branch %q does not exist", p.BaseRef)
 	}
 	return fmt.Sprintf("branch %q is at %s", p.BaseRef, markdown.Short(facts.BaseSHA))
 }

@@ -39,7 +39,7 @@ func findMergeBase(ctx context.Context, g *merger, m *member) error {
 	head, ref := m.source()
 	div, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
+		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s does not exist", m.is.Base)}}
 	}
 	if err != nil {
 		return failureOf(err, "")

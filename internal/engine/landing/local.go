@@ -248,7 +248,7 @@ func (l *localMerger) findMergeBase(ctx context.Context) error {
 		if name == l.order.Base {
 			code = model.CodeBaseMissing
 		}
-		return &Failure{Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("there is no branch %s", name)}}
+		return &Failure{Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("branch %s does not exist", name)}}
 	}
 	if err != nil {
 		return failureOf(err, "")
