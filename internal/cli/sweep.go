@@ -26,7 +26,7 @@ const maxMatrix = 256
 
 func (p *program) sweepCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sweep", Usage: "repair what lost events and dead runs left behind",
+		Name: "sweep", Usage: "repair what lost events and dead runners left behind",
 		Description: "Checks every open pull request, and the issues with a label for an agent, and does what is due.\n" +
 			"With --matrix it only lists what is due, as a job matrix for GitHub Actions. Each of those jobs runs sweep --only.",
 		Flags: outFlags(

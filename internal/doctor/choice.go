@@ -127,7 +127,7 @@ track = ["agent/**"]          # handle the pull requests from these branches of 
 # design_dir = "docs/design"  # the directory for design documents
 %s
 
-[labels]                      # for issues; only people with write access can start work with one
+[labels]                      # for issues; the author, or whoever adds the label, needs write access
 design = "agent:design"       # write a design document as a pull request, and implement it once that is merged
 roadmap = "agent:roadmap"     # write a plan of many issues as a pull request, and carry it out once that is merged
 bugfix = "agent:bugfix"       # open a pull request that fixes a bug, with a test
