@@ -211,7 +211,7 @@ func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Se
 // classify parses messages of git and curl, since git has no exit codes for them
 // (https://git-scm.com/docs/git#_environment_variables has none to ask for either). LANG is fixed, so they are stable.
 func classify(stderr string) Failure {
-	said := strings.ToLower(stderr)
+	said := strings.ToLower(addresses.ReplaceAllString(stderr, "URL"))
 	for _, rule := range []struct {
 		failure Failure
 		words   []string
@@ -220,7 +220,7 @@ func classify(stderr string) Failure {
 		{NotFound, []string{"' not found", "returned error: 404", "http 404", "does not appear to be a git repository"}},
 		{Unreachable, []string{
 			"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset", "timed out", "returned error: 5",
-			"http 5", "returned error: 429", "http 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "ssl_",
+			"http 5", "returned error: 429", "http 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "openssl ssl_", "ssl_error_", "ssl_read() ", "ssl_write() ",
 		}},
 	} {
 		for _, word := range rule.words {
@@ -231,6 +231,9 @@ func classify(stderr string) Failure {
 	}
 	return ""
 }
+
+// addresses are what a message names and nobody said: a repository may be called anything.
+var addresses = regexp.MustCompile(`https?://[^\s']+`)
 
 // Run runs git in its own process group and ends the whole group when ctx ends.
 func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {

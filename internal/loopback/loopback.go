@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -21,6 +22,7 @@ const (
 	maxConnections = 128 // at once; who comes then has to wait
 	maxRefusals    = 20  // that are logged
 	patience       = time.Minute
+	pause          = 10 * time.Millisecond // before the next try to accept a connection
 )
 
 // Server serves until End is called.
@@ -77,8 +79,15 @@ func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, 
 		defer func() { _ = listener.Close() }() // as above
 		for {
 			conn, err := listener.Accept()
-			if err != nil {
+			if errors.Is(err, net.ErrClosed) {
 				return
+			}
+			if err != nil { // the machine has no descriptor left, or no memory: others give some back
+				select {
+				case <-ctx.Done():
+				case <-time.After(pause):
+				}
+				continue
 			}
 			s.slots <- struct{}{}
 			s.serving.Go(func() {

@@ -40,6 +40,9 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		return nil, nil
 	}
 	head, err := c.Head(ctx)
+	if git.Exhausts(err) { // nobody could look
+		return nil, err
+	}
 	if err != nil { // an agent may leave HEAD where no commit is: nothing is reachable from there
 		head = start
 	}

@@ -2,6 +2,8 @@ package checkpoint_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,6 +97,30 @@ func TestBranchesAstrayAreBounded(t *testing.T) {
 	assert.Error(t, err)
 	_, err = checkpoint.LeftBranches(gittest.Ctx, h.Open(""), start)
 	assert.Error(t, err)
+}
+
+// TestWhereNobodyCouldLookNothingIsAstray: that git cannot start says nothing about HEAD, which may have the branch.
+func TestWhereNobodyCouldLookNothingIsAstray(t *testing.T) {
+	h := gittest.NewHub(t)
+	start := h.Commit("main", "files", map[string]string{"a.txt": "one\n"})
+	program, err := exec.LookPath("git")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	script := "#!/bin/sh\ncase \"$*\" in *'batch-check=%(objectname)'*) if [ -e " + bin + "/full ]; then echo 'fatal: cannot fork: Resource temporarily unavailable' >&2; exit 128; fi;; esac\nexec " + program + " \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
+	c := h.Open(h.Workspace("main"), func(o *git.Options) { o.Path = bin + ":" + o.Path })
+	_, err = checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
+	require.NoError(t, err)
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's")
+	h.Agent(c, "branch", "backup")
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's, too")
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "full"), nil, 0o600))
+	got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
+	assert.True(t, git.Exhausts(err), "%v %v", got, err)
+	require.NoError(t, os.Remove(filepath.Join(bin, "full")))
+	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.NoError(t, err)
+	assert.Empty(t, got, "HEAD has it")
 }
 
 func TestARescueIsForAPlainClone(t *testing.T) {

@@ -14,9 +14,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/credential"
 )
 
@@ -198,7 +200,8 @@ func TestARateLimitIsNoDenial(t *testing.T) {
 	} {
 		answer := &http.Response{StatusCode: test.status, Header: http.Header{"Content-Type": {"text/plain; charset=UTF-8"}}, Body: io.NopCloser(strings.NewReader(test.body))}
 		answer.Header.Set(test.name, test.value)
-		status, why := refusal(answer)
+		r := Relay{clock: clock.Or(nil)}
+		status, why := r.refusal(answer)
 		assert.Equal(t, test.want, status, "%+v", test)
 		if test.said == "" {
 			assert.NoError(t, why, "%+v", test)
@@ -206,6 +209,27 @@ func TestARateLimitIsNoDenial(t *testing.T) {
 			assert.EqualError(t, why, test.said)
 		}
 	}
+}
+
+// TestARefusalThatDoesNotEndIsCutOff: the status says enough, and somebody may hold a lock meanwhile.
+func TestARefusalThatDoesNotEndIsCutOff(t *testing.T) {
+	const denied = "Permission to octo/widgets.git denied to octocat."
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(http.StatusForbidden)
+		_, err := io.WriteString(w, denied)
+		assert.NoError(t, err)
+		assert.NoError(t, http.NewResponseController(w).Flush())
+		<-q.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	r, c := relayOf(t, server.URL, Fetching, packLimit), clockwork.NewFakeClock()
+	r.clock = c
+	said := make(chan string, 1)
+	go func() { said <- talk(t, r, strings.NewReader("")) }()
+	require.NoError(t, c.BlockUntilContext(t.Context(), 1))
+	c.Advance(refusalLimit)
+	assert.Contains(t, <-said, "returned error: 403: the server says: "+denied)
 }
 
 // TestAnAnswerThatEndsEarlyIsNotWaitedFor: git waits for the flush, and would do so forever.

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/loopback"
@@ -47,6 +48,7 @@ type Relay struct {
 	allowed  Op
 	boundary []byte // the shallow boundary here
 	limit    int64  // limit for what git may send, in bytes
+	clock    clock.Clock
 
 	Address   string // the repository's URL for git
 	transport *http.Transport
@@ -70,7 +72,7 @@ func Start(s Server, allowed Op, boundary []byte) (*Relay, error) {
 		return nil, fmt.Errorf("wait for git: %w", err)
 	}
 	r := &Relay{
-		Server: s, allowed: allowed, boundary: boundary, limit: packLimit, transport: transport,
+		Server: s, allowed: allowed, boundary: boundary, limit: packLimit, clock: clock.Or(nil), transport: transport,
 		listener: local, Address: "git://" + local.Address + "/" + local.Secret, base: strings.TrimSuffix(s.URL, "/"),
 	}
 	local.ServeConns(listener, r.serve)

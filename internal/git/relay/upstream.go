@@ -25,6 +25,8 @@ import (
 const (
 	wholeLimit = 1 << 20 // bytes of a request that has a length; what is more is streamed, as git does (git-config(1), http.postBuffer)
 	redirects  = 5       // that are followed
+	// How long the server may take to say why it refuses something.
+	refusalLimit = 5 * time.Second
 	// The status of a server whose certificate is not good (nginx has it): unlike 502 it does not ask for another try.
 	statusBadCertificate = 495
 )
@@ -85,7 +87,7 @@ func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
 			continue
 		}
 		if answer.StatusCode != http.StatusOK {
-			return nil, r.unable(refusal(answer))
+			return nil, r.unable(r.refusal(answer))
 		}
 		if kind, want := mediaType(answer), "application/x-"+r.allowed.service+"-advertisement"; kind != want {
 			_ = answer.Body.Close() // as above
@@ -113,7 +115,7 @@ func (r *Relay) post(ctx context.Context, body io.Reader) (*http.Response, error
 		return nil, unsent(err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		status, why := refusal(answer)
+		status, why := r.refusal(answer)
 		return nil, failedLate(fmt.Sprintf("HTTP %d", status), why)
 	}
 	return answer, nil
@@ -173,8 +175,10 @@ func (r *Relay) moved(answer *http.Response) *url.URL {
 // refusal is an answer's status, and what the server says of it in plain text, as GitHub does. The status is 429 also where a
 // server refuses a request because of a rate limit and says 403.
 // https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
-func refusal(answer *http.Response) (status int, why error) {
+func (r *Relay) refusal(answer *http.Response) (status int, why error) {
 	defer answer.Body.Close()
+	slow := r.clock.AfterFunc(refusalLimit, func() { _ = answer.Body.Close() }) // the status says enough
+	defer slow.Stop()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, 4096)) // what there is of it
 	if said := strings.TrimSpace(syntax.Clean(string(text))); said != "" && mediaType(answer) == "text/plain" {
 		why = fmt.Errorf("the server says: %.1000s", strings.ReplaceAll(said, "\n", " "))

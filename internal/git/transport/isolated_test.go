@@ -111,6 +111,14 @@ func answering(method string, status int) func(*gittest.Hub, *git.Options) {
 	}
 }
 
+// answeringAt is answering for a repository of another name.
+func answeringAt(name, method string, status int) func(*gittest.Hub, *git.Options) {
+	return func(h *gittest.Hub, o *git.Options) {
+		answering(method, status)(h, o)
+		o.URL = strings.TrimSuffix(o.URL, "octo/widgets") + name
+	}
+}
+
 // hooked gives the server a hook before it takes a push.
 func hooked(text string) func(*gittest.Hub, *git.Options) {
 	return func(h *gittest.Hub, _ *git.Options) {
@@ -315,6 +323,7 @@ func TestReadingFailsAsTheServerDoes(t *testing.T) {
 		"forbidden":    {answering("GET", 403), git.Denied, "returned error: 403"},
 		"no such":      {answering("GET", 404), git.NotFound, "not found"},
 		"teapot":       {answering("GET", 418), "", "returned error: 418"},
+		"its name":     {answeringAt("octo/ssl_error_codes", "GET", 418), "", "octo/ssl_error_codes"},
 		"too many":     {answering("GET", 429), git.Unreachable, "returned error: 429"},
 		"server error": {answering("GET", 500), git.Unreachable, "returned error: 500"},
 		"unavailable":  {answering("GET", 503), git.Unreachable, "returned error: 503"},
@@ -329,7 +338,7 @@ func TestReadingFailsAsTheServerDoes(t *testing.T) {
 		"no answer":    {breaking(""), git.Unreachable, ""},
 		"half answer":  {breaking("0030x"), git.Unreachable, "unexpected EOF"},
 		"empty answer": {ending("POST", ""), git.Unreachable, "unexpected disconnect"},
-		"early end":    {ending("POST", "000cpackfile"), git.Unreachable, "unexpected disconnect"},
+		"early end":    {ending("POST", "003d"+strings.Repeat("1", 40)+" refs/heads/main\n"), git.Unreachable, "unexpected disconnect"},
 	} {
 		for way, read := range map[string]func(*git.Checkout) error{
 			"listing": func(c *git.Checkout) error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err },

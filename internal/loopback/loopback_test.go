@@ -1,0 +1,47 @@
+package loopback_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/loopback"
+)
+
+// short has no descriptor for the first connections.
+type short struct {
+	net.Listener
+	fails int
+}
+
+func (s *short) Accept() (net.Conn, error) {
+	if s.fails--; s.fails >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return s.Listener.Accept()
+}
+
+// TestAConnectionIsServedOnceTheMachineCan: the limit on files may be reached for a moment, by others.
+func TestAConnectionIsServedOnceTheMachineCan(t *testing.T) {
+	t.Parallel()
+	s, listener, err := loopback.Listen(nil)
+	require.NoError(t, err)
+	s.ServeConns(&short{listener, 3}, func(_ context.Context, conn net.Conn) {
+		_, err := io.WriteString(conn, "served")
+		assert.NoError(t, err)
+	})
+	conn, err := net.Dial("tcp4", s.Address)
+	require.NoError(t, err)
+	defer conn.Close()
+	said, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	assert.Equal(t, "served", string(said))
+	s.End()
+	_, err = net.Dial("tcp4", s.Address)
+	assert.Error(t, err, "nobody is served after the end")
+}
