@@ -144,7 +144,7 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"dry_run_wait":          merge.DryRunText(p, asked(), verdict(two), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Tests: passed}),
 		"dry_run_refused":       merge.DryRunText(p, with(func(m *model.MergeMarker) { m.Strategy = "" }), verdict(func(c *merge.Case) { c.Request.Asked = "yolo" }), nil),
 		"dry_run_conflict":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Conflicts: &clashes}),
-		"dry_run_proof":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Proof: []string{c + " is " + d + " on the base"}}),
+		"dry_run_proof":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Proof: []string{c + " is already on the base as " + d}}),
 		"dry_run_empty":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Detail: "commit ccc has it already"}),
 		"tests_passed":          merge.TestsText(passed),
 		"tests_in_checkout":     merge.TestsText(inCheckout(0, "b.txt", "docs/*x*.md")),
@@ -227,7 +227,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	for _, f := range []merge.Failure{
 		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"scripts/test"}, Problem: "scripts/test: permission denied"}},
 		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"make", "test"}, Exit: 127}},
-		{Code: model.CodeEmpty, Proof: []string{b + " is " + d + " on the base", c + " is an ancestor of " + d}},
+		{Code: model.CodeEmpty, Proof: []string{b + " is already on the base as " + d, c + " is an ancestor of " + d}},
 		{Code: model.CodeLockBroken, Ref: "refs/mergexo/lock/it's", Detail: "it holds a file"},
 		merge.Untestable("main"), merge.Unreadable("octo/client#999"), merge.MayNotCommand("octo/client#3", "olga"),
 	} {

@@ -59,7 +59,7 @@ func TestNothingToMergeIsProvenOrNot(t *testing.T) {
 		moved := r.Commit("meanwhile", gittest.Texts("f", gittest.Numbers(20, "15", "fifteen")), a)
 		p1 := r.Commit("p1", gittest.Texts("f", gittest.Numbers(20, "5", "five", "15", "fifteen")), moved)
 		p2 := r.Commit("p2", gittest.Texts("g", "other\n"), p1)
-		assert.Equal(t, []string{h1 + " is " + p1 + " on the base", h2 + " is " + p2 + " on the base"}, empty(p2, h2))
+		assert.Equal(t, []string{h1 + " is already on the base as " + p1, h2 + " is already on the base as " + p2}, empty(p2, h2))
 
 		squashed := r.Commit("squashed", gittest.Texts("f", gittest.Numbers(20, "5", "five", "15", "fifteen"), "g", "other\n"), moved)
 		later := r.Commit("later", gittest.Texts("h", "h\n"), squashed)
