@@ -306,6 +306,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage, o.ReviewReplies = "Repair", nil
 		}
 	},
+	// chats says in a repair what only a pull request has a place for.
+	"chats": func(r model.Request, o *model.Outcome) {
+		if r.Kind == "repair" {
+			o.GeneralComment = "Repaired."
+		}
+	},
 	// reviews finds what the next of the files FAKE_AGENT_LOG + ".findings" says, and keeps to itself what it was asked.
 	"reviews": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskReview {

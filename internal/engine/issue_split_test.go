@@ -47,6 +47,17 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 	}
 }
 
+// TestARepairThatSaysMoreIsHandedOver: to a repair an agent may answer as if there were a pull request already.
+func TestARepairThatSaysMoreIsHandedOver(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, `required_tests = ["test", "-e", "fixed.txt"]`)
+	w.agent = "job+repair+chats"
+	rep := w.inTwo(w.label("alice", smallJob))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, w.calls())
+	assert.Len(t, w.pulls(), 1)
+}
+
 func TestAMergedDesignIsImplementedInTwoJobs(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)

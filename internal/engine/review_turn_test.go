@@ -41,6 +41,19 @@ func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
 	assert.Equal(t, 1, w.reviews())
 }
 
+func TestAReviewedTurnIsHandedOver(t *testing.T) {
+	t.Parallel()
+	left := []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")}
+	whole, ev := newTurn(t, "works+costs+reviews", left)
+	require.Equal(t, model.ResultDone, whole.handle(ev).Result)
+	w, ev := newTurn(t, "works+costs+reviews", left)
+	rep := w.inTwo(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, w.calls(), "author and reviewer")
+	assert.Equal(t, whole.reviewed(), w.reviewed())
+	w.settled(1, 1, 1)
+}
+
 // GitHub shows a commit as the head a moment after it was pushed, and takes no comment on it before.
 func TestAReviewOfATurnCostsOneCallMoreOnceGitHubShowsItsCommits(t *testing.T) {
 	t.Parallel()

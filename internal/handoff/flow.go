@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,7 +30,7 @@ const maxDropped = 1_000_000
 
 // answers are the fields that the outcome of a flow may have, beside those of every outcome.
 var answers = map[model.Flow][]string{
-	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report"},
+	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report", "findings"},
 	model.FlowDesign:         {"title", "summary", "touch_paths", "design_doc_markdown"},
 	model.FlowRoadmap:        {"title", "goal", "summary", "roadmap_items"},
 	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message", "findings"},
@@ -58,11 +59,36 @@ func (h Handoff) subject() string {
 	return fmt.Sprintf("issue %d", h.Number)
 }
 
+// fieldsOf are the fields that the outcome of a flow may have.
+func fieldsOf(f model.Flow) []string {
+	return slices.Concat(answers[f], []string{"git_ops", "blocked_reason", "session", "usage"})
+}
+
 // formatOf is what a handoff must have that says it is of this flow.
 func formatOf(f model.Flow) strictjson.Rules {
 	rules := format
-	rules.Only = map[string][]string{"outcome": slices.Concat(answers[f], []string{"git_ops", "blocked_reason", "session", "usage"})}
+	rules.Only = map[string][]string{"outcome": fieldsOf(f)}
 	return rules
+}
+
+// partOf is what a handoff of this flow has of an outcome. An agent that repairs something may say more than that.
+func partOf(f model.Flow, o model.Outcome) (part model.Outcome, err error) {
+	var fields map[string]json.RawMessage
+	text, err := json.Marshal(o)
+	if err == nil {
+		err = json.Unmarshal(text, &fields)
+	}
+	if err != nil {
+		return part, fmt.Errorf("encode outcome: %w", err)
+	}
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return !slices.Contains(fieldsOf(f), name) })
+	if text, err = json.Marshal(fields); err == nil {
+		err = json.Unmarshal(text, &part)
+	}
+	if err != nil {
+		return part, fmt.Errorf("encode outcome: %w", err)
+	}
+	return part, nil
 }
 
 // decode reads the text of an outcome file; what it says is not yet held against the format's rules.

@@ -118,6 +118,28 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
+// TestWhatAFlowHasNoPlaceForIsLeftOut: what is written can be read, whatever an agent says beside it.
+func TestWhatAFlowHasNoPlaceForIsLeftOut(t *testing.T) {
+	for name, h := range map[string]handoff.Handoff{"a turn": planned(), "an issue": begun(), "a design": designed(), "a review": looked()} {
+		had := h.Outcome
+		for _, more := range []func(*model.Outcome){
+			func(o *model.Outcome) { o.GeneralComment = "Repaired." },
+			func(o *model.Outcome) { o.PRTitle, o.PRSummary = "Greet", "Politely." },
+			func(o *model.Outcome) { o.Title, o.Goal, o.TouchPaths = "Greet", "Peace", []string{"a.txt"} },
+			func(o *model.Outcome) { o.Findings = looked().Outcome.Findings },
+		} {
+			more(&h.Outcome)
+		}
+		got, err := handoff.Read(written(t, h))
+		require.NoError(t, err, name)
+		assert.Equal(t, h.Outcome.Usage, got.Outcome.Usage, name)
+		assert.Equal(t, had.CommitMessage, got.Outcome.CommitMessage, name)
+		assert.Equal(t, name == "a turn", got.Outcome.GeneralComment != "", name)
+		assert.Equal(t, name == "a design", got.Outcome.Title != "", name)
+		assert.Equal(t, name != "a design", len(got.Outcome.Findings) > 0, name)
+	}
+}
+
 func TestWhatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "handoff")
 	require.NoError(t, handoff.Fresh(dir))

@@ -30,8 +30,8 @@ func Fresh(dir string) error {
 }
 
 // Write writes a handoff into a fresh directory. It sets Version, and Bundle if there are commits; commits is called to
-// write the bundle file and may be nil without commits. Long details and notes are cut with a notice; anything else over a
-// limit is a *Refusal, and then the directory is empty again, so that the refusal can be written.
+// write the bundle file and may be nil without commits. Long details and notes are cut with a notice, and what the flow has no
+// place for in an outcome is left out; anything else over a limit is a *Refusal, and then the directory is empty again, so that the refusal can be written.
 func Write(dir string, h Handoff, commits func(file string) error) (err error) {
 	if err := Fresh(dir); err != nil {
 		return err
@@ -45,6 +45,9 @@ func Write(dir string, h Handoff, commits func(file string) error) (err error) {
 	h.Notes = append([]string(nil), h.Notes[:min(len(h.Notes), maxNotes)]...)
 	for i := range h.Notes {
 		h.Notes[i] = shorten(h.Notes[i], maxNote)
+	}
+	if h.Outcome, err = partOf(h.Flow, h.Outcome); err != nil {
+		return err
 	}
 	if h.Commits() {
 		if h.Bundle, err = writeBundle(BundlePath(dir), commits); err != nil {
@@ -60,6 +63,9 @@ func Write(dir string, h Handoff, commits func(file string) error) (err error) {
 	}
 	if len(text) > MaxOutcome {
 		return refuse(OutcomeFile, "%d bytes, at most %d: the agent's answers are too long", len(text), MaxOutcome)
+	}
+	if _, err := decode(text); err != nil { // better known here than where it is read
+		return err
 	}
 	return replace(dir, OutcomeFile, text)
 }
