@@ -195,6 +195,24 @@ func TestWhatIsTestedIsWhatIsPushed(t *testing.T) {
 		rep := w.handle(w.delivery("pull_request_review_comment"))
 		assert.Equal(t, "tests_failed", rep.BlockedReason, rep.Reason)
 	})
+	t.Run("no test exchanges a commit behind its name", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `required_tests = ["sh", "-c", """
+set -e
+mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml; git add .github
+made=$(git commit-tree -p HEAD~1 -m Work "$(git write-tree)")
+file() { echo ".git/objects/$(echo "$1" | cut -c1-2)/$(echo "$1" | cut -c3-)"; }
+mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
+"""]`)
+		w.review("alice", "Answer me.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "hash mismatch", "git looks as it takes back what the tests left")
+		for name := range w.branches() {
+			status, _ := w.send("octo", "GET", w.path("/contents/.github/workflows/x.yml?ref="+name), nil)
+			assert.Equal(t, 404, status, name)
+		}
+	})
 	t.Run("what tests leave is nobody's work", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`)

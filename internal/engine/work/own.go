@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -31,8 +32,8 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 		taken = append(taken, out...)
 		return text
 	})
-	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
-		return done, nil, w.Blocked(model.ReasonForbidden, sprawl.Error())
+	if sprawl, forged := (*guard.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil); errors.As(err, &sprawl) || errors.As(err, &forged) {
+		return done, nil, w.Blocked(model.ReasonForbidden, err.Error())
 	}
 	if err == nil && done.Head != head {
 		slices.Sort(taken)

@@ -3,6 +3,8 @@ package commits
 import (
 	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // git's own
+	"encoding/hex"
 	"fmt"
 	"io"
 	"regexp"
@@ -34,7 +36,8 @@ type Recommitted struct {
 // other headers go. Trees, order, parents and dates stay. A commit that needs no change stays itself if its parents do, so
 // Recommit is idempotent. It moves nothing in the checkout (Follow); no network operation.
 //
-// *ErrTreeLimits names a commit that is too large, or says that there are too many.
+// *ErrTreeLimits names a commit that is too large, or says that there are too many. *history.ErrUnverified names one that
+// somebody gave another content.
 func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []string, clean func(message string) string) (Recommitted, error) {
 	own, err := ownCommits(ctx, c, from, head, known)
 	if err != nil {
@@ -82,6 +85,11 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 		}
 		if len(raw) > maxOwnCommit {
 			return &guard.ErrTreeLimits{Tree: id, Detail: fmt.Sprintf("is a commit of over %d bytes", maxOwnCommit)}
+		}
+		// Git does not compare an object with its name, and whoever wrote to the checkout could have given it another content. What
+		// is made of that would have a name of its own, which a server would believe.
+		if sum := sha1.Sum(fmt.Appendf(nil, "commit %d\x00%s", len(raw), raw)); hex.EncodeToString(sum[:]) != id { //nolint:gosec // git's own
+			return &history.ErrUnverified{Detail: fmt.Sprintf("commit %s has another content than its name says", id)}
 		}
 		ours, changed := ownCommit(c, raw, done.moved, clean)
 		if changed {

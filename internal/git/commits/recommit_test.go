@@ -2,6 +2,7 @@ package commits_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -88,6 +90,23 @@ func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
 	_, err := commits.Recommit(gittest.Ctx, c, start, large, nil, func(s string) string { return s })
 	require.ErrorAs(t, err, &limits)
 	assert.Contains(t, err.Error(), "is a commit of over 1048576 bytes")
+}
+
+// TestACommitIsWhatItsNameSays: git gives what is there, which an agent or its tests may have exchanged.
+func TestACommitIsWhatItsNameSays(t *testing.T) {
+	r, c, start, sha := ours(t)
+	other := r.Commit("another", gittest.Texts("b.txt", "b\n"), start)
+	object := func(sha string) string { return filepath.Join(c.Dir(), ".git/objects", sha[:2], sha[2:]) }
+	require.NoError(t, os.Rename(object(other), object(sha)))
+	shout := func(s string) string { return s + "!" }
+	for _, rewrite := range []func() (commits.Recommitted, error){
+		func() (commits.Recommitted, error) { return commits.Recommit(gittest.Ctx, c, start, sha, nil, shout) },
+		func() (commits.Recommitted, error) { return commits.Reword(gittest.Ctx, c, start, sha, nil, shout) },
+	} {
+		_, err := rewrite()
+		forged := (*history.ErrUnverified)(nil)
+		assert.ErrorAs(t, err, &forged)
+	}
 }
 
 func largeFile(t *testing.T) string {
