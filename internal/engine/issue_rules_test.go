@@ -177,6 +177,29 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	assert.Contains(t, w.attemptBody(), "was deleted after the checkpoint")
 }
 
+// TestRecordedWorkOutlivesAPushToItsBranch: the run that recorded it died before it could publish it.
+func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.agent = "told"
+	ev := w.say("bob", "Formal")
+	w.gate.revive()
+	w.diesAfterWrite(3)
+	w.handle(ev)
+	w.gate.revive()
+	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
+	require.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"), "nothing is published yet")
+	w.api("bob", "PUT", w.path("/contents/bob.txt"), object{"message": "Bob", "branch": branch, "content": "Ym9iCg=="})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
+	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, 2, w.calls(), "the work was done")
+	assert.Len(t, w.pulls(), 1)
+}
+
 func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 	t.Parallel()
 	number := func(w *world, rest string) string { return w.thread(rest) }
@@ -246,6 +269,58 @@ func TestActionsMayNotOpenPullRequests(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 1, w.calls(), "no agent was needed")
+}
+
+// TestWorkOutlivesItsBranch: somebody tidied up before the pull request could be opened.
+func TestWorkOutlivesItsBranch(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.pullsByActions(false)
+	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
+	w.pullsByActions(true)
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1)
+	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, 1, w.calls(), "no agent was needed again")
+}
+
+func TestWorkThatTheServerHasForgottenIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.pullsByActions(false)
+	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
+	w.bare("gc", "-q", "--prune=now")
+	w.pullsByActions(true)
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "the planned commits are gone with branch \""+branch+"\"")
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, 2, w.calls())
+}
+
+// TestWorkIsForTheDefaultBranchAsItIsCalledNow: it was renamed before a run could go on that had recorded its work.
+func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.gate.revive()
+	w.diesAfterWrite(3)
+	w.handle(ev)
+	w.gate.revive()
+	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/trunk", "sha": w.mainTip()})
+	w.api("octo", "PATCH", w.path(""), object{"default_branch": "trunk"})
+	w.api("octo", "DELETE", w.path("/git/refs/heads/main"), nil)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 1)
+	assert.Equal(t, "trunk", w.pulls()[0].at("base", "ref"))
+	assert.Equal(t, 1, w.calls(), "the work was done")
 }
 
 func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {

@@ -225,6 +225,34 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 	})
 }
 
+// TestWhatEarlierAttemptsLeftOutlivesAPush: the claim that took their place is all that names it.
+func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "line+fail"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
+	saved := w.checkpoints()
+	require.Len(t, saved, 1)
+	w.agent = "answer"
+	w.gate.revive()
+	w.gate.after = func(n int) {
+		if n == 2 { // the claim before is gone
+			w.write("bob", "agent/greet", "bob.txt", "bob\n")
+		}
+	}
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	require.Len(t, w.marked("turn", "failed"), 1)
+	assert.Contains(t, w.marked("turn", "failed")[0]["body"], saved[0])
+	w.gate.revive()
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 2)
+	assert.Equal(t, 2, w.calls())
+}
+
 func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

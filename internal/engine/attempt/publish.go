@@ -24,7 +24,13 @@ func Unstage(ctx context.Context, p *Attempt, stage string) (here bool, err erro
 	_, err = fetch.Ref(ctx, p.Checkout, stage)
 	var none *git.ErrNoRef
 	if errors.As(err, &none) {
-		return false, published(ctx, p)
+		if nowhere, err := published(ctx, p); err != nil || !nowhere {
+			return false, err
+		}
+		err = fetch.Commits(ctx, p.Checkout, p.Marker.Planned) // which the server may keep without any name
+	}
+	if git.IsNoRef(err) {
+		return false, p.Failed(ctx, fmt.Errorf("the planned commits are gone with branch %q: %w", p.Branch, err))
 	}
 	if err != nil {
 		return false, err
@@ -40,21 +46,24 @@ func Unstage(ctx context.Context, p *Attempt, stage string) (here bool, err erro
 	return true, err
 }
 
-// published asks the server itself whether the planned commits are on the branch; an answer of the API may be old.
-func published(ctx context.Context, p *Attempt) error {
+// published asks the server itself whether the planned commits are on the branch; an answer of the API may be old. Of an issue's
+// work it may say that they are nowhere, since somebody deleted the branch before it had a pull request.
+func published(ctx context.Context, p *Attempt) (nowhere bool, err error) {
 	ref := "refs/heads/" + p.Snap.Pull.HeadRef
 	heads, err := fetch.Remote(ctx, p.Checkout, ref)
-	if err != nil || heads[ref] == p.Marker.Planned {
-		return err
-	}
-	if heads[ref] == "" {
-		return thread.End(model.ResultRetry, "the head branch %q was deleted", p.Snap.Pull.HeadRef)
+	switch {
+	case err != nil || heads[ref] == p.Marker.Planned:
+		return false, err
+	case heads[ref] == "" && p.Subject.Flow() != "":
+		return true, nil
+	case heads[ref] == "":
+		return false, thread.End(model.ResultRetry, "the head branch %q was deleted", p.Snap.Pull.HeadRef)
 	}
 	relation, err := p.Relation(ctx, p.Marker.Planned, heads[ref])
 	if err != nil || relation == model.Ahead {
-		return err
+		return false, err
 	}
-	return p.Subject.Block(ctx, thread.Rewritten(p.Marker.Planned, heads[ref], model.GuardRemote),
+	return false, p.Subject.Block(ctx, thread.Rewritten(p.Marker.Planned, heads[ref], model.GuardRemote),
 		"the recorded work was published and then removed from the branch, or its hidden ref was deleted before it could be published")
 }
 

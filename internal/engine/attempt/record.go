@@ -159,10 +159,22 @@ func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
 	pull := p.Snap.Pull
 	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
-		return p.Withdraw(ctx, model.ResultRetry, "%s", err)
+		return p.Unplaced(ctx, err)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
-		return p.Withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted", err)
+		return p.Unplaced(ctx, fmt.Errorf("%w; the head branch was deleted", err))
 	}
 	return err
+}
+
+// Unplaced ends a run whose work has no longer the place that its claim was made for. The claim stays where it is all that is left
+// of others: of a plan, or of attempts whose claims it has replaced.
+func (p *Attempt) Unplaced(ctx context.Context, cause error) error {
+	switch {
+	case p.Marker.Phase == model.PhasePlanned:
+		return thread.End(model.ResultRetry, "%s", cause)
+	case len(p.Marker.Tries) > 0:
+		return p.Postpone(ctx, cause)
+	}
+	return p.Withdraw(ctx, model.ResultRetry, "%s", cause)
 }

@@ -154,20 +154,21 @@ func issueClosed(ctx context.Context, p *Issue) error {
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
+	p.progress.tip = p.Snap.Branch.SHA
 	if here, err := fetched(ctx, p); err != nil || !here {
 		return err
 	}
-	p.progress.tip = p.Snap.Branch.SHA
 	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
 	return wait(ctx, p, model.ReasonClosed, "")
 }
 
-// fetched makes sure of the planned commits: where a run that died recorded them, they are on the stage only.
+// fetched makes sure of the planned commits: where a run that died recorded them, they are on the stage only. The branch may have
+// moved on since.
 func fetched(ctx context.Context, p *Issue) (bool, error) {
 	if len(p.Commits) > 0 {
 		return true, nil
 	}
-	if err := p.Restore(ctx, p.Base()); err != nil {
+	if err := p.Restore(ctx, p.progress.tip); err != nil {
 		return false, err
 	}
 	return attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))

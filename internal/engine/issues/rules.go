@@ -27,7 +27,12 @@ func branchOff(ctx context.Context, p *Issue) error {
 	w := p.progress
 	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
-		return p.Withdraw(ctx, model.ResultRetry, "%s; the base branch was deleted", err)
+		if now := p.Snap.DefaultBranch; w.marker.Base != now {
+			p.Note(fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
+			w.marker.Base = now
+			return branchOff(ctx, p)
+		}
+		return p.Unplaced(ctx, fmt.Errorf("%w; the base branch was deleted", err))
 	}
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func (w *Work) Unsave(ctx context.Context) {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 			break
 		}
-		if _, err := w.Apply(ctx, effect.Forget{Ref: git.Ref{Name: ref.Name}}); err != nil {
+		if _, err := w.Apply(ctx, effect.Forget{Ref: ref}); err != nil {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 		}
 	}
