@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,26 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 			w.sweep()
 			w.quiet()
 			assert.Equal(t, 2, w.calls())
+		})
+	}
+}
+
+func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
+	t.Parallel()
+	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", "[feedback]\n"+setting)
+			w.agent = "meanwhile+costs+told"
+			ev := w.label("alice", smallJob)
+			w.later(time.Minute)
+			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, calls, w.calls())
+			assert.Len(t, w.pulls(), 1)
+			w.handle(ev)
+			assert.Equal(t, calls == 1, strings.Contains(w.lastWords(), "continues in [#3]"))
 		})
 	}
 }

@@ -25,7 +25,8 @@ import (
 func pullToken(key string) string { return journal.Token("pull_request", key) }
 
 // finish brings a claimed attempt to its receipt, from wherever it stands. Comments that arrive while the agent is at
-// work are taken up before the pull request is opened, in so many rounds; later ones are redirected to it.
+// work are taken up before the pull request is opened, in so many rounds and as far as the budget goes; later ones are redirected
+// to it.
 func finish(ctx context.Context, p *Issue) error {
 	for round := 1; ; round++ {
 		if p.Marker.Phase == model.PhaseStarted {
@@ -47,16 +48,28 @@ func finish(ctx context.Context, p *Issue) error {
 		if err != nil {
 			return err
 		}
-		if len(more) == 0 || round >= attempt.MaxLandings {
+		spent, affordable := oneMore(p)
+		if len(more) == 0 || round >= attempt.MaxLandings || !affordable {
 			return openPull(ctx, p)
 		}
 		if err := attempt.PartOf(p.Attempt).Retried(func() error { return leaveToAgent(ctx, p, more) }); err != nil {
 			return err
 		}
+		p.Marker.Spent = &spent
 		if err := takeUp(ctx, p, more); err != nil {
 			return err
 		}
 	}
+}
+
+// oneMore is what today's agents have done with one more turn; false where the budget has no room for it.
+func oneMore(p *Issue) (model.Spent, bool) {
+	var before model.Spent
+	if p.Marker.Spent != nil {
+		before = *p.Marker.Spent
+	}
+	after, why, _ := p.Budget().Spend(before, p.ServerNow())
+	return after, why == ""
 }
 
 // land brings the planned commits onto the branch. It says false when they have to be looked at again first; the
