@@ -103,6 +103,49 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 	}
 }
 
+// TestTheLastJobAloneIsNoAttempt: somebody has the failed job run again, which has the same handoff.
+func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for name, build := range map[string]func() (*world, model.Event){
+		"a turn": func() (*world, model.Event) {
+			w := newWorld(t)
+			w.agent = "costs+fail"
+			w.review("alice", "Answer me.")
+			return w, w.delivery("pull_request_review_comment")
+		},
+		"an issue": func() (*world, model.Event) {
+			w := newIssue(t)
+			w.agent = "costs+fail"
+			return w, w.label("alice", smallJob)
+		},
+	} {
+		for how, spoil := range map[string]func(t *testing.T, w *world, dir string){"failed": func(*testing.T, *world, string) {}, "refused": changed("version", 99)} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				w, ev := build()
+				dir := w.prepared(ev)
+				spoil(t, w, dir)
+				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir).Result)
+				said := w.said()
+				for range 3 {
+					rep := w.phase(thread.ApplyPhase, ev, dir)
+					assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+					assert.Contains(t, rep.Reason, "run all jobs again, so that the agent runs")
+				}
+				assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
+
+				w.agent = "job"
+				if name == "a turn" {
+					w.agent = "answer"
+				}
+				rep := w.inTwo(ev)
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Equal(t, 2, w.calls())
+			})
+		}
+	}
+}
+
 // Where a turn's apply phase dies at every second write, an issue's does at the others; see
 // TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood. Every write has its turn in one job.
 func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {

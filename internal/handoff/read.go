@@ -135,16 +135,40 @@ func regular(name string, info fs.FileInfo) error {
 }
 
 func readOutcome(root *os.Root) (Handoff, error) {
-	file, err := open(root, OutcomeFile, MaxOutcome)
+	text, err := outcomeText(root)
 	if err != nil {
 		return Handoff{}, err
+	}
+	return decode(text)
+}
+
+func outcomeText(root *os.Root) ([]byte, error) {
+	file, err := open(root, OutcomeFile, MaxOutcome)
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, MaxOutcome))
 	if err != nil {
-		return Handoff{}, fmt.Errorf("read handoff: %w", err)
+		return nil, fmt.Errorf("read handoff: %w", err)
 	}
-	return decode(text)
+	return text, nil
+}
+
+// Digest is the SHA-256 of a handoff's outcome file, also of one that Read refuses; "" if there is none. A handoff that is read again
+// has the same one, and an agent that runs again writes another.
+func Digest(dir string) string {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	text, err := outcomeText(root)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // compare checks the bundle file against its description.

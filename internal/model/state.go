@@ -102,6 +102,8 @@ type TurnMarker struct {
 	Lifts int64 `json:"lifts,omitempty"`
 	// Restored says that this receipt replaces a deleted one.
 	Restored bool `json:"restored,omitempty"`
+	// Handoff is the SHA-256 of what the agent's job handed over for this attempt, in split mode.
+	Handoff string `json:"handoff,omitempty"`
 	// Transcript is the SHA-256 of the session's encrypted transcript, if one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }

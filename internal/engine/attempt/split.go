@@ -168,7 +168,19 @@ func (p *Attempt) Collect() {
 		return
 	}
 	h, err := handoff.Read(p.Bundle)
-	p.Memory.Received = &thread.Received{Handoff: h, Err: err}
+	p.Memory.Received = &thread.Received{Handoff: h, Err: err, Digest: handoff.Digest(p.Bundle)}
+}
+
+// Fresh is an error where what was handed over has led to one of these attempts already, which failed: somebody had only the last job
+// run again. That is no attempt of the agent.
+func (p *Attempt) Fresh(attempts []model.Posted[model.TurnMarker]) error {
+	digest := p.Memory.Received.Digest
+	for _, t := range attempts {
+		if m := t.Marker; digest != "" && m.Handoff == digest && m.Phase == model.PhaseFailed {
+			return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; run all jobs again, so that the agent runs", m.Attempt, p.About(), t.URL)
+		}
+	}
+	return nil
 }
 
 // Offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
@@ -191,7 +203,7 @@ func (p *Attempt) EndWithoutAgent(what string, args ...any) error {
 // hold is an attempt that failed, and says by name what it was.
 func (p *Attempt) receive(ctx context.Context) (product, error) {
 	r := p.Memory.Received
-	p.Memory.Used = true
+	p.Memory.Used, p.Marker.Handoff = true, r.Digest
 	if err := p.Subject.Restore(ctx, p.Subject.Start()); err != nil {
 		return product{}, err
 	}

@@ -44,6 +44,9 @@ func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
 	if !p.ExpectsHandoff() {
 		return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
 	}
+	if err := p.Fresh(p.State.Turns); err != nil {
+		return err
+	}
 	if p.Memory.Received.Err != nil {
 		return nil // the turn says so
 	}

@@ -62,6 +62,9 @@ func fitting(ctx context.Context, p *Issue) error {
 	if !p.ExpectsHandoff() {
 		return p.EndWithoutAgent("%s waits", p.About())
 	}
+	if err := p.Fresh(p.State.Turns); err != nil {
+		return err
+	}
 	r, w := p.Memory.Received, p.progress
 	if r.Err != nil {
 		return nil // the attempt says so

@@ -268,7 +268,8 @@ func (t *Thread) Scope() journal.Scope {
 // Received is a handoff as it was found.
 type Received struct {
 	handoff.Handoff
-	Err error // it was refused
+	Err    error  // it was refused
+	Digest string // of all that was handed over
 }
 
 // Reacted notes our sign under a comment: GitHub does not tell of it where only newer comments are read.
