@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -133,6 +134,34 @@ func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
 	assert.Contains(t, rep.Reason, "another run is working on")
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.marked("turn", ""), 1)
+}
+
+// TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers: GitHub may show an old conversation. The one that lands later sees the receipt.
+func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.gate.after = func(n int) {
+		if n != writePlan {
+			return
+		}
+		body, _ := w.marked("turn", "planned")[0]["body"].(string)
+		_, text, _ := strings.Cut(body, "<!-- mergexo-turn:")
+		text, _, _ = strings.Cut(text, " -->")
+		var m model.TurnMarker
+		require.NoError(t, json.Unmarshal([]byte(text), &m))
+		m.Phase, m.Claim, m.Outbox, m.OutboxZ, m.Head = model.PhaseDone, "another", nil, "", w.head
+		said, err := journal.Codec{}.Encode(journal.Body{Text: "Answered", Kind: journal.KindTurn, Marker: m})
+		require.NoError(t, err)
+		w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": said})
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "another run answered this")
+	assert.Len(t, w.commits(), 1)
+	assert.Empty(t, w.replies())
+	assert.Len(t, w.marked("turn", ""), 1, "the receipt")
 }
 
 func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {

@@ -82,6 +82,8 @@ func stillOurs(ctx context.Context, p *Pull) error {
 		return abandon(ctx, p, g.Evidence, "Once that has changed")
 	case !mine:
 		return thread.End(model.ResultRetry, "somebody deleted this run's claim on pull request %d; nothing was pushed", p.Event.Number)
+	case p.Answered(p.Marker): // by a run whose claim was not shown to this one
+		return p.Withdraw(ctx, model.ResultNothing, "another run answered this on pull request %d", p.Event.Number)
 	}
 	return nil
 }
