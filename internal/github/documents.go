@@ -35,6 +35,7 @@ var (
 	enqueueDocument = document("enqueue")
 	dequeueDocument = document("dequeue")
 	resolveDocument = document("resolve")
+	renamedDocument = document("renamed")
 )
 
 var (

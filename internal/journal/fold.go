@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,8 @@ import (
 type Scope struct {
 	Repo   model.Repo
 	Number int
+	// Formerly are names that the repository had, in lower case: markers that say so are about it.
+	Formerly []string
 	// Viewer is the login of the token's own account.
 	Viewer string
 	// Bots are further logins of ours that the settings name.
@@ -227,6 +230,9 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	}
 	var err error
 	if b.kind, b.marker, err = c.open(t.kind, t.json, scope); err != nil {
+		if e := (*elsewhere)(nil); errors.As(err, &e) && e.number == scope.Number && !slices.Contains(st.Elsewhere, e.repo) {
+			st.Elsewhere = append(st.Elsewhere, e.repo)
+		}
 		return distrust(err.Error(), false)
 	}
 	return b, true

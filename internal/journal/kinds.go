@@ -62,6 +62,8 @@ type kind interface {
 	// placed copies a marker, an M or a *M, and has it name a place; nil for a marker of another kind.
 	placed(marker any, repo string, number int) any
 	namedBy(marker any) (repo string, number int)
+	// rename has a marker, a *M, name the repository as it is called now.
+	rename(marker any, repo string)
 	checked(marker any) error
 	reply(marker any) (key string, v model.Verdict, once bool)
 	fold(f *fold, cm model.Comment, marker any)
@@ -89,6 +91,11 @@ func (k markers[M]) placed(marker any, repo string, number int) any {
 func (k markers[M]) namedBy(marker any) (string, int) {
 	repo, number := k.place(marker.(*M))
 	return *repo, *number
+}
+
+func (k markers[M]) rename(marker any, repo string) {
+	r, _ := k.place(marker.(*M))
+	*r = repo
 }
 
 func (k markers[M]) checked(marker any) error {
@@ -159,10 +166,21 @@ func (c Codec) open(name, text string, scope Scope) (kind, any, error) {
 		return nil, nil, err
 	}
 	repo, number := k.namedBy(m)
-	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
-		return nil, nil, fmt.Errorf("mergexo-%s marker: it is about %s#%d", name, repo, number)
+	if renamed := slices.Contains(scope.Formerly, strings.ToLower(repo)); !renamed && !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
+		return nil, nil, &elsewhere{name, repo, number}
 	}
+	k.rename(m, scope.Repo.String())
 	return k, m, nil
+}
+
+// elsewhere is what a marker is about that is not about its own conversation.
+type elsewhere struct {
+	kind, repo string
+	number     int
+}
+
+func (e *elsewhere) Error() string {
+	return fmt.Sprintf("mergexo-%s marker: it is about %s#%d", e.kind, e.repo, e.number)
 }
 
 // isSHA reports whether s is a full object ID, SHA-1 or SHA-256.

@@ -298,6 +298,8 @@ type State struct {
 	Tokens map[string]int64
 	// Distrusted comments, for the log and the guard.
 	Distrusted []Distrust
+	// Elsewhere are the repositories that markers of ours here name in the place of this one, which may have been called so.
+	Elsewhere []string
 	// Foreign are comments that speak as MergeXO under another account, oldest first.
 	Foreign []Foreign
 }

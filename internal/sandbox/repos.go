@@ -78,6 +78,7 @@ func getRepositoryByID(q *request) (any, error) {
 
 func patchRepository(q *request) (any, error) {
 	var in struct {
+		Name          *string
 		Description   *string
 		DefaultBranch *string `json:"default_branch"`
 		Private       *bool
@@ -100,6 +101,13 @@ func patchRepository(q *request) (any, error) {
 	}
 	if in.Description != nil {
 		q.repo.Description = *in.Description
+	}
+	if in.Name != nil && *in.Name != q.repo.Name {
+		if q.s.world.repository(q.repo.Owner, *in.Name) != nil {
+			return nil, invalidText("Repository", "name", "name already exists on this account")
+		}
+		q.repo.Formerly = append(q.repo.Formerly, q.repo.FullName())
+		q.repo.Name = *in.Name
 	}
 	if in.Private != nil {
 		q.repo.Private = *in.Private

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,7 @@ type Repository struct {
 	Queues      map[string][]*QueueEntry `json:",omitempty"` // by base, the first of each first
 	Issues      map[int]*Issue           // issues and pull requests share one series of numbers
 	Departed    map[int]*Departure       `json:",omitempty"` // by the number that it had
+	Formerly    []string                 `json:",omitempty"` // full names that it had
 	LastNumber  int
 	Runs        []*Run      `json:",omitempty"`
 	Statuses    []*Status   `json:",omitempty"`
@@ -213,6 +215,16 @@ func (w world) ensureUser(login, kind string) *User {
 func (w world) repository(owner, name string) *Repository {
 	for _, r := range w.st.Repositories {
 		if strings.EqualFold(r.Owner, owner) && strings.EqualFold(r.Name, name) {
+			return r
+		}
+	}
+	return nil
+}
+
+// renamed finds a repository that had this name, which no other one has now. Nil when there is none.
+func (w world) renamed(owner, name string) *Repository {
+	for _, r := range w.st.Repositories {
+		if slices.ContainsFunc(r.Formerly, func(n string) bool { return strings.EqualFold(n, owner+"/"+name) }) {
 			return r
 		}
 	}

@@ -74,7 +74,10 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 		if len(read) >= maxFurther {
 			return s.ahead(), true
 		}
-		p := s.reading(snap)
+		p, err := s.reading(ctx, snap)
+		if err != nil { // which the reading of what is found here meets again
+			return model.Mark{}, false
+		}
 		_ = p.Configure()
 		return thread.Settled(p.Thread, snap, read)
 	}})
@@ -86,7 +89,7 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 	}
 	f.heads = slices.DeleteFunc(f.heads, func(h seen) bool { return h.Number == number })
 	f.board.Untracked--
-	return s.readPull(f, snap)
+	return s.readPull(ctx, f, snap)
 }
 
 // maxFurther is how many comments of such a pull request are read, more or less.

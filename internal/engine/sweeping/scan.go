@@ -106,8 +106,10 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
 	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		p := s.reading(snap)
+		p, err := s.reading(ctx, snap)
 		switch {
+		case err != nil: // which the reading of what is found here meets again
+			return model.Mark{}, false
 		case snap.IsPull():
 			_ = p.Configure()
 		case snap.Issue().Closed:
@@ -116,7 +118,10 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		return thread.Settled(p.Thread, snap, read)
 	}}
 	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
-		p := s.reading(snap)
+		p, err := s.reading(ctx, snap)
+		if err != nil {
+			return err
+		}
 		f.noteDone(p.State)
 		if snap.IsPull() {
 			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
@@ -161,11 +166,11 @@ const (
 const reservedPoints = 200
 
 // reading is the thread of a number that a survey has read.
-func (s *sweeper) reading(snap model.Snapshot) *reading {
+func (s *sweeper) reading(ctx context.Context, snap model.Snapshot) (*reading, error) {
 	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, nil)}
 	p.Onlooks, p.Beside = s.onlooks, s.beside
 	thread.Take(p.Thread, snap)
-	return p
+	return p, thread.LearnNames(ctx, p.Thread)
 }
 
 // configured looks at a number whose base branch has settings. What does not hold there is that branch's own affair.
@@ -188,7 +193,10 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 	staged := f.staged()
 	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		p := s.reading(snap)
+		p, err := s.reading(ctx, snap)
+		if err != nil { // which the reading of what is found here meets again
+			return model.Mark{}, false
+		}
 		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
 		mark, settled := thread.Settled(p.Thread, snap, read)
 		if !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, isOurs) && !slices.Contains(staged, snap.Pull.Number) {
@@ -201,7 +209,7 @@ func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 			return errAround
 		}
 		f.open[snap.Pull.Number] = true
-		return s.readPull(f, snap)
+		return s.readPull(ctx, f, snap)
 	}
 	err := s.GitHub.Threads.Survey(ctx, q, read)
 	if err != nil || q.After == "" {
@@ -231,8 +239,11 @@ func (s *sweeper) begun(snap model.Snapshot) {
 var errAround = errors.New("this pull request was read already")
 
 // readPull takes what a sweep has to know of one open pull request.
-func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
-	p := s.reading(snap)
+func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) error {
+	p, err := s.reading(ctx, snap)
+	if err != nil {
+		return err
+	}
 	pull := snap.Pull
 	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
 	f.noteDone(p.State)
@@ -240,7 +251,7 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 		f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
 	}
 	tracked := false
-	err := s.configured(p, func() error {
+	err = s.configured(p, func() error {
 		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil
 		head.told = p.Settings.Sweep.Conflicts == "all" || tracked && p.Settings.Sweep.Conflicts == "tracked"
 		if tracked && p.State.Block == nil && !pull.CrossRepo && p.State.Accepted != pull.HeadSHA {

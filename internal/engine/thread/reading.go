@@ -139,6 +139,9 @@ func (t *Thread) Read(ctx context.Context) error {
 	}
 	t.Report.HeadSHA = snap.Pull.HeadSHA
 	Take(t, t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number))
+	if err := LearnNames(ctx, t); err != nil {
+		return err
+	}
 	return CheckIdentity(ctx, t)
 }
 
@@ -262,7 +265,9 @@ func (t *Thread) Fold() {
 
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
-	return journal.Scope{Repo: t.Event.Repo, Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt}
+	return journal.Scope{
+		Repo: t.Event.Repo, Formerly: t.Names.of(t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
+	}
 }
 
 // Received is a handoff as it was found.

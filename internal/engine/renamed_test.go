@@ -1,0 +1,96 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// gadgets is what the repository is called after somebody has renamed it.
+var gadgets = model.Repo{Owner: "octo", Name: "gadgets"}
+
+// renamed has a run take an event while the repository has another name than the one in all comments.
+func (w *world) renamed(ev model.Event, run func(ev model.Event)) {
+	w.t.Helper()
+	w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
+	ev.Repo = gadgets
+	run(ev)
+	w.api("octo", "PATCH", "/api/v3/repos/"+gadgets.String(), object{"name": repo.Name})
+}
+
+func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
+	t.Parallel()
+	t.Run("an answer", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "record+talk"
+		w.review("alice", "Why?")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		w.review("alice", "And this?")
+		w.renamed(w.delivery("pull_request_review_comment"), func(ev model.Event) {
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+		})
+		asked := w.requests()
+		require.Len(t, asked, 2)
+		assert.Len(t, asked[1].Feedback, 1, "the first is answered")
+		assert.Len(t, w.replies(), 2)
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "and back again")
+	})
+	t.Run("a block", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.handle(w.delivery("pull_request"))
+		w.rewritten()
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		require.Equal(t, "history_rewrite", w.handle(ev).BlockedReason)
+		w.renamed(ev, func(ev model.Event) { assert.Equal(t, "history_rewrite", w.handle(ev).BlockedReason) })
+		assert.Zero(t, w.calls())
+	})
+	t.Run("recorded work", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		w.diesAfterWrite(writePlan)
+		w.handle(ev)
+		w.gate.revive()
+		w.renamed(ev, func(ev model.Event) { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
+		w.settled(1, 1, 1)
+		assert.Equal(t, 1, w.calls())
+		assert.Contains(t, w.marked("turn", "done")[0]["body"], `"repo":"octo/gadgets"`)
+	})
+	t.Run("an issue", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t)
+		ev := w.label("alice", smallJob)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.renamed(ev, func(ev model.Event) {
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+			_, err := w.engine().Sweep(context.Background(), gadgets, sweeping.Options{})
+			require.NoError(t, err)
+		})
+		assert.Len(t, w.pulls(), 1)
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("but not of another one", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "talk"
+		w.review("alice", "Why?")
+		ev := w.delivery("pull_request_review_comment")
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
+		w.api("", "POST", "/_sandbox/repositories", object{"full_name": repo.String(), "empty": true})
+		ev.Repo = gadgets
+		assert.Equal(t, model.ResultDone, w.handle(ev).Result, "the name is another repository's now, whose markers anybody may have copied")
+		assert.Equal(t, 2, w.calls())
+	})
+}
