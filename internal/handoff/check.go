@@ -61,6 +61,8 @@ func (h Handoff) validate() error {
 		return refuse("detail", "empty: it ended %s and does not say why", h.Ended)
 	case len(h.Detail) > maxDetail:
 		return refuse("detail", "%d bytes, at most %d", len(h.Detail), maxDetail)
+	case len(h.Made) > maxSession:
+		return refuse("made", "%d bytes, at most %d", len(h.Made), maxSession)
 	case h.Seconds < 0 || h.Seconds > maxSeconds:
 		return refuse("seconds", "%d, want 0 to %d", h.Seconds, maxSeconds)
 	}

@@ -55,6 +55,9 @@ type Handoff struct {
 	// its tip, Events may be empty, and there is no Onto. Review takes its place where a review is handed over.
 	Flow model.Flow `json:"flow,omitempty"`
 
+	// Made names the run of the agent's job: another run makes another handoff, whatever its agent says.
+	Made string `json:"made,omitempty"`
+
 	// The turn: all but Onto are set unless there was none.
 	TurnKey string   `json:"turn_key,omitempty"`
 	Start   string   `json:"start,omitempty"`

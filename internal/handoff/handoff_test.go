@@ -22,7 +22,7 @@ var (
 // planned is what an agent's job hands over when all went well.
 func planned() handoff.Handoff {
 	return handoff.Handoff{
-		Repository: "octo/widgets", Number: 7, Ended: handoff.Planned, TurnKey: key, Start: start, Events: events, Head: head,
+		Repository: "octo/widgets", Number: 7, Ended: handoff.Planned, Made: "random1", TurnKey: key, Start: start, Events: events, Head: head,
 		Outcome: model.Outcome{
 			ReviewReplies: []model.ReviewReply{{ReviewCommentID: 11, Body: "done -->\n::error::"}}, GeneralComment: "see above",
 			CommitMessage: "Say two", Session: "s-1", Usage: model.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.25},

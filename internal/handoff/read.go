@@ -156,7 +156,7 @@ func outcomeText(root *os.Root) ([]byte, error) {
 }
 
 // Digest is the SHA-256 of a handoff's outcome file, also of one that Read refuses; "" if there is none. A handoff that is read again
-// has the same one, and an agent that runs again writes another.
+// has the same one, and what another run of the agent's job makes has another, since Made differs.
 func Digest(dir string) string {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -106,7 +106,7 @@ func (*gqlRoot) Repository(ctx context.Context, args struct {
 	}
 	r := l.s.world.repository(args.Owner, args.Name)
 	if r == nil && args.FollowRenames {
-		r = l.s.world.renamed(args.Owner, args.Name)
+		r = renamed(l.s.world, args.Owner, args.Name)
 	}
 	if r == nil || !l.sees(r) {
 		return nil, unresolved("Could not resolve to a Repository with the name '%s/%s'.", args.Owner, args.Name)

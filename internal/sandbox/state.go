@@ -222,7 +222,7 @@ func (w world) repository(owner, name string) *Repository {
 }
 
 // renamed finds a repository that had this name, which no other one has now. Nil when there is none.
-func (w world) renamed(owner, name string) *Repository {
+func renamed(w world, owner, name string) *Repository {
 	for _, r := range w.st.Repositories {
 		if slices.ContainsFunc(r.Formerly, func(n string) bool { return strings.EqualFold(n, owner+"/"+name) }) {
 			return r

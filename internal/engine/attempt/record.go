@@ -159,17 +159,17 @@ func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
 	pull := p.Snap.Pull
 	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
-		return p.Unplaced(ctx, err)
+		return Unplaced(ctx, p, err)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
-		return p.Unplaced(ctx, fmt.Errorf("%w; the head branch was deleted", err))
+		return Unplaced(ctx, p, fmt.Errorf("%w; the head branch was deleted", err))
 	}
 	return err
 }
 
 // Unplaced ends a run whose work has no longer the place that its claim was made for. The claim stays where it is all that is left
 // of others: of a plan, or of attempts whose claims it has replaced.
-func (p *Attempt) Unplaced(ctx context.Context, cause error) error {
+func Unplaced(ctx context.Context, p *Attempt, cause error) error {
 	switch {
 	case p.Marker.Phase == model.PhasePlanned:
 		return thread.End(model.ResultRetry, "%s", cause)

@@ -94,7 +94,7 @@ func write(ctx context.Context, p *Attempt, h handoff.Handoff) (handoff.Handoff,
 	err := handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
 	if cannotBe(err) {
 		h = handoff.Handoff{
-			Repository: h.Repository, Number: h.Number, Flow: h.Flow, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
+			Repository: h.Repository, Number: h.Number, Flow: h.Flow, Made: h.Made, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
 			Ended: handoff.Failed, Detail: err.Error(),
 		}
 		err = handoff.Write(p.Bundle, h, nil)
@@ -114,7 +114,7 @@ func cannotBe(err error) bool {
 func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	m := p.Marker
 	h := handoff.Handoff{
-		Repository: p.Event.Repo.String(), Number: p.Event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
+		Repository: p.Event.Repo.String(), Number: p.Event.Number, Ended: handoff.Planned, Made: m.Claim, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
 		Events: m.Events, Head: done.head, Outcome: done.out, Seconds: done.seconds,
 	}
 	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
@@ -171,11 +171,11 @@ func (p *Attempt) Collect() {
 	p.Memory.Received = &thread.Received{Handoff: h, Err: err, Digest: handoff.Digest(p.Bundle)}
 }
 
-// Fresh is an error where what was handed over has led to one of these attempts already, which failed: somebody had only the last job
-// run again. That is no attempt of the agent.
-func (p *Attempt) Fresh(attempts []model.Posted[model.TurnMarker]) error {
+// Fresh is an error where what was handed over has led to an attempt already, which failed: somebody had only the last job run
+// again. That is no attempt of the agent.
+func Fresh(p *Attempt) error {
 	digest := p.Memory.Received.Digest
-	for _, t := range attempts {
+	for _, t := range p.State.Turns {
 		if m := t.Marker; digest != "" && m.Handoff == digest && m.Phase == model.PhaseFailed {
 			return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; run all jobs again, so that the agent runs", m.Attempt, p.About(), t.URL)
 		}

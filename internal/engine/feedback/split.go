@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -44,7 +45,7 @@ func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
 	if !p.ExpectsHandoff() {
 		return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
 	}
-	if err := p.Fresh(p.State.Turns); err != nil {
+	if err := attempt.Fresh(p.Attempt); err != nil {
 		return err
 	}
 	if p.Memory.Received.Err != nil {

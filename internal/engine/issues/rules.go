@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -32,7 +33,7 @@ func branchOff(ctx context.Context, p *Issue) error {
 			w.marker.Base = now
 			return branchOff(ctx, p)
 		}
-		return p.Unplaced(ctx, fmt.Errorf("%w; the base branch was deleted", err))
+		return attempt.Unplaced(ctx, p.Attempt, fmt.Errorf("%w; the base branch was deleted", err))
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -62,7 +63,7 @@ func fitting(ctx context.Context, p *Issue) error {
 	if !p.ExpectsHandoff() {
 		return p.EndWithoutAgent("%s waits", p.About())
 	}
-	if err := p.Fresh(p.State.Turns); err != nil {
+	if err := attempt.Fresh(p.Attempt); err != nil {
 		return err
 	}
 	r, w := p.Memory.Received, p.progress
