@@ -154,7 +154,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	for i := range 100 {
 		many.Outcome.ReviewReplies = append(many.Outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: int64(i + 100), Body: strings.Repeat("x", 100_000)})
 	}
-	require.EqualError(t, handoff.Write(dir, many, bundle), "handoff refused: outcome.json: 10004385 bytes, at most 8388608: the agent's answers are too long")
+	require.EqualError(t, handoff.Write(dir, many, bundle), "handoff refused: outcome.json: 10004402 bytes, at most 8388608: the agent's answers are too long")
 	assert.ErrorContains(t, handoff.Write(dir, planned(), nil), "nothing to write them with")
 	assert.ErrorIs(t, handoff.Write(dir, planned(), func(string) error { return os.ErrPermission }), os.ErrPermission)
 	there, err := os.ReadDir(dir)
