@@ -80,6 +80,42 @@ func TestConflictsWithAPullRequestThatIsNotTrackedAreToldOnTheOtherOne(t *testin
 	w.quiet()
 }
 
+// TestOnePullRequestKeepsNoOtherFromBeingTold: it was moved to a base without settings, which are that branch's own affair.
+func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.sweep()
+	require.Len(t, w.conflictsOn(other), 1)
+	made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "No settings", "tree": w.api("octo", "POST", w.path("/git/trees"), object{
+		"tree": []any{object{"path": "a.txt", "mode": "100644", "type": "blob", "content": "a\n"}}})["sha"], "parents": []any{}})["sha"]
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": made})
+	w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
+	third := w.openBeside("agent/third", "hello\nsun\n")
+	w.sweep()
+	assert.Len(t, w.conflictsOn(third), 1)
+	w.quiet()
+}
+
+// TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody: its branch is still there.
+func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.sweep()
+	w.later(time.Minute)
+	w.rewritten()
+	w.gate.at = func(int, *http.Request) fate {
+		if len(w.marked("block", "")) == 0 { // the guard is about to block it, and a person closes it
+			w.gate.at = nil
+			w.api("alice", "PATCH", w.pull(""), object{"state": "closed"})
+		}
+		return passes
+	}
+	w.sweep()
+	assert.Empty(t, w.conflictsOn(other))
+}
+
 func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -34,6 +34,10 @@ func (e *Engine) History(ctx context.Context, repo model.Repo, number int, since
 		if slices.ContainsFunc(comments, func(c model.Comment) bool { return c.Ours }) { // else it is a person who looks, and whose edits count like anybody's
 			scope.Viewer = said.Viewer.Login
 		}
+		if _, err := thread.Learn(ctx, &e.World, repo, e.Codec.Fold(comments, scope).Elsewhere); err != nil {
+			return nil, err
+		}
+		scope.Formerly = e.Names.Of(repo)
 		entries = append(entries, e.Codec.Log(comments, scope)...)
 	}
 	journal.SortLog(entries)

@@ -3,11 +3,13 @@ package engine_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -79,6 +81,45 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		})
 		assert.Len(t, w.pulls(), 1)
 		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("a run that knows the old name", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "talk"
+		w.review("alice", "Why?")
+		ev := w.delivery("pull_request_review_comment")
+		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
+		now := ev
+		now.Repo = gadgets
+		require.Equal(t, model.ResultDone, w.handle(now).Result)
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a clone still has it")
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("an account that is not ours", func(t *testing.T) {
+		t.Parallel()
+		w, _, _ := rewrittenPull(t)
+		w.newApp()
+		w.talk("alice", "And again.")
+		w.renamed(w.delivery("issue_comment"), func(ev model.Event) {
+			_, err := w.engineAs(appToken).Handle(context.Background(), ev)
+			require.ErrorIs(t, err, thread.ErrIdentity)
+			w.over(w.runs)
+		})
+	})
+	t.Run("what was done", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "talk"
+		w.review("alice", "Why?")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		before, err := w.engine().History(context.Background(), repo, 0, time.Time{})
+		require.NoError(t, err)
+		w.renamed(model.Event{}, func(model.Event) {
+			after, err := w.engine().History(context.Background(), gadgets, 0, time.Time{})
+			require.NoError(t, err)
+			assert.Len(t, after, len(before))
+			assert.NotEmpty(t, after)
+		})
 	})
 	t.Run("but not of another one", func(t *testing.T) {
 		t.Parallel()

@@ -134,13 +134,19 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 				}
 				assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
 
+				second := w.prepared(ev)
+				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, second).Result)
+				rep := w.phase(thread.ApplyPhase, ev, dir)
+				assert.Contains(t, rep.Reason, "attempt 1 on ", "of an earlier run")
+				assert.Contains(t, rep.Reason, "run all jobs again")
+
 				w.agent = "job"
 				if name == "a turn" {
 					w.agent = "answer"
 				}
-				rep := w.inTwo(ev)
+				rep = w.inTwo(ev)
 				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				assert.Equal(t, 2, w.calls())
+				assert.Equal(t, 3, w.calls())
 			})
 		}
 	}

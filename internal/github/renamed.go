@@ -18,7 +18,7 @@ func (c Repositories) NameNow(ctx context.Context, repo model.Repo) (string, err
 		Repository *struct{ NameWithOwner string }
 	}
 	_, err := c.query(ctx, op, renamedDocument, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data)
-	if KindOf(err) == NotFound || err == nil && data.Repository == nil {
+	if k := KindOf(err); k == NotFound || k == Forbidden || err == nil && data.Repository == nil {
 		return "", nil
 	}
 	if err != nil {

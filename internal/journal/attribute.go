@@ -32,13 +32,18 @@ func (s Scope) names(login string) bool {
 	return slices.ContainsFunc(s.Bots, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
-// foreign reports whether a comment of an account that is not ours ends in a marker that would count if it were. A bot may
-// only quote an outsider, so with a key its marker must have our signature; a person may have run MergeXO without the key.
-func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) bool {
+// foreign is nil if a comment of an account that is not ours ends in a marker that would count if it were. A bot may only quote an
+// outsider, so with a key its marker must have our signature; a person may have run MergeXO without the key.
+func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) error {
 	reader := c
 	if !cm.Author.Bot {
 		reader = Codec{}
 	}
 	_, _, err := reader.open(t.kind, t.json, scope)
-	return t.kind != "" && err == nil
+	return err
+}
+
+// insider reports whether somebody works on the repository.
+func insider(cm model.Comment) bool {
+	return cm.Author.Bot || slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, cm.Association)
 }

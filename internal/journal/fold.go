@@ -23,6 +23,11 @@ type Scope struct {
 	Now time.Time
 }
 
+// about says that a name is one of the repository.
+func (s Scope) about(repo string) bool {
+	return strings.EqualFold(repo, s.Repo.String()) || slices.Contains(s.Formerly, strings.ToLower(repo))
+}
+
 // Fold derives the state of one pull request from its comments. It is pure: the order of the comments does not matter.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}, Keys: map[string]bool{}}}
@@ -203,8 +208,10 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	}
 	switch {
 	case !cm.Ours && marked:
-		if c.foreign(cm, t, scope) {
+		if err := c.foreign(cm, t, scope); err == nil {
 			st.Foreign = append(st.Foreign, model.Foreign{Author: cm.Author, Association: cm.Association, URL: cm.URL})
+		} else if insider(cm) {
+			noteElsewhere(st, err, scope)
 		}
 		return distrust("written by "+cm.Author.Login+", not by us", false)
 	case !cm.Ours:
@@ -230,12 +237,17 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	}
 	var err error
 	if b.kind, b.marker, err = c.open(t.kind, t.json, scope); err != nil {
-		if e := (*elsewhere)(nil); errors.As(err, &e) && e.number == scope.Number && !slices.Contains(st.Elsewhere, e.repo) {
-			st.Elsewhere = append(st.Elsewhere, e.repo)
-		}
+		noteElsewhere(st, err, scope)
 		return distrust(err.Error(), false)
 	}
 	return b, true
+}
+
+// noteElsewhere notes what another repository a marker names that is in order but for that.
+func noteElsewhere(st *model.State, err error, scope Scope) {
+	if e := (*elsewhere)(nil); errors.As(err, &e) && e.number == scope.Number {
+		st.NoteElsewhere(e.repo)
+	}
 }
 
 // onlyTokens reports whether a comment ends like a plain reply of ours: an edit then loses nothing but its tokens.

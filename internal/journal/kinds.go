@@ -166,7 +166,7 @@ func (c Codec) open(name, text string, scope Scope) (kind, any, error) {
 		return nil, nil, err
 	}
 	repo, number := k.namedBy(m)
-	if renamed := slices.Contains(scope.Formerly, strings.ToLower(repo)); !renamed && !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
+	if !scope.about(repo) || number != scope.Number {
 		return nil, nil, &elsewhere{name, repo, number}
 	}
 	k.rename(m, scope.Repo.String())

@@ -22,17 +22,22 @@ func (c Codec) ItemBody(text string, m model.ItemMarker, repo model.Repo) (strin
 	return c.Encode(Body{Text: text, Tokens: []string{ItemToken(repo, m.Number, m.Key)}, Kind: KindItem, Marker: m})
 }
 
-// Item reads which item of a roadmap the body of an issue says that it is for. The caller makes sure that the issue is ours.
-func (c Codec) Item(body string, repo model.Repo) (m model.ItemMarker, ok bool) {
+// Item reads which item of a roadmap the body of an issue says that it is for. The caller makes sure that the issue is ours. What
+// names another repository than that of the scope is none; its Repo says which.
+func (c Codec) Item(body string, scope Scope) (m model.ItemMarker, ok bool) {
 	t := parseTrailer(body)
-	if t.kind != KindItem || c.decodeMarker(t.kind, t.json, &m) != nil || checkItem(&m) != nil || !strings.EqualFold(m.Repo, repo.String()) {
+	if t.kind != KindItem || c.decodeMarker(t.kind, t.json, &m) != nil || checkItem(&m) != nil {
 		return model.ItemMarker{}, false
 	}
-	want := ItemToken(repo, m.Number, m.Key)
-	return m, slices.ContainsFunc(t.tokens, func(s string) bool {
+	said, err := model.ParseRepo(m.Repo)
+	want := ItemToken(said, m.Number, m.Key)
+	if err != nil || !slices.ContainsFunc(t.tokens, func(s string) bool {
 		token, ok := c.openToken(s)
 		return ok && token == want
-	})
+	}) {
+		return model.ItemMarker{}, false
+	}
+	return m, scope.about(m.Repo)
 }
 
 func checkItem(m *model.ItemMarker) error {

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Phase is the progress of a turn.
 type Phase string
@@ -302,6 +305,13 @@ type State struct {
 	Elsewhere []string
 	// Foreign are comments that speak as MergeXO under another account, oldest first.
 	Foreign []Foreign
+}
+
+// NoteElsewhere adds a repository to Elsewhere.
+func (s *State) NoteElsewhere(repo string) {
+	if !slices.Contains(s.Elsewhere, repo) {
+		s.Elsewhere = append(s.Elsewhere, repo)
+	}
 }
 
 // Lift ends the block where it is a question of the agent in this comment or an earlier one: somebody has answered.

@@ -21,7 +21,7 @@ func TryOf(m model.TurnMarker) model.Try {
 	if len(cause) > maxCause {
 		cause = append(cause[:maxCause], '…')
 	}
-	return model.Try{Attempt: m.Attempt, Reason: string(cause), RunURL: m.RunURL, Checkpoint: m.Checkpoint, CheckpointSHA: m.CheckpointSHA}
+	return model.Try{Attempt: m.Attempt, Reason: string(cause), RunURL: m.RunURL, Handoff: m.Handoff, Checkpoint: m.Checkpoint, CheckpointSHA: m.CheckpointSHA}
 }
 
 // Past are the failed attempts whose claims another one replaces, the newest last. A claim with recorded work has not

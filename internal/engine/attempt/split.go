@@ -20,6 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // NothingToDo ends an agent's phase that has nothing to do.
@@ -176,8 +177,14 @@ func (p *Attempt) Collect() {
 func Fresh(p *Attempt) error {
 	digest := p.Memory.Received.Digest
 	for _, t := range p.State.Turns {
-		if m := t.Marker; digest != "" && m.Handoff == digest && m.Phase == model.PhaseFailed {
-			return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; run all jobs again, so that the agent runs", m.Attempt, p.About(), t.URL)
+		failed := slices.Clone(t.Marker.Tries)
+		if t.Marker.Phase == model.PhaseFailed {
+			failed = append(failed, turn.TryOf(t.Marker))
+		}
+		for _, try := range failed {
+			if digest != "" && try.Handoff == digest {
+				return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; run all jobs again, so that the agent runs", try.Attempt, p.About(), t.URL)
+			}
 		}
 	}
 	return nil

@@ -208,7 +208,7 @@ func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key str
 			return e.Key, true
 		}
 	}
-	m, is := p.Codec.Item(i.Posted, p.Event.Repo)
+	m, is := p.Codec.Item(i.Posted, p.Scope())
 	return m.Key, is && m.Number == p.Event.Number && !told(entries, m.Key)
 }
 

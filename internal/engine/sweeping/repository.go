@@ -178,11 +178,11 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 		f.heads[i].baseSHA = cmp.Or(found.Bases[f.heads[i].Base], f.heads[i].baseSHA)
 	}
 	whole := len(found.Gone) == 0
-	for i, h := range f.heads {
+	for _, h := range f.heads {
 		if slices.Contains(found.Gone, h.Number) || found.Bases[h.Base] == "" || !h.told && h.sticky == nil {
 			continue
 		}
-		m := marker(s.repo, f.heads, i, found)
+		m := marker(s.repo, f.heads, h, found)
 		if found.Unlooked > 0 { // what was not looked at is not gone
 			m = sweep.Kept(h.sticky, m, func(number int) bool { return f.open[number] })
 		}
@@ -190,8 +190,12 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 			m.Paths, m.With = nil, nil
 		}
 		if act := sweep.Sticky(h.sticky, m); act != sweep.None {
-			if err := s.tellConflicts(ctx, p, m, act); err != nil {
-				return err
+			err := s.tellConflicts(ctx, p, m, act)
+			if fatal := ends(ctx, err); fatal != nil {
+				return fatal
+			}
+			if err != nil { // what is wrong with one pull request, such as its base's settings, keeps no other from being told
+				s.Log.Warn("conflicts_not_told", "pr_number", h.Number, "error", err)
 			}
 		}
 	}
@@ -202,26 +206,29 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 }
 
 // marker is what conflicts with one of the heads.
-func marker(repo model.Repo, heads []seen, i int, found conflicts.Matrix) model.ConflictMarker {
-	h := heads[i]
+func marker(repo model.Repo, heads []seen, h seen, found conflicts.Matrix) model.ConflictMarker {
 	m := model.ConflictMarker{Repo: repo.String(), Number: h.Number, Head: h.SHA, Base: h.Base, BaseSHA: found.Bases[h.Base]}
 	for _, c := range found.Conflicts {
 		switch {
 		case c.Number == h.Number && c.With == 0:
 			m.Paths = c.Paths
 		case c.Number == h.Number:
-			m.With = append(m.With, model.ConflictWith{Number: c.With, Head: shaOf(heads, c.With), Paths: c.Paths})
+			m.With = with(m.With, heads, c.With, c.Paths)
 		case c.With == h.Number:
-			m.With = append(m.With, model.ConflictWith{Number: c.Number, Head: shaOf(heads, c.Number), Paths: c.Paths})
+			m.With = with(m.With, heads, c.Number, c.Paths)
 		}
 	}
 	slices.SortFunc(m.With, func(a, b model.ConflictWith) int { return a.Number - b.Number })
 	return m
 }
 
-func shaOf(heads []seen, number int) string {
+// with adds a pull request that another one conflicts with, unless it was closed while others were visited.
+func with(all []model.ConflictWith, heads []seen, number int, paths []string) []model.ConflictWith {
 	at := slices.IndexFunc(heads, func(h seen) bool { return h.Number == number })
-	return heads[at].SHA
+	if at < 0 {
+		return all
+	}
+	return append(all, model.ConflictWith{Number: number, Head: heads[at].SHA, Paths: paths})
 }
 
 // guardHeads takes every pull request in turn whose head may not descend from the last accepted one. Git tells without the

@@ -72,7 +72,9 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 		f.cut = err // what was read is worked at anyway
 	} else if err != nil {
 		return f, nil, err
-	} else if err := s.readFurther(ctx, f); err != nil {
+	} else if err := s.readFurther(ctx, f); github.KindOf(err) == github.RateLimited {
+		f.cut = err
+	} else if err != nil {
 		return f, nil, err
 	}
 	if f.invalid != nil {

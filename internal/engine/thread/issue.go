@@ -38,8 +38,11 @@ func MarkItem(t *Thread, i *model.Issue, text string) {
 	if !i.Ours && !IsTrusted(t, i.Author) {
 		return
 	}
-	if m, ok := t.Codec.Item(text, t.Event.Repo); ok {
+	switch m, ok := t.Codec.Item(text, t.Scope()); {
+	case ok:
 		i.Item, i.Roadmap = m.Key, m.Number
+	case m.Repo != "":
+		t.State.NoteElsewhere(m.Repo)
 	}
 }
 

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,20 +23,21 @@ type Names struct {
 // NewNames knows of none.
 func NewNames() *Names { return &Names{now: map[string]string{}} }
 
-// of are those that a repository had.
-func (n *Names) of(repo model.Repo) (formerly []string) {
+// Of are those that a repository has had, or has now where this one is old.
+func (n *Names) Of(repo model.Repo) (others []string) {
 	if n == nil {
 		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	present := cmp.Or(n.now[strings.ToLower(repo.String())], repo.String())
 	for name, now := range n.now {
-		if strings.EqualFold(now, repo.String()) {
-			formerly = append(formerly, name)
+		if strings.EqualFold(now, present) {
+			others = append(others, name)
 		}
 	}
-	slices.Sort(formerly)
-	return formerly
+	slices.Sort(others)
+	return others
 }
 
 // asks are those of some names that are not known.
@@ -51,24 +53,37 @@ func (n *Names) learn(name, now string) {
 	n.now[strings.ToLower(name)] = now
 }
 
-// LearnNames asks GitHub about the repositories that markers of ours here name in the place of this one, each once a run, and folds
-// again where it was called so.
-func LearnNames(ctx context.Context, t *Thread) error {
-	if len(t.State.Elsewhere) == 0 {
-		return nil
+// Learn asks GitHub about repositories that markers name in the place of the one at hand, each once a run. It says whether that is
+// one of them.
+func Learn(ctx context.Context, w *World, repo model.Repo, elsewhere []string) (news bool, err error) {
+	if len(elsewhere) == 0 {
+		return false, nil
 	}
-	ask := t.Names.asks(t.State.Elsewhere)
-	for _, name := range ask[:min(len(ask), maxNames)] {
+	if w.Names == nil {
+		w.Names = NewNames()
+	}
+	ask := w.Names.asks(elsewhere)
+	if len(ask) == 0 {
+		return false, nil
+	}
+	for _, name := range append(w.Names.asks([]string{repo.String()}), ask[:min(len(ask), maxNames)]...) {
 		owner, rest, _ := strings.Cut(name, "/")
-		now, err := t.GitHub.Repositories.NameNow(ctx, model.Repo{Owner: owner, Name: rest})
+		now, err := w.GitHub.Repositories.NameNow(ctx, model.Repo{Owner: owner, Name: rest})
 		if err != nil {
-			return err
+			return false, err
 		}
-		t.Names.learn(name, now)
-		t.Log.Info("repository_named", "was", name, "now", now)
+		w.Names.learn(name, now)
+		w.Log.Info("repository_named", "was", name, "now", now)
 	}
-	if len(ask) > 0 {
+	known := w.Names.Of(repo)
+	return slices.ContainsFunc(ask, func(name string) bool { return slices.Contains(known, strings.ToLower(name)) }), nil
+}
+
+// LearnNames is Learn about what was read of a thread, whose state is folded again where it makes a difference.
+func LearnNames(ctx context.Context, t *Thread) error {
+	news, err := Learn(ctx, t.World, t.Event.Repo, t.State.Elsewhere)
+	if news {
 		t.Fold()
 	}
-	return nil
+	return err
 }

@@ -112,7 +112,13 @@ func (t *Thread) Read(ctx context.Context) error {
 		if !since.IsZero() { // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
 		}
-		return Settled(t, s, read)
+		mark, settled := Settled(t, s, read)
+		if !settled { // what has settled it may name the repository as it was called
+			if news, err := Learn(ctx, t.World, t.Event.Repo, t.Codec.Fold(read, t.Scope()).Elsewhere); err == nil && news { // the end of the reading asks again
+				return Settled(t, s, read)
+			}
+		}
+		return mark, settled
 	}
 	q.Posted = func(s model.Snapshot, c model.Comment) (string, bool) {
 		i := slices.IndexFunc(known, func(k model.Comment) bool { return k.Kind == c.Kind && k.ID == c.ID && k.Posted != "" })
@@ -266,7 +272,7 @@ func (t *Thread) Fold() {
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
 	return journal.Scope{
-		Repo: t.Event.Repo, Formerly: t.Names.of(t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
+		Repo: t.Event.Repo, Formerly: t.Names.Of(t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
 	}
 }
 

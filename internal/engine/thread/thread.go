@@ -60,9 +60,6 @@ func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 	if known == nil {
 		known = NewMemory(nil)
 	}
-	if w.Names == nil {
-		w.Names = NewNames()
-	}
 	return &Thread{World: w, Event: ev, Report: rep, Memory: known, Snap: model.Snapshot{Of: model.PullNumber(ev.Number)}}
 }
 

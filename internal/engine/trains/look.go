@@ -40,6 +40,9 @@ func (l *line) look(ctx context.Context) error {
 	if askErr != nil {
 		return askErr
 	}
+	if err != nil { // the requests may have told how the repository was called
+		l.manifest, err = l.recorded()
+	}
 	if err != nil {
 		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
 		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(lost(l), strings.TrimPrefix(err.Error(), "the train's manifest: "))

@@ -21,6 +21,13 @@ func (l *line) recorded() (train.Manifest, error) {
 		return train.New(l.Base), nil
 	}
 	raw, err := l.home.Codec.Open(journal.KindTrain, l.Repo, l.view.Manifest)
+	for _, name := range l.home.Names.Of(l.Repo) { // it is signed with the name that the repository had
+		if named, nerr := model.ParseRepo(name); err != nil && nerr == nil {
+			if was, werr := l.home.Codec.Open(journal.KindTrain, named, l.view.Manifest); werr == nil {
+				raw, err = was, nil
+			}
+		}
+	}
 	if err != nil {
 		return train.Manifest{}, err
 	}
