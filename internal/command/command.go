@@ -163,7 +163,7 @@ type Facts struct {
 	More bool
 	// Ambiguous says that the given abbreviated SHA matches several commits, Missing that it matches none.
 	Ambiguous, Missing bool
-	// Halted says that no run is at the merge of a group which one has begun to land.
+	// Halted says that no run is at the merge, which one has begun.
 	Halted bool
 	// Permission is that of the person whom the command names.
 	Permission model.Permission

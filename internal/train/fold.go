@@ -238,9 +238,10 @@ func (f *fold) settle() {
 		case now.State == Merged:
 			f.Landed = append(f.Landed, Landing{Number: r.Number, SHA: now.SHA, From: r.At, At: f.now})
 			f.end(i, End{Outcome: Landed, SHA: now.SHA, Why: "it was merged by somebody else"})
+		case f.moving(r.Number): // who is landing it sees what has changed, or has landed it by now
 		case now.State == Closed:
 			f.end(i, End{Outcome: Failed, Code: CodeClosed, Why: "it was closed"})
-		case now.Cancelled != "" && !f.moving(r.Number):
+		case now.Cancelled != "":
 			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " cancelled it"})
 		case now.Off:
 			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})

@@ -107,17 +107,25 @@ func TestALandingThatIsOutdatedIsBuiltAgain(t *testing.T) {
 }
 
 // Another run may be landing it at this moment.
-func TestACancelComesTooLateForALandingUnderWay(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
-	y.report("m0+1", green)
-	y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-	require.Equal(t, "m0+1 landing", y.line())
-	y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1", Cancelled: "olga", Waits: "label freeze"}
-	y.passed()
-	y.run()
-	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
+// TestNothingEndsALandingUnderWay: whoever is landing it looks at all of that just before, and it may have landed by now.
+func TestNothingEndsALandingUnderWay(t *testing.T) {
+	for name, now := range map[string]train.Standing{
+		"cancelled":  {State: train.Open, Head: "m0+1", Cancelled: "olga", Waits: "label freeze"},
+		"closed":     {State: train.Closed, Head: "m0+1"},
+		"a new head": {State: train.Open, Head: "another"},
+		"retargeted": {State: train.Open, Head: "m0+1", Off: true},
+	} {
+		y := newYard(t)
+		y.ask(requests(1)...)
+		y.run()
+		y.report("m0+1", green)
+		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
+		require.Equal(t, "m0+1 landing", y.line(), name)
+		y.facts.Requests[1] = now
+		y.passed()
+		y.run()
+		assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed(), name)
+	}
 }
 
 // Somebody writes into the record that a car is landing, one run begins to, and another one sees the head that it has moved.

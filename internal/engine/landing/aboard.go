@@ -218,6 +218,9 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string, 
 	if !v.Go {
 		return &Unready{Number: m.is.Number, Verdict: v}
 	}
+	if tries(a.g.marker) { // whatever the record says
+		return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "it was only to be tried"}}
+	}
 	if err := halted(ctx, a.g); err != nil {
 		if s := (*Failure)(nil); errors.As(err, &s) {
 			return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}}

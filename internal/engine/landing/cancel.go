@@ -17,9 +17,18 @@ import (
 // cancel ends a request that an operator has taken back, and that no run is at.
 func cancel(ctx context.Context, g *merger) (*thread.Stop, error) {
 	if g.marker.State == model.MergeRunning {
-		return cancelGroup(ctx, g)
+		if len(g.marker.Members) > 0 {
+			return cancelGroup(ctx, g)
+		}
+		if err := atRest(ctx, g); err != nil {
+			return nil, err
+		}
+		if done, err := landedBefore(ctx, g); done || err != nil {
+			return g.ended(ctx, err)
+		}
 	}
 	by := g.marker.Detail
+	g.marker.Expires, g.marker.Claim = time.Time{}, ""
 	if away, err := leaveQueue(ctx, g); away != nil || err != nil {
 		return away, err
 	}
@@ -53,7 +62,7 @@ func atRest(ctx context.Context, g *merger) error {
 		return err
 	}
 	now := g.State.Merge()
-	if now == nil || now.CommentID != g.comment || now.Marker.State != model.MergeRunning || len(now.Marker.Members) == 0 {
+	if now == nil || now.CommentID != g.comment || now.Marker.State != model.MergeRunning || len(now.Marker.Members) != len(g.marker.Members) {
 		return thread.End(model.ResultRetry, "the request to merge pull request %d has changed in the meantime", g.Event.Number)
 	}
 	*g, g.MergeFacts = *newMerger(g.Request, *now), nil

@@ -211,7 +211,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	refuse := func(code model.MergeCode, waits bool, why string) error {
 		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
-	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number}, nil)}
+	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number}, nil), grouped: true}
 	if err = thread.Extend(ctx, g.World, repo); err == nil {
 		err = thread.BeginPull(ctx, p.Thread)
 	}

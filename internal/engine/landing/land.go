@@ -166,6 +166,10 @@ func landingOf(g *merger, m *member) model.Effect {
 // landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
 // tested afterwards.
 func landByGitHub(ctx context.Context, g *merger, m *member) error {
+	if m.head != m.is.Head && m.head != m.is.Tip {
+		why := fmt.Sprintf("a landing that did not finish has moved its head to %s, and GitHub would merge all that this commit holds", markdown.Short(m.head))
+		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: why}}
+	}
 	method := "merge"
 	if methods := m.MergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.MergeFacts.LinearHistory {
 		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })

@@ -27,6 +27,8 @@ type Request struct {
 	// not.
 	Voided func(context.Context) (*thread.Stop, error)
 	queue  *model.QueueView // where it stands in GitHub's merge queue, as read last
+	// grouped says that it lands with others, for which there is no train: they are tested here, and nothing else tests them.
+	grouped bool
 	// Train is the base whose merge train the request is in, or was in when the run began; "": of none.
 	Train string
 }
@@ -109,18 +111,32 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
 	case !v.Go:
 		return g.ended(ctx, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
-	case v.Way.Strategy == model.StrategyQueue:
-		return throughQueue(ctx, g, v)
 	case v.Way.Train:
-		if alone, err := inNoGroup(ctx, g); err != nil || alone {
+		alone, err := inNoGroup(ctx, g)
+		if err != nil || alone {
 			return board(ctx, g, v, err)
 		}
+		g.grouped = true
+		return advanceOnce(ctx, g)
+	case tries(g.marker):
+		return g.ended(ctx, noTry())
+	case v.Way.Strategy == model.StrategyQueue:
+		return throughQueue(ctx, g, v)
 	}
 	return g.ended(ctx, g.run(ctx, v.Way))
 }
 
+// tries says that a request only has the train test a pull request. None of its approvals was asked for.
+func tries(m model.MergeMarker) bool { return m.Train != nil && m.Train.Try }
+
+// noTry is for a try that no train would test: then nothing but a landing would be left of it.
+func noTry() *Failure {
+	return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "a try is for the merge train, which does not test this pull request: a group and GitHub's queue have none, and by the settings MergeXO may test here by itself"}}
+}
+
 // wayBegun is how a group lands that a run has begun to merge.
 func wayBegun(g *merger) merge.Way {
+	g.grouped = true
 	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
 	if err != nil {
 		return merge.Way{Strategy: g.marker.Strategy}
@@ -231,6 +247,9 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 
 // run prepares, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
+	if tries(g.marker) {
+		return noTry()
+	}
 	g.tried = true
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
 		return err

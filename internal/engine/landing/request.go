@@ -224,10 +224,11 @@ func letIn(p *Request, m model.MergeMarker) string {
 	return external.Evidence(e.Marker)
 }
 
-// policy is policyOfMerge, but that pushes with the workflow's own token start no CI, which a train would wait for.
+// policy is policyOfMerge, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
+// wait for.
 func (p *Request) policy() merge.Policy {
 	policy := policyOfMerge(p.Settings)
-	if policy.Verify == "" && p.Snap.Viewer.Login == thread.ActionsBot {
+	if p.grouped || policy.Verify == "" && p.Snap.Viewer.Login == thread.ActionsBot {
 		policy.Verify = config.VerifyLocal
 	}
 	return policy
@@ -314,7 +315,7 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if !m.Open() {
 		return nil, nil
 	}
-	if m.Reason == model.CodeCancelled && (m.State == model.MergeWaiting || len(m.Members) > 0) {
+	if m.Reason == model.CodeCancelled && (m.State == model.MergeWaiting || len(m.Members) > 0 || m.Leader == "") {
 		return cancel(ctx, newMerger(p, *said))
 	}
 	if err := YieldToOther(ctx, p.Thread); err != nil {

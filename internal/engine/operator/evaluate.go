@@ -59,10 +59,10 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 	return decision{answer: command.Decide(c), asked: c}, nil
 }
 
-// halted says, of the merge that a command cancels, that it is of a group which a run has begun to land, and that no run is at it.
+// halted says, of the merge that a command cancels, that a run has begun it, and that none is at it.
 func halted(ctx context.Context, p *Desk, c command.Command) (bool, error) {
 	m := p.State.Merge()
-	if c.Name != "merge" || !c.Cancel || m == nil || m.Marker.State != model.MergeRunning || len(m.Marker.Members) == 0 {
+	if c.Name != "merge" || !c.Cancel || m == nil || m.Marker.State != model.MergeRunning {
 		return false, nil
 	}
 	live, err := thread.MergeAtWork(ctx, p.Thread, *m)

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// TestATryLandsNothingWhereNoTrainTestsIt: nobody has approved it, and only the train asks for no approval.
+func TestATryLandsNothingWhereNoTrainTestsIt(t *testing.T) {
+	t.Parallel()
+	t.Run("in a group", func(t *testing.T) {
+		t.Parallel()
+		g := newGroup(t, `verify = "ci"`)
+		g.api("alice", "POST", g.pull("/reviews"), object{"event": "REQUEST_CHANGES", "body": "No."})
+		here, there := g.at("main"), g.main()
+		g.talk("carol", "/mergexo try")
+		g.take(g.delivery("issue_comment"))
+		assert.Equal(t, here, g.at("main"))
+		assert.Equal(t, there, g.main())
+		assert.Equal(t, []string{"open", "open"}, g.badges())
+		assert.Contains(t, g.world.request(), "a try is for the merge train")
+	})
+	t.Run("by other settings", func(t *testing.T) {
+		t.Parallel()
+		w := newTrain(t, "ci_retries = 0")
+		w.number = w.second("agent/try", "try.txt")
+		w.command("carol", "/mergexo try")
+		require.Len(t, w.trains(), 1, w.logged.String())
+		w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `verify = "ci"`, `verify = "local"`, 1))
+		before := w.at("main")
+		w.sweep()
+		w.sweep()
+		assert.Equal(t, before, w.at("main"))
+		assert.Equal(t, "open", w.badge())
+		assert.Contains(t, w.request(), "a try is for the merge train")
+	})
+}
+
+// TestAMergeThatNoRunIsAtCanBeCancelled: its run died, and the comment that stops it must not be what continues it.
+func TestAMergeThatNoRunIsAtCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	before := w.at("main")
+	w.talk("carol", "/mergexo merge")
+	w.gate.revive()
+	w.diesAfterWrite(2)
+	w.handle(w.delivery("issue_comment"))
+	w.gate.revive()
+	require.Equal(t, []string{"merging"}, w.merges())
+	w.command("carol", "/mergexo merge cancel")
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, "open", w.badge())
+	w.answered("applied", "**Cancelled**")
+	assert.NotEqual(t, []string{"merging"}, w.merges())
+	w.sweep()
+	assert.Equal(t, before, w.at("main"))
+}
+
+// TestAGroupIsRefusedBeforeItMovesWhereABaseWantsChecks: no train tests a group, so that what is built for it has none.
+func TestAGroupIsRefusedBeforeItMovesWhereABaseWantsChecks(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{client, "/api/v3/repos/" + repo.String()} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			g.api("octo", "PUT", at+"/branches/main/protection", object{
+				"required_status_checks": object{"strict": false, "contexts": []string{"ci"}}, "enforce_admins": true, "required_pull_request_reviews": nil, "restrictions": nil,
+			})
+			head := g.api("octo", "GET", at+"/git/ref/heads/agent/greet", nil).at("object", "sha")
+			g.api("octo", "POST", at+"/statuses/"+head.(string), object{"state": "success", "context": "ci"})
+			here, there := g.at("main"), g.main()
+			_, rep := g.request()
+			assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, here, g.at("main"), "nothing has landed in part")
+			assert.Equal(t, there, g.main())
+			assert.Equal(t, head, g.api("octo", "GET", at+"/git/ref/heads/agent/greet", nil).at("object", "sha"), "no head was moved for nothing")
+			assert.Contains(t, g.world.request(), "accepts only commits that have passed ci")
+		})
+	}
+}
