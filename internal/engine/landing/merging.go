@@ -131,7 +131,7 @@ func tries(m model.MergeMarker) bool { return m.Train != nil && m.Train.Try }
 
 // noTry is for a try that no train would test: then nothing but a landing would be left of it.
 func noTry() *Failure {
-	return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "a try is for the merge train, which does not test this pull request: a group and GitHub's queue have none, and by the settings MergeXO may test here by itself"}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "a try is for the merge train, and no train tests this pull request: it is in a group, or the settings have changed"}}
 }
 
 // wayBegun is how a group lands that a run has begun to merge.
