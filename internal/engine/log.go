@@ -37,7 +37,7 @@ func (e *Engine) History(ctx context.Context, repo model.Repo, number int, since
 		if _, err := thread.Learn(ctx, &e.World, repo, e.Codec.Fold(comments, scope).Elsewhere); err != nil {
 			return nil, err
 		}
-		scope.Formerly = e.Names.Of(repo)
+		scope.Formerly = thread.Formerly(&e.World, repo)
 		entries = append(entries, e.Codec.Log(comments, scope)...)
 	}
 	journal.SortLog(entries)

@@ -45,7 +45,7 @@ func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
 	}
 }
 
-// conflictsWith names the base and the pull requests of a conflict.
+// conflictsOf says what a comment reported: the base and the pull requests that conflict, or that none is left.
 func conflictsOf(m model.ConflictMarker) string {
 	var all []string
 	if len(m.Paths) > 0 {

@@ -62,16 +62,6 @@ func finish(ctx context.Context, p *Issue) error {
 	}
 }
 
-// oneMore is what today's agents have done with one more turn; false where the budget has no room for it.
-func oneMore(p *Issue) (model.Spent, bool) {
-	var before model.Spent
-	if p.Marker.Spent != nil {
-		before = *p.Marker.Spent
-	}
-	after, why, _ := p.Budget().Spend(before, p.ServerNow())
-	return after, why == ""
-}
-
 // land brings the planned commits onto the branch. It says false when they have to be looked at again first; the
 // marker then says how far they are.
 func land(ctx context.Context, p *Issue) (there bool, err error) {

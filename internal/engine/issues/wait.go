@@ -199,3 +199,13 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 	w.rescue = file
 	return model.Kept{}
 }
+
+// oneMore is what today's agents have done with one more turn; false where the budget has no room for it.
+func oneMore(p *Issue) (model.Spent, bool) {
+	var before model.Spent
+	if p.Marker.Spent != nil {
+		before = *p.Marker.Spent
+	}
+	after, why, _ := p.Budget().Spend(before, p.ServerNow())
+	return after, why == ""
+}

@@ -137,9 +137,8 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 	}
 	for i, a := range l.All {
 		a.one.car = &merge.Car{Tip: on, Checks: l.Checks}
-		switch {
-		case a.ByGitHub() && a.one.head != a.one.is.Head && a.one.head != l.Tips[i]:
-			why := fmt.Sprintf("a landing that did not finish has moved its head to %s, and GitHub would merge all that this commit holds", markdown.Short(a.one.head))
+		switch why := a.one.strayed(l.Tips[i]); {
+		case a.ByGitHub() && why != "":
 			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeHeadMoved, Reason: why}}
 		case a.one.way.Strategy == model.StrategyQueue:
 			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "by the settings GitHub's merge queue merges it now, which it has to be asked for again"}}

@@ -163,11 +163,18 @@ func landingOf(g *merger, m *member) model.Effect {
 	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number)), Status: effect.Applied}
 }
 
+// strayed says why GitHub must not merge the head as it is, which is neither what was approved nor this tip; "": it may.
+func (m *member) strayed(tip string) string {
+	if m.head == m.is.Head || m.head == tip {
+		return ""
+	}
+	return fmt.Sprintf("a landing that did not finish has moved its head to %s, and GitHub would merge all that this commit holds", markdown.Short(m.head))
+}
+
 // landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
 // tested afterwards.
 func landByGitHub(ctx context.Context, g *merger, m *member) error {
-	if m.head != m.is.Head && m.head != m.is.Tip {
-		why := fmt.Sprintf("a landing that did not finish has moved its head to %s, and GitHub would merge all that this commit holds", markdown.Short(m.head))
+	if why := m.strayed(m.is.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: why}}
 	}
 	method := "merge"

@@ -177,7 +177,7 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 	for i := range f.heads {
 		f.heads[i].baseSHA = cmp.Or(found.Bases[f.heads[i].Base], f.heads[i].baseSHA)
 	}
-	whole := len(found.Gone) == 0
+	whole, failed := len(found.Gone) == 0, error(nil)
 	for _, h := range f.heads {
 		if slices.Contains(found.Gone, h.Number) || found.Bases[h.Base] == "" || !h.told && h.sticky == nil {
 			continue
@@ -194,10 +194,16 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 			if fatal := ends(ctx, err); fatal != nil {
 				return fatal
 			}
-			if err != nil { // what is wrong with one pull request, such as its base's settings, keeps no other from being told
-				s.Log.Warn("conflicts_not_told", "pr_number", h.Number, "error", err)
+			switch { // what is wrong with one pull request keeps no other from being told
+			case ownAffair(err):
+				s.Log.Warn("left_out", "pr_number", h.Number, "error", err)
+			case err != nil:
+				failed = cmp.Or(failed, err)
 			}
 		}
+	}
+	if failed != nil { // the next sweep tries again
+		return failed
 	}
 	if !whole { // somebody pushed meanwhile: the next sweep looks at what is there then
 		return nil

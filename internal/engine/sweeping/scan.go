@@ -181,7 +181,7 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 		return nil
 	}
 	err := p.Configure()
-	if leaves := (*thread.Stop)(nil); errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) {
+	if ownAffair(err) {
 		s.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
 		return nil
 	}
@@ -189,6 +189,12 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 		return err
 	}
 	return look()
+}
+
+// ownAffair says that an error is about the settings of one pull request's base, or that they leave it out.
+func ownAffair(err error) bool {
+	leaves := (*thread.Stop)(nil)
+	return errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) && leaves.Result == model.ResultNothing && !thread.IsLast(err)
 }
 
 // readPulls reads all open pull requests, from where the last sweep had to stop, and around.

@@ -272,7 +272,7 @@ func (t *Thread) Fold() {
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
 	return journal.Scope{
-		Repo: t.Event.Repo, Formerly: t.Names.Of(t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
+		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
 	}
 }
 

@@ -96,8 +96,8 @@ type World struct {
 	Began time.Time
 	// Number is that of the event at hand, which a handoff is about.
 	Number int
-	// Names are what repositories are called now whose names markers have; nil: none is known.
-	Names *Names
+	// Names are what repositories are called now, by the names in markers that were asked about, in lower case.
+	Names map[string]string
 	// MergeClaims are the claims on merges that this process has made.
 	MergeClaims map[string]bool
 	// Isolated is how foreign code runs, by what the settings want.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -20,20 +21,27 @@ func (l *line) recorded() (train.Manifest, error) {
 		}
 		return train.New(l.Base), nil
 	}
-	raw, err := l.home.Codec.Open(journal.KindTrain, l.Repo, l.view.Manifest)
-	for _, name := range l.home.Names.Of(l.Repo) { // it is signed with the name that the repository had
-		if named, nerr := model.ParseRepo(name); err != nil && nerr == nil {
-			if was, werr := l.home.Codec.Open(journal.KindTrain, named, l.view.Manifest); werr == nil {
-				raw, err = was, nil
-			}
-		}
-	}
+	raw, err := signed(l)
 	if err != nil {
 		return train.Manifest{}, err
 	}
 	m, err := train.Decode(raw, l.Base)
 	m.Writer = ""
 	return m, err
+}
+
+// signed is the content of the record, which is signed with the name that the repository had when it was written.
+func signed(l *line) (raw []byte, err error) {
+	raw, err = l.home.Codec.Open(journal.KindTrain, l.Repo, l.view.Manifest)
+	for _, name := range thread.Formerly(l.home.World, l.Repo) {
+		if err == nil {
+			break
+		}
+		if was, wrong := model.ParseRepo(name); wrong == nil {
+			raw, err = l.home.Codec.Open(journal.KindTrain, was, l.view.Manifest)
+		}
+	}
+	return raw, err
 }
 
 // lost names the record that is not obeyed: its commit, or for one that was deleted the branches that it left.
