@@ -97,6 +97,21 @@ func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
 	w.quiet()
 }
 
+// TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain: the others are told, and no word is left that all was looked at.
+func TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", w.number)}, "status": 403, "times": 100})
+	w.sweepOrDie()
+	w.fail()
+	assert.Len(t, w.conflictsOn(other), 1)
+	assert.Empty(t, w.conflictsOn(w.number))
+	w.sweep()
+	assert.Len(t, w.conflictsOn(w.number), 1)
+	w.quiet()
+}
+
 // TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody: its branch is still there.
 func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *testing.T) {
 	t.Parallel()
