@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -149,4 +151,30 @@ func TestMergeGroupWhoseRestIsMergedByHandOutlivesADeath(t *testing.T) {
 	g.together()
 	assert.Contains(t, g.said()[0]["body"], byHand)
 	g.toldOnce(ev)
+}
+
+// What is left of a group waits like any other request. Its tests run once it can land, and each run until then leaves it as it is.
+func TestMergeGroupWhoseRestWaitsIsNotTestedMeanwhile(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	g.put("main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo tested >> %s\"]\n", ran))
+	ev := g.landsInPart()
+	tested, err := os.ReadFile(ran)
+	require.NoError(t, err)
+	labels := fmt.Sprintf("%s/issues/%d/labels", client, g.theirs)
+	g.send("octo", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
+	for range 4 {
+		rep := g.take(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, []string{"merging FROZEN"}, g.merges())
+		assert.Contains(t, g.words(), "**Merged in part**: [octo/widgets#1]")
+		assert.Contains(t, g.words(), "octo/client#1: label")
+	}
+	now, err := os.ReadFile(ran)
+	require.NoError(t, err)
+	assert.Equal(t, string(tested), string(now))
+	g.send("octo", "DELETE", labels+"/mergexo:freeze", nil)
+	g.take(ev)
+	g.together()
 }

@@ -219,6 +219,9 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	if next := e.next(a); next != "" {
 		b.WriteString("\n\n" + next)
 	}
+	if len(landed(p, m)) > 0 {
+		b.WriteString("\n\nThis request stays open for the heads that were approved. To merge a new head, cancel it first: `/mergexo merge cancel`.")
+	}
 	if f.Ref != "" {
 		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
 	}

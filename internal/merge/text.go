@@ -12,10 +12,14 @@ import (
 // What people read of a request to merge. Everything here is Markdown for its comment; the journal neutralises what others
 // wrote in it, and adds the marker. Of the marker what is filled in counts.
 
-// WaitText tells what a request waits for.
+// WaitText tells what a request waits for, or what is left of one that has landed in part.
 func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
-	return fmt.Sprintf("**Waiting to be merged**: %s%s\n\n%s\n\nThe merge starts automatically once these are resolved and the head has not changed. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
-		what(p, m), runLink(m), unmet(v), together(p, m))
+	waits := "**Waiting to be merged**: " + what(p, m)
+	if list := landed(p, m); len(list) > 0 {
+		waits = "**Merged in part**: " + strings.Join(list, ", ") + ". The rest waits"
+	}
+	return fmt.Sprintf("%s%s\n\n%s\n\nThe merge starts automatically once these are resolved and the head has not changed. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
+		waits, runLink(m), unmet(v), together(p, m))
 }
 
 // RefuseText tells why a request is not taken. It has no marker.

@@ -37,6 +37,15 @@ func (s *Failure) Paths() []string {
 	return s.conflict.Paths
 }
 
+// verdict is what a request waits for that cannot go on for this reason.
+func (s *Failure) verdict() merge.Verdict {
+	if s.Pull != nil {
+		s.Detail = fmt.Sprintf("%s#%d: %s", s.Repo, s.Pull.Number, s.Detail)
+	}
+	gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
+	return merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}
+}
+
 func (s *Failure) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
 
 // is says that an error is of a type, or holds one.

@@ -66,6 +66,9 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		if err := refused(g, m); err != nil {
 			return err
 		}
+		if err := held(ctx, g, m); err != nil {
+			return err
+		}
 	}
 	if len(g.members) == 0 {
 		g.members = []*member{own}
@@ -127,6 +130,18 @@ func refused(g *merger, m *member) error {
 		s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
 	}
 	return s
+}
+
+// held is what a member has to wait for that was about to land: its tests need not run before.
+func held(ctx context.Context, g *merger, m *member) error {
+	if m.is.Landed != "" || m.is.Tip == "" {
+		return nil
+	}
+	v, err := m.Evaluate(ctx, requestOf(g, m), "")
+	if err != nil || !v.Wait {
+		return err
+	}
+	return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: true})
 }
 
 // self is the pull request of the request itself.

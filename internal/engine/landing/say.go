@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -174,6 +173,9 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 		}
 	}
 	text := failureText(ctx, g, s)
+	if s.waits {
+		text = merge.WaitText(g.Snap.Pull, g.marker, s.verdict())
+	}
 	switch {
 	case landedInPart(g):
 		if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
@@ -183,9 +185,7 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 		g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
 		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
 	case s.waits:
-		gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
-		v := merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}
-		return g.wait(ctx, s.Code, s.Detail, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
+		return g.wait(ctx, s.Code, s.Detail, text)
 	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}
