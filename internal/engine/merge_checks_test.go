@@ -50,6 +50,20 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
 }
 
+// Two workflows have a job of the same name. That one of them passed later says nothing about the other.
+func TestMergeWaitsForTheJobsOfAllWorkflows(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `required_checks = ["build"]`)
+	w.ci(9001, "test", "completed", "failure")
+	w.ci(9002, "docs", "completed", "success")
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
+	w.ci(9003, "test", "completed", "success")
+	rep := w.handle(w.delivery("workflow_run"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}
+
 func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t, `required_checks = ["ci"]`)

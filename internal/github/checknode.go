@@ -1,6 +1,8 @@
 package github
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -19,6 +21,10 @@ type checkNode struct {
 		App         *struct{ Slug string }
 		WorkflowRun *struct {
 			DatabaseID int64 `json:"databaseId"`
+			Event      string
+			Workflow   struct {
+				DatabaseID int64 `json:"databaseId"`
+			}
 		}
 	}
 
@@ -42,7 +48,8 @@ func (n *checkNode) check() model.Check {
 		c.App = n.CheckSuite.App.Slug
 	}
 	if n.CheckSuite != nil && n.CheckSuite.WorkflowRun != nil {
-		c.RunID = n.CheckSuite.WorkflowRun.DatabaseID
+		run := n.CheckSuite.WorkflowRun
+		c.RunID, c.Workflow = run.DatabaseID, fmt.Sprintf("%d %s", run.Workflow.DatabaseID, run.Event)
 	}
 	// The end of a run says nothing about which one is newer: an old one may end after the new one began.
 	for _, at := range []*time.Time{n.StartedAt, n.CompletedAt} {
@@ -51,6 +58,18 @@ func (n *checkNode) check() model.Check {
 		}
 	}
 	return c
+}
+
+// newest are the newest checks of each name and source, the newest of them first.
+func newest(all []model.Check) []model.Check {
+	slices.SortStableFunc(all, newer)
+	var out []model.Check
+	for _, check := range all {
+		if !slices.ContainsFunc(out, check.Replaces) {
+			out = append(out, check)
+		}
+	}
+	return out
 }
 
 // newer puts the newer check first. One that has not begun is newer than all that have.

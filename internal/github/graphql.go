@@ -39,6 +39,13 @@ func (e graphError) at(fields []string) int {
 	})
 }
 
+// leavesOut says that of the tolerated fields (or aliases) on the error's path this one is the innermost.
+func (e graphError) leavesOut(field string, tolerated []string) bool {
+	at := e.at([]string{field})
+	inner := graphError{Type: e.kind(), Path: e.Path[at+1:]}
+	return at >= 0 && inner.at(tolerated) < 0
+}
+
 // isAbsence says that something is not there, or not for this token. Any other error is a failure of the query itself.
 func (e graphError) isAbsence() bool {
 	return slices.Contains([]string{"FORBIDDEN", "INSUFFICIENT_SCOPES", "NOT_FOUND"}, e.kind())
@@ -128,7 +135,7 @@ func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []
 	}
 	var missing []string
 	for _, field := range tolerated {
-		if slices.ContainsFunc(envelope.Errors, func(e graphError) bool { return e.at([]string{field}) >= 0 }) {
+		if slices.ContainsFunc(envelope.Errors, func(e graphError) bool { return e.leavesOut(field, tolerated) }) {
 			missing = append(missing, field)
 		}
 	}

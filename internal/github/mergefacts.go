@@ -112,7 +112,7 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, br
 
 // mergePage reads one page of checks and reviews into r.
 func (c Threads) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
-	var may []string
+	may := []string{"workflowRun"} // without which the newest check of a name counts, whatever workflow it is of
 	for _, p := range factParts {
 		may = append(may, p.alias)
 	}
@@ -262,10 +262,10 @@ func (r *factsReading) told() model.MergeFacts {
 	}
 	f := r.facts
 	f.Partial = len(f.Missing) > 0
+	f.Checks = newest(f.Checks)
 	slices.SortStableFunc(f.Checks, func(a, b model.Check) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App), newer(a, b))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App))
 	})
-	f.Checks = slices.CompactFunc(f.Checks, func(a, b model.Check) bool { return a.Name == b.Name && a.App == b.App })
 	return f
 }
 

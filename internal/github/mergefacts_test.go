@@ -122,6 +122,16 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 	failure(t, err, Forbidden)
 }
 
+// Which workflow a check is of is known only where the token may read runs. The check counts all the same.
+func TestMergeFactsOfChecksWhoseRunATokenMayNotSee(t *testing.T) {
+	checks := `, "checks": {"contexts": {"nodes": [{"__typename": "CheckRun", "name": "ci", "status": "COMPLETED", "conclusion": "SUCCESS", "checkSuite": {"app": {"slug": "github-actions"}, "workflowRun": null}}]}}`
+	l := dial(t, Options{}, mergeAnswer(checks, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks", "contexts", "nodes", 0, "checkSuite", "workflowRun"], "message": "no"}`))
+	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	require.NoError(t, err)
+	assert.Empty(t, f.Missing)
+	assert.Equal(t, []model.Check{{Name: "ci", App: "github-actions", State: model.CheckPassed}}, f.Checks)
+}
+
 // A fine-grained personal token sees statuses and no check runs, and no permission gives it those.
 func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	w := newWorld(t)

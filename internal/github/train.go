@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -30,7 +29,7 @@ const (
 )
 
 // Train reads what GitHub shows of a merge train: one GraphQL request, and more where there are more than 20 branches or more
-// than 100 checks of one. Only the newest check of each name and App counts.
+// than 100 checks of one. Only the newest check of each name and source counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
 	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
@@ -166,19 +165,13 @@ func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, 
 	return &data.Repository.Commit.StatusCheckRollup.Contexts.connection, nil
 }
 
-// newest are the newest checks of each name and App.
+// newest are the newest checks of each name and source.
 func (n *rollupNode) newest() []model.Check {
-	var all, newest []model.Check
+	var all []model.Check
 	for _, node := range n.Contexts.Nodes {
 		if node != nil {
 			all = append(all, node.check())
 		}
 	}
-	slices.SortStableFunc(all, newer)
-	for _, check := range all {
-		if !slices.ContainsFunc(newest, func(other model.Check) bool { return other.Name == check.Name && other.App == check.App }) {
-			newest = append(newest, check)
-		}
-	}
-	return newest
+	return newest(all)
 }

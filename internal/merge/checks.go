@@ -65,7 +65,7 @@ func (w wanted) newest(checks []model.Check) []model.Check {
 		if check.Name != w.name || w.app != "" && check.App != w.app {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o model.Check) bool { return o.App == check.App })
+		i := slices.IndexFunc(out, check.Replaces)
 		switch {
 		case i < 0:
 			out = append(out, check)

@@ -187,12 +187,19 @@ type Review struct {
 type Check struct {
 	Name     string
 	App      string // slug of the App that made the check run; "" for a commit status
+	Workflow string // the workflow that the check is a job of, and the event that it ran for; "": of none, or the token may not see it
 	State    CheckState
 	Required bool   // by the rules of the base branch
 	RunID    int64  // the workflow run that it is part of, where that was asked for; 0: of none
 	Node     string // of the check run, which is another one after each re-run; "": it was not asked for, or it is a status
 	URL      string
 	At       time.Time
+}
+
+// Replaces says that the newer of two checks counts in place of the other. Two workflows may have a job of the same name, and each
+// has to pass: https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging
+func (c Check) Replaces(other Check) bool {
+	return c.Name == other.Name && c.App == other.App && c.Workflow == other.Workflow
 }
 
 // CheckState is how a check stands.

@@ -195,10 +195,10 @@ func (r *Repository) checksMissing(p *Protection, sha string) string {
 // the name, both must pass.
 func (r *Repository) checkWord(name, sha string) string {
 	word := "expected"
-	newest := map[string]*CheckRun{} // by App
+	newest := map[string]*CheckRun{} // by source: two workflows may have a job of the name, and then each has to pass
 	for _, c := range r.checks(sha) {
 		if c.Name == name {
-			newest[c.App] = c
+			newest[r.source(c)] = c
 		}
 	}
 	for _, st := range r.newestStatuses(sha) {
@@ -222,6 +222,16 @@ func (r *Repository) checkWord(name, sha string) string {
 		word = ""
 	}
 	return word
+}
+
+// source is who reports a check: an App, or a workflow at an event.
+func (r *Repository) source(c *CheckRun) string {
+	for _, run := range r.Runs {
+		if run.ID == c.Run {
+			return c.App + " " + run.workflow() + " " + run.Event
+		}
+	}
+	return c.App
 }
 
 // mergeRefusal is why the merge endpoint refuses the request's pull request, or "".

@@ -73,6 +73,16 @@ func TestRequiredChecksHoldBackPushesAndMerges(t *testing.T) {
 	state, _ := w.shown(n)
 	require.Equal(t, "merged", state)
 
+	// Each workflow that has a job of the name has to pass.
+	c.git("checkout", "-q", "-b", "z", "main")
+	again := c.branch("z", "a.txt", "b\n")
+	w.status(again, "lint", "success")
+	for i, conclusion := range []string{"failure", "success"} {
+		w.as("", "PUT", fmt.Sprintf("/_sandbox/runs/%d", 500+i), obj{"name": "ci", "path": fmt.Sprintf(".github/workflows/%d.yml", i), "event": "push",
+			"status": "completed", "conclusion": conclusion, "head_sha": again, "head_branch": "z", "jobs": []obj{{"name": "ci", "conclusion": conclusion}}}).want(200)
+	}
+	require.Contains(t, c.refused("z"), `Required status check "ci" is failing.`)
+
 	// A commit without checks of its own stays out, whatever it was made from.
 	c.git("checkout", "-q", "-b", "y", "x")
 	c.git("commit", "-q", "--allow-empty", "-m", "More")
