@@ -194,5 +194,10 @@ func TestProcessesAreLimitedWithoutIsolation(t *testing.T) {
 	m.want.Setting = agent.IsolationNone
 	said := m.run(`grep 'Max processes' /proc/self/limits | tr -s ' '`)
 	assert.Equal(t, agent.LevelNone, said.Level)
-	assert.Regexp(t, `^Max processes 41\d\d 41\d\d processes \n$`, said.Log)
+	var soft, hard int // what may be started comes on top of what the user runs, which is this test and may be little else
+	_, err := fmt.Sscanf(said.Log, "Max processes %d %d processes", &soft, &hard)
+	require.NoError(t, err, said.Log)
+	assert.Equal(t, hard, soft)
+	assert.Greater(t, hard, 4096)
+	assert.Less(t, hard, 4096+2000)
 }
