@@ -70,3 +70,15 @@ func TestARequestThatLeavesTheTrainLandsWhatWasApproved(t *testing.T) {
 	assert.NotContains(t, files, "car0.txt")
 	assert.Contains(t, files, "car1.txt")
 }
+
+// So it does where the record of the train is lost meanwhile: whoever rebuilds it knows by the comment where the head was moved to.
+func TestARequestWhoseRecordIsLostLandsWhatWasApproved(t *testing.T) {
+	t.Parallel()
+	w, numbers := halfLanded(t)
+	w.bare("update-ref", "-d", "refs/mergexo/train/main")
+	w.trainRests()
+	assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
+	files := w.bare("ls-tree", "--name-only", "main")
+	assert.NotContains(t, files, "car0.txt")
+	assert.Contains(t, files, "car1.txt")
+}

@@ -157,7 +157,8 @@ func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
 func TestABranchThatIsNoCarMakesNoRecordLost(t *testing.T) {
 	t.Parallel()
 	w := newTrain(t)
-	for _, name := range []string{"notes", "01", "1x"} {
+	names := []string{"notes", "01", "1x", "9223372036854775806"}
+	for _, name := range names {
 		w.api("bob", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mergexo/train/main/" + name, "sha": w.at("main")})
 	}
 	numbers := w.ready("car", "one\n")
@@ -165,7 +166,7 @@ func TestABranchThatIsNoCarMakesNoRecordLost(t *testing.T) {
 	assert.Contains(t, w.trains(), "mergexo/train/main/1", "the train begins with the command: %s", w.logged.String())
 	w.sweep()
 	assert.Empty(t, w.losses(numbers[0]))
-	for _, name := range []string{"notes", "01", "1x"} {
+	for _, name := range names {
 		assert.Contains(t, w.trains(), "mergexo/train/main/"+name)
 	}
 }

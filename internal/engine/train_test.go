@@ -159,6 +159,37 @@ func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
 	assert.Empty(t, w.trains())
 }
 
+// retargets gives a pull request a base that has no settings, such as that of a site.
+func (w *world) retargets(number int) {
+	w.t.Helper()
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/site", "sha": w.at("main")})
+	w.api("octo", "DELETE", w.path("/contents/.github/mergexo.toml"), object{"message": "No settings", "branch": "site", "sha": w.bare("rev-parse", "site:.github/mergexo.toml")})
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"base": "site"})
+}
+
+// Whatever somebody gives their pull request for a base holds up nobody else.
+func TestTheTrainGoesOnWhereARequestHasABaseWithoutSettings(t *testing.T) {
+	t.Parallel()
+	t.Run("in a car", func(t *testing.T) {
+		t.Parallel()
+		w, numbers := boarded(t, nil, "zero\n", "one\n", "two\n")
+		w.retargets(numbers[0])
+		w.trainRests()
+		assert.Equal(t, "open merged merged", w.badges(numbers...), "%s", w.logged.String())
+		w.number = numbers[0]
+		assert.Contains(t, strings.Join(w.merges(), " "), "RETARGETED")
+	})
+	t.Run("in the middle of its landing", func(t *testing.T) {
+		t.Parallel()
+		w, numbers := halfLanded(t)
+		w.retargets(numbers[1])
+		third := w.ready("late", "late\n")
+		w.aboard(third, "")
+		w.trainRests()
+		assert.Equal(t, "closed open merged", w.badges(append(numbers, third...)...), w.logged.String())
+	})
+}
+
 // A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
 func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
 	t.Parallel()

@@ -236,15 +236,15 @@ func (m Manifest) Wanted() Wanted {
 	return w
 }
 
-// Near is how many of Wanted.Requests matter now: those aboard, as many as may board, and one more for each that is known to wait
-// for something, since it boards no car and those behind it do.
+// Near is how many of Wanted.Requests matter now: those aboard, as many as may board, and one more for each that is only tried or
+// known to wait for something, since it boards no car of the line and those behind it do.
 func (m Manifest) Near(s Settings) int {
 	near := s.effective().Batch * (s.effective().Speculate + 1)
 	for _, c := range m.Cars {
 		near += len(c.Members)
 	}
 	for _, r := range m.Queue {
-		if r.Waits || r.Held != "" || r.Conflicts > 0 || len(r.Needs) > 0 || r.End != nil {
+		if r.Try || r.Waits || r.Held != "" || r.Conflicts > 0 || len(r.Needs) > 0 || r.End != nil {
 			near++
 		}
 	}

@@ -49,6 +49,25 @@ func TestThoseWhoWaitHideNobody(t *testing.T) {
 	}
 }
 
+// Those that are only tried board no car of the line, and hide nobody either.
+func TestTriesHideNobody(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = 2, 1
+	for n := 1; n <= 10; n++ {
+		y.ask(train.Request{Number: n, Try: true})
+	}
+	y.ask(requests(11, 12)...)
+	all := y.facts.Requests
+	for range 5 {
+		y.facts.Requests = map[int]train.Standing{}
+		for _, n := range y.record.Wanted().Requests[:min(y.record.Near(y.settings), len(y.record.Queue))] {
+			y.facts.Requests[n] = all[n]
+		}
+		y.run()
+	}
+	assert.Contains(t, y.line(), "+11+12 testing")
+}
+
 // Nobody overtakes a request that a run does not get to read, though it knows of that one by itself. Who goes now does.
 func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
 	for name, c := range map[string]struct {

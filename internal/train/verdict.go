@@ -71,6 +71,14 @@ func remember(f *fold, c Car) {
 	}
 }
 
+// Made are what a request remembers of all commits that landings made of its head, oldest first.
+func Made(all []string, head string) (made []string) {
+	for _, tip := range all {
+		made = remembered(made, head, tip)
+	}
+	return made
+}
+
 // remembered are the commits of failed landings, with one more: the newest ones, and the one that is the head now.
 func remembered(made []string, head, tip string) []string {
 	made = slices.Clone(made)

@@ -46,7 +46,7 @@ func (t *Thread) Configure() error {
 	if t.Snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
 	}
-	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
+	if _, mirror := transport.MirrorOf(branch); mirror && t.Fallback == nil { // whose settings a stranger has written
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
 	s, err := readSettings(t)
@@ -67,11 +67,16 @@ func (t *Thread) Configure() error {
 
 // readSettings reads them, and checks the agent that they name.
 func readSettings(t *Thread) (config.Settings, error) {
+	s, err := settingsOfBranch(t)
+	if err != nil && t.Fallback != nil {
+		return *t.Fallback, nil
+	}
+	return s, err
+}
+
+func settingsOfBranch(t *Thread) (config.Settings, error) {
 	source := SettingsSource(t)
-	switch {
-	case !t.Snap.SettingsFound && t.Orphaned != nil:
-		return *t.Orphaned, nil
-	case !t.Snap.SettingsFound:
+	if _, mirror := transport.MirrorOf(SettingsBranch(t)); !t.Snap.SettingsFound || mirror {
 		return config.Settings{}, config.Missing(source)
 	}
 	s, err := config.Parse(t.Snap.Settings, source)

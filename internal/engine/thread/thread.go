@@ -32,7 +32,7 @@ type Thread struct {
 	Lost      []model.Trace           // what is left of turns whose receipts were deleted
 	Lifted    int64                   // the comment of the agent's question that somebody has answered; 0: none
 	Onlooks   bool                    // the token need not be the one that the work is done with
-	Orphaned  *config.Settings        // that count while there is no base branch to read them from; nil: none do
+	Fallback  *config.Settings        // that count where the base branch has none that can be read; nil: none do
 	Beside    []string                // accounts with which MergeXO has worked here, found by who only looks
 
 	Branch   string            // that is read along with an issue

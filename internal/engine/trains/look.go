@@ -131,11 +131,14 @@ func (l *line) branches() map[int]string {
 	return out
 }
 
+// mostNumber is more cars than any train has had. A branch with a greater number is somebody else's.
+const mostNumber = 1_000_000_000
+
 // carOf is the number of the car that a branch is named after; 0: of none, so that somebody else has made it.
 func carOf(l *line, b model.TrainBranch) int {
 	name := strings.TrimPrefix(b.Name, train.Root+l.Base+"/")
 	n, err := strconv.Atoi(name)
-	if err != nil || strconv.Itoa(n) != name {
+	if err != nil || strconv.Itoa(n) != name || n > mostNumber {
 		return 0
 	}
 	return max(n, 0)

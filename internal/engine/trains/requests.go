@@ -50,9 +50,7 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	own := t != nil && t.Event.Number == number
 	if !own {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
-		if l.view.BaseSHA == "" {
-			t.Orphaned = &l.settings
-		}
+		t.Fallback = &l.settings // its base may be gone, or another one by now: that is told, and holds up nobody
 	}
 	if !own || l.looked {
 		t.MergeFacts = nil
@@ -79,6 +77,7 @@ func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
 		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
 	}
 	r.ByGitHub = model.ByGitHub(m.Strategy)
+	r.Made = train.Made(m.Tips(), a.Pull().HeadSHA) // an earlier landing may have moved the head
 	return r
 }
 
