@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/skipci"
 )
 
 // onTrains is a workflow that runs on the branches of the train. Its only job reports the check "ci", by the script ci.sh.
@@ -208,6 +209,9 @@ func (w *world) pushed(branch, sha string) (events []model.Event) {
 		w.tested = map[string]bool{}
 	}
 	w.tested[sha] = true
+	if skipci.In(w.bare("log", "-1", "--format=%B", sha)) != "" { // https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+		return nil
+	}
 	dir := ""
 	for path := range strings.Lines(w.bare("ls-tree", "--name-only", sha, ".github/workflows/")) {
 		path = strings.TrimSpace(path)

@@ -83,6 +83,31 @@ func TestAChangeThatDeafensTheTrain(t *testing.T) {
 	assert.Empty(t, w.trains())
 }
 
+// GitHub starts no workflow for a commit that says so, and the train says that in place of waiting for one. What a commit in the
+// middle said counts for nothing: it is not pushed as the head of a branch, and a squash does not repeat it.
+func TestAChangeForWhichGitHubStartsNoWorkflow(t *testing.T) {
+	t.Parallel()
+	for strategy, badge := range map[string]string{"rebase": "open", "squash": "merged"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \""+strategy+"\"\n", 1))
+			numbers := w.ready("car", "one\n")
+			w.head, w.number = "agent/car0", numbers[0]
+			w.api("octo", "PUT", w.path("/contents/more.txt"), object{"message": "wip [skip ci]", "branch": w.head, "content": "bW9yZQo="})
+			w.approve("alice")
+			w.passed("ci")
+			w.aboard(numbers, "")
+			w.wholeTrain()
+			assert.Equal(t, badge, w.badges(numbers...), w.logged.String())
+			if badge == "open" {
+				assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
+				assert.Contains(t, w.request(), `says "[skip ci]", for which GitHub starts no workflow`)
+			}
+		})
+	}
+}
+
 // The CI of these stories and MergeXO read the triggers of a workflow alike, and each from the file.
 func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
 	t.Parallel()

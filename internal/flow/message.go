@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/skipci"
 )
 
 // Message cleans an agent's commit message, and says in words what it removed: other authors, directives that skip
@@ -20,7 +21,7 @@ func Message(text string, issue int) (message string, taken []string) {
 	take("control characters", markdown.Printable(text))
 	take("trailers that name people", strings.TrimSpace(withoutTrailers(text, people)))
 	take("trailers of MergeXO's own", strings.TrimSpace(withoutTrailers(text, ourTrailer)))
-	take("words that skip checks", strings.TrimSpace(skips.ReplaceAllString(withoutTrailers(text, skipTrailer), "($1)")))
+	take("words that skip checks", strings.TrimSpace(skipci.Disarmed(withoutTrailers(text, skipci.Trailer))))
 	take("closing keywords", unlinked(text, issue))
 	take("mentions", mentions.ReplaceAllString(text, "${1}@"+gap+"${2}"))
 	if blank(text) {
@@ -33,10 +34,6 @@ var (
 	// people match trailers that attribute a commit; GitHub shows co-authors, and on whose behalf it was made.
 	// https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors
 	people = regexp.MustCompile(`(?i)^[ \t]*(?:[\pL\pN_-]+[-\x{2010}-\x{2015}]by|on-behalf-of|cc|author|committer)[ \t]*:`)
-	// skips and skipTrailer keep a push from starting workflows.
-	// https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
-	skips       = regexp.MustCompile(`(?i)\[[ \t]*((?:skip|no)[ \t_-]*(?:ci|actions?|checks?)|(?:ci|actions?)[ \t_-]*skip)[ \t]*\]`)
-	skipTrailer = regexp.MustCompile(`(?i)^[ \t]*skip-checks[ \t]*:`)
 )
 
 // ourTrailer matches our own trailers about a turn, which an agent must not write.

@@ -95,6 +95,13 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 	if why != "" {
 		return l.deafened(ctx, b, members, why)
 	}
+	if why, err = silenced(ctx, l, on); err != nil {
+		return err
+	}
+	if why != "" {
+		l.learn(train.Unfit{Car: b.Car, Number: members[len(members)-1].Number, Code: train.CodeChecks, Why: why})
+		return nil
+	}
 	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
 	return nil
 }

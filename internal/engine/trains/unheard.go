@@ -8,6 +8,8 @@ import (
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/skipci"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -36,6 +38,18 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 	default:
 		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
 	}
+}
+
+// silenced says why GitHub starts no workflow for the push of a commit, whatever workflows there are; "": it does.
+func silenced(ctx context.Context, l *line, tip string) (string, error) {
+	if testedHere(l) {
+		return "", nil
+	}
+	message, err := history.Message(ctx, l.home.Checkout, tip)
+	if said := skipci.In(message); err == nil && said != "" {
+		return fmt.Sprintf("the message of its last commit says %q, for which GitHub starts no workflow, so nothing would test it: change the message, or the title if that is in it", said), nil
+	}
+	return "", err
 }
 
 // producible are the required checks that workflows have to report: those of other services are left out. seen are the checks that

@@ -77,6 +77,18 @@ func cutOff(ctx context.Context, c *git.Checkout, tip, except string) (bool, err
 	return false, nil
 }
 
+// Message is the message of a commit.
+func Message(ctx context.Context, c *git.Checkout, sha string) (string, error) {
+	if !syntax.IsSHA(sha) {
+		return "", fmt.Errorf("read the message of %q: not a commit id", sha)
+	}
+	out, err := c.Ask(ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", sha)
+	if err != nil {
+		return "", fmt.Errorf("read the message of %s: %w", sha, err)
+	}
+	return string(out), nil
+}
+
 // Commit is one commit as shown to people.
 type Commit struct {
 	SHA     string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/skipci"
 )
 
 // writer is the author of a commit.
@@ -71,7 +72,8 @@ func (g *input) message(ctx context.Context) (text, author string, signed int, e
 // maxSquashed limits the commits' messages in one message, in bytes.
 const maxSquashed = 60_000
 
-// squashed are the messages of commits, newest first, as git merge --squash offers them
+// squashed are the messages of commits, newest first, as git merge --squash offers them. What one of them said to keep CI from
+// running is not said of all
 // (https://git-scm.com/docs/git-merge#Documentation/git-merge.txt---squash).
 func squashed(wrote []byline) string {
 	if len(wrote) == 0 {
@@ -83,7 +85,7 @@ func squashed(wrote []byline) string {
 	for _, w := range slices.Backward(wrote[max(0, len(wrote)-history.MaxListed):]) {
 		var one strings.Builder
 		fmt.Fprintf(&one, "\ncommit %s\nAuthor: %s\nDate:   %s\n\n", w.sha, w.by, w.by.date())
-		for row := range strings.SplitSeq(w.text, "\n") {
+		for row := range strings.SplitSeq(skipci.Disarmed(w.text), "\n") {
 			one.WriteString(strings.TrimRight("    "+row, " \t\r") + "\n")
 		}
 		if b.Len()+one.Len() > maxSquashed {
