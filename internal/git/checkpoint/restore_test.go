@@ -196,6 +196,34 @@ func TestRestoreTakesCredentialsOut(t *testing.T) {
 	assert.FileExists(t, outside, "only the runner's temporary directory is ours to clean")
 }
 
+// A workflow may put its checkout into a directory of the workspace, or have several: the agent can read all of them.
+func TestRestoreTakesCredentialsOutOfOtherCheckouts(t *testing.T) {
+	h := gittest.NewHub(t)
+	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
+	temp, top, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	withHeader := "[http \"https://github.com/\"]\n\textraheader = " + gittest.Header + "\n"
+	gittest.Write(t, elsewhere, map[string]string{".git/config": withHeader})
+	gittest.Write(t, temp, map[string]string{"git-credentials-77.config": withHeader})
+	gittest.Write(t, top, map[string]string{
+		"src/.git/config": withHeader + "[core]\n\tbare = false\n", "src/.git/modules/sub/config": withHeader, "octo/client/.git/config": withHeader,
+		"broken/.git/config": "[", "plain/file": "x",
+	})
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(top, "link")))
+	require.NoError(t, os.Symlink(filepath.Join(elsewhere, ".git"), filepath.Join(top, "plain", ".git")))
+	c := h.Open(top, func(o *git.Options) { o.Temp = temp })
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	assert.NotEqual(t, top, c.Dir(), "it works in its own clone")
+	for _, file := range []string{"src/.git/config", "src/.git/modules/sub/config", "octo/client/.git/config"} {
+		assert.NotContains(t, gittest.Read(t, top, file), "extraheader", file)
+	}
+	assert.Contains(t, gittest.Read(t, top, "src/.git/config"), "bare = false")
+	assert.NoFileExists(t, filepath.Join(temp, "git-credentials-77.config"))
+	assert.Equal(t, withHeader, gittest.Read(t, elsewhere, ".git/config"), "links lead to what is not ours")
+
+	gittest.Write(t, top, map[string]string{"broken/.git/config": "[\n" + withHeader})
+	require.Error(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head), "a token stays in a file that git cannot change")
+}
+
 func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("agent/x", "other", map[string]string{"a.txt": "other\n"})

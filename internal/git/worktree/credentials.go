@@ -21,9 +21,25 @@ import (
 // https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL. It returns the settings of the
 // checkout that are left.
 func StripCredentials(ctx context.Context, c *git.Checkout) (left []git.Setting, err error) {
-	files := []string{filepath.Join(c.GitDir, "config.worktree")}
-	modules := filepath.Join(filepath.Dir(c.Config), "modules")
-	err = filepath.WalkDir(modules, func(file string, entry fs.DirEntry, err error) error {
+	if err := stripOthers(ctx, c); err != nil {
+		return nil, fmt.Errorf("take credentials out of the workspace: %w", err)
+	}
+	files, err := configsOf(c.GitDir, filepath.Dir(c.Config))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range append(files, c.Config) {
+		if left, err = stripFile(ctx, c, file); err != nil {
+			return nil, fmt.Errorf("take credentials out of the checkout: %w", err)
+		}
+	}
+	return left, nil
+}
+
+// configsOf are the configurations of a working tree and of its submodules, beside the one that all working trees share.
+func configsOf(gitDir, common string) ([]string, error) {
+	files := []string{filepath.Join(gitDir, "config.worktree")}
+	err := filepath.WalkDir(filepath.Join(common, "modules"), func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() && entry.Name() == "config" {
 			files = append(files, file)
 		}
@@ -32,12 +48,72 @@ func StripCredentials(ctx context.Context, c *git.Checkout) (left []git.Setting,
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for configurations of submodules: %w", err)
 	}
-	for _, file := range append(files, c.Config) {
-		if left, err = stripFile(ctx, c, file); err != nil {
-			return nil, fmt.Errorf("take credentials out of the checkout: %w", err)
+	return files, nil
+}
+
+// othersDepth is how far below the workspace other checkouts are looked for: workflows put them into owner/name, or a name.
+const othersDepth = 3
+
+// stripOthers removes them from other checkouts in the workspace, such as one that actions/checkout was given a path for: whatever
+// runs as another user can read those too.
+func stripOthers(ctx context.Context, c *git.Checkout) error {
+	if c.Opt.Workspace == "" || c.Personal() {
+		return nil
+	}
+	found, err := filepath.Glob(filepath.Join(c.Opt.Temp, "git-credentials-*.config")) // since v6
+	if err != nil {
+		return err
+	}
+	for _, file := range found {
+		deleteTemporary(c, file)
+	}
+	for _, gitDir := range othersIn(c) {
+		files, _ := configsOf(gitDir, gitDir) // what cannot be listed has nothing of this user's
+		for _, file := range append(files, filepath.Join(gitDir, "config")) {
+			if err := stripOther(ctx, c, file); err != nil {
+				return err
+			}
 		}
 	}
-	return left, nil
+	return nil
+}
+
+// othersIn are the git directories in the workspace that are not the checkout's own.
+func othersIn(c *git.Checkout) (dirs []string) {
+	top := filepath.Clean(c.Opt.Workspace)
+	_ = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		switch rel, _ := filepath.Rel(top, path); {
+		case err != nil || !entry.IsDir(): // what cannot be listed here has no checkout that this user made
+			return nil
+		case entry.Name() == ".git":
+			if path != c.GitDir && path != filepath.Dir(c.Config) {
+				dirs = append(dirs, path)
+			}
+			return fs.SkipDir
+		case strings.Count(rel, string(filepath.Separator)) >= othersDepth-1 && rel != ".":
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return dirs
+}
+
+// stripOther removes credentials from a configuration that may be anybody's. One that git cannot read is left as it is, unless it
+// has a secret of ours.
+func stripOther(ctx context.Context, c *git.Checkout, file string) error {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if _, err = stripFile(ctx, c, file); err == nil {
+		return nil
+	}
+	text, readErr := os.ReadFile(file)
+	if readErr != nil || c.Redact(string(text)) != string(text) {
+		return err
+	}
+	c.Opt.Log.Debug("configuration_unreadable", "file", file, "error", err)
+	return nil
 }
 
 // stripFile returns the settings that are left.
