@@ -26,17 +26,22 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 	if home := value(opt.Isolation.opt.Env, "HOME"); !opt.systems(home, program) {
 		hide = append(hide, home)
 	}
-	if opt.Temp != "" { // beside ours, the runner keeps its command files and other steps their keys
+	return opt.over(dir, program, append(hide, opt.runners(dir)...))
+}
+
+// runners are the directories of the runner: its credentials are there, its command files, and the keys of other steps.
+func (opt Options) runners(dir string) (dirs []string) {
+	if opt.Temp != "" {
 		temp := filepath.Dir(opt.Temp)
-		hide = append(hide, temp)
+		dirs = append(dirs, temp)
 		if runner := filepath.Dir(filepath.Dir(temp)); isRunners(runner) { // whatever its work directory is called
-			hide = append(hide, runner)
+			dirs = append(dirs, runner)
 		}
 	}
-	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
-		hide = append(hide, runner)
+	if runner, _, ok := strings.Cut(dir, "/_work/"); ok {
+		dirs = append(dirs, runner)
 	}
-	return opt.over(dir, program, hide)
+	return dirs
 }
 
 // systems says that a directory is one of the system's or has programs in it, which nobody can do without, and is no home.
@@ -49,12 +54,13 @@ func (opt Options) systems(dir, program string) bool {
 	})
 }
 
-// services hides the sockets of system services from a user without network access.
+// services hides the sockets of system services from a user without network access, and the directories of the runner: whatever
+// bars the way to the checkout is opened for that user, and with it the way to files that everybody may read.
 func (opt Options) services(dir, program string) *isolate.Namespace {
 	if opt.tenant == nil {
 		return nil
 	}
-	n := opt.over(dir, program, sharedSockets)
+	n := opt.over(dir, program, slices.Concat(sharedSockets, opt.runners(dir)))
 	n.Bare = true
 	n.Write = slices.DeleteFunc(n.Write, func(path string) bool { return !below(path, n.Hide) })
 	return n

@@ -298,6 +298,23 @@ func TestNothingGetsOutOfANetworkOfItsOwn(t *testing.T) {
 	}
 }
 
+// The way to the checkout is opened for the agent's user, and leads past what the runner keeps for other steps.
+func TestTheRunnersFilesAreHiddenWithTheNetwork(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, 0)
+	require.NoError(t, os.Chmod(m.top, 0o700)) //nolint:gosec // a runner's home is as closed
+	key := filepath.Join(filepath.Dir(m.opt.Temp), "step.sh")
+	require.NoError(t, os.WriteFile(key, []byte("TOKEN=sk-of-another-step\n"), 0o644)) //nolint:gosec // as the runner writes it
+	m.opt.Network = model.Network{Model: true}
+	said := m.run(`cat "$1"; cat greet.txt; echo work > work`, key)
+	require.Equal(t, agent.LevelUser, said.Level, said.Why)
+	assert.NotContains(t, said.Log, "sk-of-another-step")
+	assert.Contains(t, said.Log, "hello")
+	assert.FileExists(t, filepath.Join(m.dir, "work"))
+}
+
 func (m machine) runArgv(argv ...string) told {
 	m.t.Helper()
 	cmd, out := play(m.t, m.isolator, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: argv}, m.cred)
