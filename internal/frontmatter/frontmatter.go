@@ -138,8 +138,12 @@ func parse(text []byte) (*front, error) {
 	if f.end == 0 {
 		return nil, errors.New("it is not closed")
 	}
+	inside := strings.Join(f.lines[1:f.end], "")
+	if strings.ContainsAny(strings.ReplaceAll(inside, "\r\n", "\n"), "\r\u0085\u2028\u2029") { // YAML counts these as ends of lines, too
+		return nil, errors.New("it has a line break that is neither LF nor CRLF: replace it")
+	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(strings.Join(f.lines[1:f.end], "")), &doc); err != nil {
+	if err := yaml.Unmarshal([]byte(inside), &doc); err != nil {
 		return nil, err
 	}
 	if doc.Kind == 0 { // empty, or comments

@@ -55,6 +55,8 @@ func TestMergeRefusesWhatItCannotRead(t *testing.T) {
 		{"a text", "---\ntags: a\n---\n", `"tags" is not a list`},
 		{"fields in it", "---\ntags:\n- a: b\n---\n", `"tags" has something other than texts in it`},
 		{"an alias", "---\nx: &a [b]\ntags: *a\n---\n", `"tags" is not a list`},
+		{"a break that only YAML knows", "---\ntitle: \"a\u2028\u2028b\"\ntags:\n  - y\n---\n", "it has a line break that is neither LF nor CRLF"},
+		{"a lone CR", "---\ntitle: x\rtags: [y]\n---\n", "it has a line break that is neither LF nor CRLF"},
 		{"too long", "---\n" + strings.Repeat("# x\n", maxFront/4+1) + "---\n", "it has over 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,6 +94,7 @@ func TestSlug(t *testing.T) {
 
 func FuzzMerge(f *testing.F) {
 	f.Add("---\ntags: [a, 'b', \"c\"]\n---\nbody", "---\ntags:\n  - d # x\n  - [[e]]\n---\n")
+	f.Add("---\ntitle: \"a\u2028\u2028b\"\ntags:\n  - x\n---\n", "---\ntags: [y]\n---\n")
 	f.Add("---\r\ntags:\r\n- a\r\nz: 1\r\n...\r\n", "---\ntags: [1, true, null, \"- x\"]\n---\n")
 	f.Add("---\ntags:\n---\n", "---\ntags: ['it''s', \"a\\nb\", \"\"]\n---\n")
 	f.Fuzz(func(t *testing.T, base, branch string) {

@@ -153,7 +153,9 @@ func CheckAgent(w *World, s config.Settings) error {
 		}
 	}
 	if err == nil && s.Agent.User != "" {
-		_, err = AgentOptions(w, s).Exposed()
+		look := AgentOptions(w, s)
+		look.Env = []string{"PATH=" + w.Git.Path} // sudo runs with our rights, and from nowhere that foreign code can write to
+		_, err = look.Exposed()
 	}
 	keys := append(ModelKeys(w, s), ModelKeys(w, ReviewerSettings(s))...)
 	for _, name := range s.Agent.PassEnv {
