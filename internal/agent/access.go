@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -111,6 +112,16 @@ func (l *link) End() model.Usage {
 		return model.Usage{}
 	}
 	return l.proxy.End()
+}
+
+// believed is the error of a program. That it is at a limit counts only where its provider has said so: what the program runs can
+// write that in its place, and a limit costs no attempt.
+func (l *link) believed(err error, name string) error {
+	failed := (*Error)(nil)
+	if l.proxy == nil || !errors.As(err, &failed) || failed.Kind != Limit || l.proxy.Limited() {
+		return err
+	}
+	return failing(Model, failed.Exit, "%s says that it is at a limit of its provider, and the provider has said nothing of one", name)
 }
 
 // environment adds to a program's environment that it reaches the loopback device directly. Without that, a program that was

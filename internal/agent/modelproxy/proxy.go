@@ -53,8 +53,9 @@ type Proxy struct {
 	transport *http.Transport // nil: not ours
 	server    *loopback.Server
 
-	mu   sync.Mutex
-	used model.Usage
+	mu      sync.Mutex
+	used    model.Usage
+	limited bool
 }
 
 // Start serves until End is called.
@@ -106,6 +107,13 @@ func (p *Proxy) Used() model.Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used
+}
+
+// Limited reports whether the provider has refused anything because of a limit, its quota or its capacity.
+func (p *Proxy) Limited() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limited
 }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -189,6 +197,9 @@ func (p *Proxy) answer(r *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxFailure))
 	if err = errors.Join(err, r.Body.Close()); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
+	}
+	if slices.Contains([]int{402, 429, 503, 529}, r.StatusCode) || speaksOfLimit(text) {
+		p.add(&meter{limited: true})
 	}
 	said := p.redact(string(text))
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(said)), int64(len(said))

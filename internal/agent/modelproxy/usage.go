@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"mime"
+	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -20,7 +22,7 @@ const sane = 1 << 40
 type counted struct {
 	io.ReadCloser
 	meter *meter
-	tell  func(model.Usage)
+	tell  func(*meter)
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -31,17 +33,18 @@ func (c *counted) Read(b []byte) (int, error) {
 
 func (c *counted) Close() error {
 	c.meter.line()
-	c.tell(c.meter.used)
+	c.tell(c.meter)
 	c.meter = &meter{lost: true, whole: true}
 	return c.ReadCloser.Close() //nolint:wrapcheck // as it comes
 }
 
 // add counts one answer.
-func (p *Proxy) add(one model.Usage) {
+func (p *Proxy) add(one *meter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.used.InputTokens += one.InputTokens
-	p.used.OutputTokens += one.OutputTokens
+	p.used.InputTokens += one.used.InputTokens
+	p.used.OutputTokens += one.used.OutputTokens
+	p.limited = p.limited || one.limited
 }
 
 // meter looks for what was used in an answer that goes by.
@@ -50,6 +53,8 @@ type meter struct {
 	part  []byte
 	lost  bool // part got too long and is left out
 	used  model.Usage
+	// limited says that an answer which had begun ended at a limit.
+	limited bool
 }
 
 func newMeter(contentType string) *meter {
@@ -100,6 +105,10 @@ type usage struct {
 
 // note takes up what an event says. The events of one answer count from its beginning.
 func (m *meter) note(text []byte) {
+	if bytes.Contains(text, []byte(`"error"`)) && speaksOfLimit(text) {
+		var event struct{ Type string }
+		m.limited = m.limited || json.Unmarshal(text, &event) == nil && (event.Type == "error" || event.Type == "response.failed")
+	}
 	if !bytes.Contains(text, []byte(`"usage"`)) { // inside a string the quotes would be escaped
 		return
 	}
@@ -118,6 +127,14 @@ func (m *meter) note(text []byte) {
 		m.used.InputTokens = max(m.used.InputTokens, one.Input+one.Written+one.Cached)
 		m.used.OutputTokens = max(m.used.OutputTokens, one.Output)
 	}
+}
+
+// limits are the words for it in the errors of both providers, whatever status these have.
+var limits = []string{"rate limit", "rate_limit", "quota", "usage limit", "usage_limit", "at capacity", "overloaded", "credit balance", "out of credits"}
+
+func speaksOfLimit(text []byte) bool {
+	lower := strings.ToLower(string(text))
+	return slices.ContainsFunc(limits, func(word string) bool { return strings.Contains(lower, word) })
 }
 
 func (u usage) sane() bool {

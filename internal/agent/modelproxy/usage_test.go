@@ -76,3 +76,39 @@ func TestWhatWasUsedIsCounted(t *testing.T) {
 		})
 	}
 }
+
+// What a program says of a limit counts only where its provider has said so.
+func TestALimitIsKnownByTheProvidersWord(t *testing.T) {
+	t.Parallel()
+	sse, whole := "text/event-stream", "application/json"
+	for name, c := range map[string]struct {
+		kind    string
+		status  int
+		body    string
+		limited bool
+	}{
+		"too many requests":  {whole, 429, `{}`, true},
+		"payment":            {whole, 402, `{}`, true},
+		"overloaded":         {whole, 529, `{}`, true},
+		"no credit":          {whole, 400, `{"error": {"message": "Your credit balance is too low"}}`, true},
+		"in a stream":        {sse, 200, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n", true},
+		"OpenAI's stream":    {sse, 200, "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"rate_limit_exceeded\"}}}\n\n", true},
+		"an answer about it": {sse, 200, "data: {\"type\":\"response.completed\",\"response\":{\"error\":null,\"text\":\"the \\\"error\\\" is a rate limit\"}}\n\n", false},
+		"another error":      {whole, 400, `{"error": {"message": "messages: too many"}}`, false},
+		"a failure":          {whole, 500, `{"error": {}}`, false},
+		"an answer":          {sse, 200, anthropicStream, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			})
+			p, _ := start(t, modelproxy.Anthropic, s.URL)
+			text(t, post(t, p, "POST", "/v1/messages", p.Secret, strings.NewReader("{}")))
+			p.End()
+			assert.Equal(t, c.limited, p.Limited())
+		})
+	}
+}
