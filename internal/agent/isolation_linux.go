@@ -26,13 +26,13 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 	if home := value(opt.Isolation.opt.Env, "HOME"); !opt.systems(home, program) {
 		hide = append(hide, home)
 	}
-	return opt.over(dir, program, append(hide, opt.runners(dir)...))
+	return opt.over(dir, program, append(hide, runners(dir, opt.Temp)...))
 }
 
 // runners are the directories of the runner: its credentials are there, its command files, and the keys of other steps.
-func (opt Options) runners(dir string) (dirs []string) {
-	if opt.Temp != "" {
-		temp := filepath.Dir(opt.Temp)
+func runners(dir, ours string) (dirs []string) {
+	if ours != "" {
+		temp := filepath.Dir(ours)
 		dirs = append(dirs, temp)
 		if runner := filepath.Dir(filepath.Dir(temp)); isRunners(runner) { // whatever its work directory is called
 			dirs = append(dirs, runner)
@@ -60,7 +60,7 @@ func (opt Options) services(dir, program string) *isolate.Namespace {
 	if opt.tenant == nil {
 		return nil
 	}
-	n := opt.over(dir, program, slices.Concat(sharedSockets, opt.runners(dir)))
+	n := opt.over(dir, program, slices.Concat(sharedSockets, runners(dir, opt.Temp)))
 	n.Bare = true
 	n.Write = slices.DeleteFunc(n.Write, func(path string) bool { return !below(path, n.Hide) })
 	return n

@@ -41,7 +41,7 @@ func (p *program) noToken() error {
 	if s := p.secrets; s.Token != "" || s.AppID != "" || s.AppKey != "" {
 		return nil
 	}
-	const orApp = "or give an App by MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY"
+	const orApp = "or set MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY for a GitHub App"
 	if v, _ := p.lookup("GITHUB_ACTIONS"); v == "true" {
 		return usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN, %s", orApp)
 	}

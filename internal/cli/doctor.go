@@ -240,7 +240,10 @@ func (s *scene) ask(ctx context.Context) error {
 	if s.hub.State == "" {
 		s.hub.State = doctor.HubHidden
 	}
-	return usagef("%w; %s", err, s.hub.Fix)
+	if err = fmt.Errorf("%w; %s", err, s.hub.Fix); mayPass(err) {
+		return retryError{err}
+	}
+	return usageError{err}
 }
 
 // connect makes the client, and asks what an App may.

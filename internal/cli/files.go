@@ -135,7 +135,11 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 			out = append(out, doctor.Program{Key: key, Name: argv[0], State: s.program(ctx, argv[0])})
 		}
 	}
-	add("agent.command", c.Agent.Command)
+	if reviewer := c.Reviewer(); c.Agent.Adapter == "command" {
+		add("agent.command", c.Agent.Command)
+	} else if reviewer.Adapter == "command" && len(c.Review.Command) == 0 {
+		add("agent.command", reviewer.Command)
+	}
 	add("review.command", c.Review.Command)
 	add("repo.required_tests", c.Repo.RequiredTests)
 	add("merge.setup", c.Merge.Setup.Argv)
@@ -247,10 +251,13 @@ func (s *scene) read(ctx context.Context, name string) (file doctor.File, found 
 }
 
 func (s *scene) trouble(err error) error {
-	if err != nil {
-		return usagef("read the files of %s: %w", s.name, err)
+	switch {
+	case err == nil:
+		return nil
+	case mayPass(err):
+		return retryError{fmt.Errorf("read the files of %s: %w", s.name, err)}
 	}
-	return nil
+	return usagef("read the files of %s: %w", s.name, err)
 }
 
 const tooLarge = "larger than 1 MiB, so it was not read"

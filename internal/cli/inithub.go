@@ -71,11 +71,15 @@ func (s setup) hub(ctx context.Context) (*hubSetup, error) {
 
 // unreachable is an error of GitHub's with its exit code: what may pass is tried again later.
 func unreachable(err error) error {
-	switch github.KindOf(err) {
-	case github.Unavailable, github.RateLimited, github.Unclear:
+	if mayPass(err) {
 		return retryError{fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)}
 	}
 	return usageError{err}
+}
+
+// mayPass says that GitHub did not do something now and may later.
+func mayPass(err error) bool {
+	return slices.Contains([]github.Kind{github.Unavailable, github.RateLimited, github.Unclear}, github.KindOf(err))
 }
 
 // retryError is a failure that may pass: exit code 75.
@@ -207,7 +211,7 @@ func (h *hubSetup) keys(ctx context.Context) error {
 	_, _, keys := agent.SetUp(h.choice.Adapter)
 	if err == nil && !secrets[signingSecret] {
 		if err = h.gh.Setup.SetSecret(ctx, h.repo, signingSecret, random()+random()); err == nil {
-			err = h.say("made the secret %s, a random key that nobody has seen", signingSecret)
+			err = h.say("made the secret %s, a random key that is stored nowhere else", signingSecret)
 		}
 	}
 	if err != nil {

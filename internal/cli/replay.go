@@ -97,7 +97,7 @@ func replayFlags(c *cli.Context) error {
 	switch other := given("event", "name", "checkout", "live", "apply"); {
 	case c.Bool("list"):
 		if other := given("event", "name", "checkout", "live", "apply", "make", "body", "dry-run"); other != "" {
-			return usagef("--list only lists: leave %s out", other)
+			return usagef("--list only lists: remove %s", other)
 		}
 	case c.IsSet("make") && other != "":
 		return usagef("--make invents its event and its repository: leave %s out", other)

@@ -98,7 +98,7 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		"a text for a file":               {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
 		"both":                            {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},
 		"made and live":                   {[]string{"--make", "issues", "--live"}, "leave --live out"},
-		"listed and made":                 {[]string{"--list", "--make", "issues"}, "--list only lists: leave --make out"},
+		"listed and made":                 {[]string{"--list", "--make", "issues"}, "--list only lists: remove --make"},
 		"dry and applied":                 {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func sweepOptions(c *cli.Context) (sweeping.Options, error) {
 	case err != nil:
 		return opt, usagef("--only: %w", err)
 	case opt.Plan:
-		return opt, usagef("--matrix finds out what there is to be done: leave --only out")
+		return opt, usagef("--matrix lists all work: remove --only")
 	case c.IsSet("html") && !opt.Repository:
 		return opt, usagef("--html shows the whole repository, of which --only sees nothing: use mergexo status --html FILE")
 	}

@@ -223,7 +223,7 @@ func TestWhatASweepIsAskedForInVain(t *testing.T) {
 		`mergexo: --only: "7,,9": want numbers`:                                                        {"--only", "7,,9"},
 		`mergexo: --only: "-1": want numbers`:                                                          {"--only=-1"},
 		`mergexo: --only: "": want numbers`:                                                            {"--only", ""},
-		`mergexo: --matrix finds out what there is to be done: leave --only out`:                       {"--matrix", "--only", "7"},
+		`mergexo: --matrix lists all work: remove --only`:                                              {"--matrix", "--only", "7"},
 		`mergexo: --html shows the whole repository, of which --only sees nothing: use mergexo status`: {"--html", full, "--only", "7"},
 		`mergexo: --html: /nowhere is not a directory`:                                                 {"--html", "/nowhere/page.html"},
 		`is not a file`:                                       {"--html", filepath.Dir(full)},

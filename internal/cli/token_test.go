@@ -49,7 +49,7 @@ func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
 
 func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	const app = ", or give an App by MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY\n"
+	const app = ", or set MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY for a GitHub App\n"
 	const atTerminal = "no token: run export GITHUB_TOKEN=$(gh auth token)" + app
 	const noEvent = "mergexo: GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"
 	const noRepo = "mergexo: which repository? give --repo OWNER/NAME, or go into a clone whose remote origin is on https://github.com"

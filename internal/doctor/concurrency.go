@@ -60,7 +60,7 @@ func (u use) splitConcurrency(first bool) []Finding {
 	switch {
 	case !first:
 	case whole == nil:
-		out = append(out, warn("have "+fixWhole, "%s: the workflow has no concurrency: the next run's agent starts before this run's work is applied", u.w.path))
+		out = append(out, warn("set "+fixWhole, "%s: the workflow has no concurrency: the next run's agent starts before this run's work is applied", u.w.path))
 	default:
 		out = append(out, u.group(whole, u.at(whole.line)+": concurrency")...)
 		if !u.sortsOut(whole) {
@@ -94,7 +94,7 @@ func (u use) group(c *concurrency, at string) []Finding {
 		fix = fixWhole
 	}
 	if u.cancels(c) {
-		out = append(out, warn("set it to false: the next run handles what the others were for", "%s.cancel-in-progress: a new comment stops a running agent", at))
+		out = append(out, warn("set it to false: the next run handles what the others were for", "%s.cancel-in-progress: a new event stops a running agent", at))
 	}
 	name := func(event string, own expression.Object) string {
 		s, err := expression.Text(c.group, u.context(event, own))
@@ -116,10 +116,18 @@ func (u use) group(c *concurrency, at string) []Finding {
 	return out
 }
 
-// cancels reports whether a new run may cancel the one before it.
+// cancels reports whether a new run may cancel the one before it, whatever event of its workflow starts it.
 func (u use) cancels(c *concurrency) bool {
-	cancel, known, err := expression.Condition(c.cancel, u.context("issue_comment", inConversation(7, person, "User")))
-	return c.cancel != "" && err == nil && (cancel || !known)
+	if c.cancel == "" {
+		return false
+	}
+	return slices.ContainsFunc(sampleEvents, func(o sampleEvent) bool {
+		if !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
+			return false
+		}
+		cancel, known, err := expression.Condition(c.cancel, u.context(o.event, o.make()))
+		return err == nil && (cancel || !known)
+	})
 }
 
 func (u use) context(event string, own expression.Object) expression.Object {

@@ -152,7 +152,11 @@ func TestOtherWays(t *testing.T) {
 			edit("    if: >-", "    x-if: >-")(t, f)
 			edit("        id: mergexo\n", "        id: mergexo\n        if: ${{ github.event_name != 'schedule' && github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork }}\n")(t, f)
 		},
-		"only people of the repository": edit("(github.event.sender.type != 'Bot' ||", "(github.event.comment == null || contains(fromJSON('[\"OWNER\"]'), github.event.comment.author_association)) && (github.event.sender.type != 'Bot' ||"),
+		"only people of the repository":                   edit("(github.event.sender.type != 'Bot' ||", "(github.event.comment == null || contains(fromJSON('[\"OWNER\"]'), github.event.comment.author_association)) && (github.event.sender.type != 'Bot' ||"),
+		"only people of the repository, whatever they do": edit("(github.event.sender.type != 'Bot' ||", "(github.event.sender.type == 'Bot' || github.event_name == 'schedule' || github.event_name == 'workflow_dispatch' || contains(fromJSON('[\"OWNER\", \"MEMBER\"]'), github.event.comment.author_association || github.event.review.author_association || github.event.issue.author_association || github.event.pull_request.author_association)) && (github.event.sender.type != 'Bot' ||"),
+		"forks by their owner":                            edit("github.event.pull_request.head.repo.full_name == github.repository", "github.event.pull_request.head.repo.owner.login == github.repository_owner && github.event.pull_request.head.repo.full_name == github.repository"),
+		"forks by their id":                               edit("github.event.pull_request.head.repo.full_name == github.repository", "github.event.pull_request.head.repo.id == github.event.repository.id"),
+		"a command over lines":                            edit("          signing-key", "          command: |\n            run\n          signing-key"),
 		"a group of words": also(edit(group, "group: ${{ format('{0}-{1}', github.workflow, github.event.pull_request.number || github.event.issue.number) }}"),
 			edit("group: mergexo-${{ matrix.group }}", "group: MergeXO-${{ matrix.group }}")),
 		"permissions of the workflow": func(t *testing.T, f *Facts) {

@@ -14,7 +14,7 @@ func token(e *exam) []Finding {
 	h, f := e.Hub, e.Hub.Facts
 	switch h.State {
 	case HubNoToken:
-		return []Finding{unchecked("the token: not checked, there is none; %s to check what GitHub knows", cmp.Or(h.Fix, "set GITHUB_TOKEN"))}
+		return []Finding{unchecked("the token: none was given; run %s to check the repository on GitHub too", cmp.Or(h.Fix, "export GITHUB_TOKEN=..."))}
 	case HubNoName:
 		return []Finding{unchecked("the token: not checked, %s; set GITHUB_REPOSITORY", h.Why)}
 	case HubRefused, HubHidden:
@@ -117,7 +117,7 @@ func pullRequests(e *exam) []Finding {
 		return []Finding{unchecked("opening pull requests by workflows: not checked: %s", a.Why)}
 	case !a.PullRequests:
 		return []Finding{e.unopened("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
-			"opening pull requests: workflows may not, so work on an issue ends on a branch")}
+			"opening pull requests: workflows are not allowed to, so work on an issue stays on its branch")}
 	}
 	return []Finding{ok("opening pull requests: allowed")}
 }

@@ -26,9 +26,9 @@ func identity(e *exam) []Finding {
 		return []Finding{problem(fix,
 			"%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account", own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))}
 	case given != nil && !named:
-		return []Finding{ok("%s: one account works here; if the workflow's own token did before, %s", e.files(), fix)}
+		return []Finding{ok("%s: MergeXO posts as one account; if the workflow's own token did before, %s", e.files(), fix)}
 	case len(bots) > 0:
 		return []Finding{ok("%s: comments of MergeXO by %s count, besides those of the workflow's token", e.files(), list(bots))}
 	}
-	return []Finding{ok("%s: one account works here, %s", e.files(), workflowBot)}
+	return []Finding{ok("%s: MergeXO posts as one account, %s", e.files(), workflowBot)}
 }

@@ -103,7 +103,7 @@ func (u use) permitted(e *exam) []Finding {
 	at := u.at(p.line) + ": " + where
 	switch {
 	case p.all == "write-all" && u.phase == agentPhase:
-		return []Finding{problem("have "+e.needed(u), "%s: with write-all, %s", at, unprotected)}
+		return []Finding{problem("set "+e.needed(u), "%s: with write-all, %s", at, unprotected)}
 	case p.all == "write-all":
 		return []Finding{warn("list what is needed: "+e.needed(u), "%s: write-all gives the job more than it needs", at)}
 	case u.ownToken() && u.phase != agentPhase:
@@ -135,7 +135,7 @@ func (p *permissions) less(e *exam, u use, at string) []Finding {
 	if len(names) == 0 {
 		return nil
 	}
-	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + e.needed(u)}}
+	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "set " + e.needed(u)}}
 }
 
 // access is what the block grants for a name: none if it is not listed.
@@ -162,7 +162,7 @@ func (p *permissions) more(e *exam, u use, at string) []Finding {
 	}
 	var out []Finding
 	if len(writes) > 0 {
-		out = append(out, problem("have "+e.needed(u), "%s: with %s: write, %s", at, list(writes), unprotected))
+		out = append(out, problem("set "+e.needed(u), "%s: with %s: write, %s", at, list(writes), unprotected))
 	}
 	if len(extra) > 0 {
 		out = append(out, warn("remove it, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra)))
@@ -182,9 +182,9 @@ func (u use) byDefault(e *exam) []Finding {
 	case u.phase == planPhase && actions.Known && !actions.DefaultWrite:
 		return []Finding{ok("%s: its token may only read, which is enough", at)}
 	case u.phase == agentPhase:
-		return []Finding{warn("add "+e.needed(u), "%s: its token gets what the repository's settings give, now and later", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token gets the repository's default permissions, now and later", at)}
 	case !actions.Known:
-		return []Finding{warn("add "+e.needed(u), "%s: its token gets what the repository's settings give, in new repositories only reading", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token gets the repository's default permissions, which are read-only in new repositories", at)}
 	case actions.DefaultWrite:
 		return []Finding{warn("add "+e.needed(u), "%s: its token may write everything, as the repository's settings say", at)}
 	}

@@ -1,6 +1,9 @@
 package doctor
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // phases checks workflows that run the agent in one job and apply its result in another: both must exist, in that order, on
 // separate runners.
@@ -13,6 +16,9 @@ func phases(e *exam) []Finding {
 		case u.phase == agentPhase && slices.ContainsFunc(e.uses, func(v use) bool { return v.j == u.j && v.phase != agentPhase }):
 			out = append(out, problem("give the apply phase a job of its own, with needs: "+u.j.id, "%s: jobs.%s runs the agent and has a token that may write: the split protects nothing", u.at(u.j.line), u.j.id))
 		case u.phase == sweepPhase && e.split(u.w):
+			out = append(out, problem("set `command: run --phase apply` there, as in the workflow that mergexo init --split writes", "%s: jobs.%s runs the agent where a token may write: the split protects nothing", u.at(u.s.line), u.j.id))
+		case u.phase == wholeRun && e.split(u.w) && !strings.Contains(u.s.with["command"], "${{") &&
+			!slices.ContainsFunc(e.uses, func(v use) bool { return v.j == u.j && v.phase == agentPhase }):
 			out = append(out, problem("set `command: run --phase apply` there, as in the workflow that mergexo init --split writes", "%s: jobs.%s runs the agent where a token may write: the split protects nothing", u.at(u.s.line), u.j.id))
 		case u.phase == agentPhase && !slices.ContainsFunc(e.uses, u.handsOver):
 			out = append(out, problem("add a job with needs: "+u.j.id+" and `command: run --phase apply`, as in the workflow that mergexo init --split writes", "%s: nothing applies what jobs.%s hands over", u.at(u.j.line), u.j.id))

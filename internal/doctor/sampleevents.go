@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"strings"
+
 	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
@@ -49,32 +51,38 @@ const (
 	fixForks    = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
 )
 
-func user(login, kind string) expression.Object {
-	return expression.Object{"login": login, "type": kind}
+func user(login, kind string) expression.Open {
+	return expression.Open{"login": login, "type": kind}
 }
 
 // said is a comment or a review with unknown text.
-func said(login, kind string) expression.Object {
-	return expression.Object{"user": user(login, kind), "author_association": "OWNER", "body": expression.Unknown{}, "id": float64(1), "state": "commented"}
+func said(login, kind string) expression.Open {
+	return expression.Open{"user": user(login, kind), "author_association": "OWNER", "body": expression.Unknown{}, "id": float64(1), "state": "commented"}
 }
 
 func event(action, login, kind string, parts expression.Object) expression.Object {
 	parts["action"], parts["sender"] = action, user(login, kind)
-	parts["repository"] = expression.Object{"full_name": here, "fork": false}
+	parts["repository"] = repositoryNamed(here)
 	return expression.Object{"event": parts, "actor": login, "triggering_actor": login}
 }
 
-func pull(number float64, head string) expression.Object {
-	end := func(repo, ref string) expression.Object {
-		return expression.Object{"ref": ref, "repo": expression.Object{"full_name": repo, "fork": repo != here}}
+// repositoryNamed is one of the two. The fork has another owner and another id.
+func repositoryNamed(name string) expression.Open {
+	owner, bare, _ := strings.Cut(name, "/")
+	return expression.Open{"full_name": name, "name": bare, "owner": user(owner, "User"), "id": float64(len(name)), "fork": name != here, "default_branch": "main"}
+}
+
+func pull(number float64, head string) expression.Open {
+	end := func(repo, ref string) expression.Open {
+		return expression.Open{"ref": ref, "repo": repositoryNamed(repo)}
 	}
-	return expression.Object{"number": number, "head": end(head, "agent/greet"), "base": end(here, "main"), "user": user(person, "User"),
+	return expression.Open{"number": number, "head": end(head, "agent/greet"), "base": end(here, "main"), "user": user(person, "User"), "author_association": "OWNER",
 		"draft": false, "state": "open", "merged": false, "labels": expression.Unknown{}}
 }
 
 func inConversation(number float64, login, kind string) expression.Object {
 	o := event("created", login, kind, expression.Object{
-		"issue": expression.Object{"number": number, "pull_request": expression.Object{"url": "x"}, "user": user(person, "User"), "state": "open",
+		"issue": expression.Open{"number": number, "pull_request": expression.Object{"url": "x"}, "user": user(person, "User"), "state": "open",
 			"labels": expression.Unknown{}},
 		"comment": said(login, kind),
 	})
@@ -108,7 +116,7 @@ func endedItem() expression.Object { return ended("agent/small/9-greet", false) 
 func ended(branch string, merged bool) expression.Object {
 	p := pull(7, here)
 	p["state"], p["merged"] = "closed", merged
-	if head, ok := p["head"].(expression.Object); ok {
+	if head, ok := p["head"].(expression.Open); ok {
 		head["ref"] = branch
 	}
 	o := atPull(event("closed", person, "User", expression.Object{"pull_request": p}), 7)
@@ -125,8 +133,8 @@ func closedItem() expression.Object {
 	return o
 }
 
-func issue() expression.Object {
-	return expression.Object{"number": float64(9), "user": user(person, "User"), "state": "open", "labels": expression.Unknown{}}
+func issue() expression.Open {
+	return expression.Open{"number": float64(9), "pull_request": nil, "author_association": "OWNER", "user": user(person, "User"), "state": "open", "labels": expression.Unknown{}}
 }
 
 func onIssue() expression.Object {

@@ -18,7 +18,7 @@ func signing(e *exam) []Finding {
 		asked++
 		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
 			out = append(out, warn("pass the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
-				"%s: jobs.%s uses the workflow's own token without a signing key: other workflows that post what strangers write could pass for MergeXO", u.at(u.s.line), u.j.id))
+				"%s: jobs.%s uses the workflow's own token without a signing key: a comment posted by another workflow could be mistaken for MergeXO's, because both use the same token", u.at(u.s.line), u.j.id))
 		}
 	}
 	switch {

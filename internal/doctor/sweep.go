@@ -27,7 +27,7 @@ func sweepJobs(e *exam) []Finding {
 	}
 	for _, u := range e.uses {
 		if u.phase == wholeRun && swept != "" && u.scheduled() {
-			out = append(out, warn("add to if: `github.event_name != 'schedule'`", "%s: jobs.%s sweeps on the schedule too: it does alone all that jobs.%s finds", u.at(u.j.line), u.j.id, swept))
+			out = append(out, warn("add to if: `github.event_name != 'schedule'`", "%s: jobs.%s also runs the whole sweep on the schedule, so jobs.%s finds nothing left to do", u.at(u.j.line), u.j.id, swept))
 		}
 	}
 	if swept == "" {
@@ -95,7 +95,7 @@ func (e *exam) ofSweep(u use) []Finding {
 			continue
 		}
 		if its, err := expression.Text(v.j.concurrency.group, v.context("issue_comment", inConversation(7, person, "User"))); err == nil && its != own {
-			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs interfere with each other", u.at(c.line), u.j.id))
+			out = append(out, warn("set "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs interfere with each other", u.at(c.line), u.j.id))
 			break
 		}
 	}

@@ -49,8 +49,10 @@ const (
 func forServer(workflow string) string {
 	workflow, rest, cut := strings.Cut(workflow, pagesJob)
 	if cut {
-		_, app, _ := strings.Cut(rest, withApp)
-		workflow = strings.TrimSuffix(workflow, "\n") + "\n" + withApp + app
+		workflow = strings.TrimSuffix(workflow, "\n") + "\n"
+		if _, app, advised := strings.Cut(rest, withApp); advised {
+			workflow += withApp + app
+		}
 	}
 	return onServer.Replace(workflow)
 }

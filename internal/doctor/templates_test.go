@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,15 +31,35 @@ func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 }
 
 func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
-	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Server: true}, {Server: true, Split: true}} {
+	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
 		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
 		assert.True(t, ok)
 		assert.Equal(t, c, got)
+		assert.Equal(t, !c.App, strings.Contains(c.Workflow(), withApp), "whoever has an App needs no advice to have one")
 	}
 	_, ok := Chosen(File{Path: WorkflowPath, Text: "on: push\n"}, File{})
 	assert.False(t, ok, "a workflow of somebody else's")
 	_, ok = Chosen(File{Path: WorkflowPath, Text: "["}, File{})
 	assert.False(t, ok)
+}
+
+// Where a run may write it may also fail to push, and then the work is a file on the runner that the workflow has to save.
+func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
+	for _, c := range []Choice{{}, {Split: true}, {App: true, Split: true}, {Server: true, Split: true}, {Server: true}} {
+		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		require.NoError(t, err)
+		saving := 0
+		for _, u := range usesOf(w) {
+			if u.phase == agentPhase || u.phase == planPhase {
+				continue
+			}
+			assert.True(t, slices.ContainsFunc(u.j.steps, func(s *step) bool {
+				return strings.HasPrefix(s.uses.value, "actions/upload-artifact@") && strings.HasSuffix(s.with["path"], "/mergexo-checkpoint-*.bundle") && s.condition.value == "always()"
+			}), "%+v: %s", c, u.j.id)
+			saving++
+		}
+		assert.Equal(t, 2, saving)
+	}
 }
 
 func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -43,13 +42,8 @@ func HearsPush(files []File, branch string) bool {
 
 func (w *workflow) hearsPush(branch string) bool {
 	return slices.ContainsFunc(w.triggers, func(t trigger) bool {
-		switch {
-		case t.event != "push":
-			return false
-		case t.branches != nil:
-			return branchfilter.Match(t.branches, branch)
-		case t.ignored != nil:
-			return !branchfilter.Match(t.ignored, branch)
+		if t.event != "push" || t.branches != nil || t.ignored != nil {
+			return t.event == "push" && t.lets(branch)
 		}
 		return !slices.Contains(t.filters, "tags") && !slices.Contains(t.filters, "tags-ignore") // which leave out branches
 	})

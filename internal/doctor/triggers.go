@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/branchfilter"
 )
 
 // wanted are the triggers: for each event the types, the level of a missing one, and what follows. Types listed for an
@@ -31,7 +33,7 @@ var wanted = []struct {
 	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready continues only at another event"},
 	{"pull_request", "synchronize", Warning, "MergeXO notices a rewritten branch only at the next event"},
 	{"pull_request", "closed", Warning, "a merged design is implemented only at another event on its issue, and a roadmap continues only with the sweep"},
-	{"workflow_run", "completed", Warning, "failed CI runs start nothing"},
+	{"workflow_run", "completed", Warning, "the end of CI starts nothing: an agent does not hear of a failure, and a merge that waits for checks continues only at the next event or sweep"},
 	{"schedule", "", Warning, "work of a lost trigger waits for the next event"},
 }
 
@@ -45,7 +47,7 @@ func triggers(e *exam) []Finding {
 	var out []Finding
 	var there []string
 	for _, event := range wantedEvents() {
-		if event == "workflow_run" && (!e.readable() || e.Settings.CI == "never") {
+		if event == "workflow_run" && !e.hearsCI() {
 			continue
 		}
 		if f, lacks := e.lacks(event); lacks {
@@ -54,7 +56,45 @@ func triggers(e *exam) []Finding {
 			there = append(there, event)
 		}
 	}
-	return append(orOK(out, "%s: on: %s", e.files(), strings.Join(there, ", ")), e.unknownRuns()...)
+	return slices.Concat(orOK(out, "%s: on: %s", e.files(), strings.Join(there, ", ")), e.unknownRuns(), e.filtered())
+}
+
+// hearsCI says that something follows from the end of CI: the agent gets its failures, or what waits for checks lands.
+func (e *exam) hearsCI() bool {
+	return e.readable() && (e.Settings.CI != "never" || e.Settings.Train || len(e.Settings.RequiredChecks) > 0)
+}
+
+// filtered finds filters that keep events from MergeXO which it needs: the branch of a workflow_run is that of the run that ended,
+// and a pull request that changes no such path starts nothing whatever happens to it.
+// https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows#workflow_run
+func (e *exam) filtered() []Finding {
+	branches := []string{"agent/small/1-example"}
+	if e.Settings.Train {
+		branches = append(branches, trainBranch)
+	}
+	var out []Finding
+	for _, u := range e.jobs() {
+		for _, t := range u.w.triggers {
+			switch {
+			case t.event == "workflow_run" && slices.ContainsFunc(branches, func(b string) bool { return !t.lets(b) }):
+				out = append(out, warn("remove the filter", "%s: on.workflow_run is limited to some branches: the end of CI on those of pull requests and of the merge train starts nothing", u.at(t.line)))
+			case t.event == "pull_request" && (slices.Contains(t.filters, "paths") || slices.Contains(t.filters, "paths-ignore")):
+				out = append(out, warn("remove the filter", "%s: on.pull_request is limited to some paths: MergeXO does not see what happens to other pull requests", u.at(t.line)))
+			}
+		}
+	}
+	return slices.CompactFunc(out, func(a, b Finding) bool { return a.Text == b.Text })
+}
+
+// lets says whether the filters of an event for branches let one through.
+func (t trigger) lets(branch string) bool {
+	switch {
+	case t.branches != nil:
+		return branchfilter.Match(t.branches, branch)
+	case t.ignored != nil:
+		return !branchfilter.Match(t.ignored, branch)
+	}
+	return true
 }
 
 func wantedEvents() []string {
@@ -150,7 +190,7 @@ func example(event string) string {
 
 // unknownRuns finds names in workflow_run that no workflow has: GitHub ignores them silently, so nothing ever starts.
 func (e *exam) unknownRuns() []Finding {
-	if !e.readable() || e.Settings.CI == "never" {
+	if !e.hearsCI() {
 		return nil
 	}
 	var known []string

@@ -37,7 +37,7 @@ var (
 // phaseOf reads the phase of a step from its command; a computed command counts as a whole run.
 func phaseOf(s *step) phase {
 	command := s.with["command"]
-	switch first, _, _ := strings.Cut(strings.TrimSpace(command), " "); {
+	switch first := firstWord(command); {
 	case first == "sweep" && matrixFlag.MatchString(command):
 		return planPhase
 	case first == "sweep":
@@ -93,8 +93,13 @@ func isAction(uses string) bool {
 	return ok && repo == "mergexo" && !strings.HasPrefix(name, ".")
 }
 
+// firstWord is the command of mergexo in the action's input, whose words spaces or line breaks separate.
+func firstWord(command string) string {
+	return append(strings.Fields(command), "")[0]
+}
+
 func answers(command string) bool {
-	first, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	first := firstWord(command)
 	return first == "" || first == "run" || first == "sweep" || strings.Contains(command, "${{")
 }
 

@@ -18,6 +18,9 @@ import (
 // at the top of a context, where it is Unknown: GitHub has more there than anybody lists.
 type Object map[string]any
 
+// Open is an object of which not all is known: a name that is missing is Unknown. What is known to be null is there, as nil.
+type Open map[string]any
+
 // Unknown is the value of what cannot be known before the run.
 type Unknown struct{}
 
@@ -164,7 +167,7 @@ func same(a, b any) bool {
 
 func composite(v any) bool {
 	switch v.(type) {
-	case Object, []any:
+	case Object, Open, []any:
 		return true
 	}
 	return false
@@ -182,20 +185,29 @@ func less(a, b any) bool {
 
 // field finds a name in a value.
 func field(v any, name string) any {
-	o, ok := v.(Object)
-	if !ok {
-		if _, unknown := v.(Unknown); unknown {
-			return v
-		}
-		return nil
-	}
-	if found, ok := o[name]; ok {
+	switch o := v.(type) {
+	case Unknown:
+		return o
+	case Object:
+		found, _ := named(o, name)
 		return found
+	case Open:
+		if found, there := named(Object(o), name); there {
+			return found
+		}
+		return Unknown{}
+	}
+	return nil
+}
+
+func named(o Object, name string) (found any, there bool) {
+	if found, there = o[name]; there {
+		return found, true
 	}
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if strings.EqualFold(key, name) {
-			return o[key]
+			return o[key], true
 		}
 	}
-	return nil
+	return nil, false
 }

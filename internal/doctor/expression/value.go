@@ -80,6 +80,8 @@ func all(v any) any {
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			out = append(out, v[key])
 		}
+	case Open:
+		return Unknown{}
 	case Unknown:
 		return v
 	}
