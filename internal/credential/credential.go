@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Source gives tokens. It is safe for concurrent use.
@@ -19,6 +20,22 @@ type Source interface {
 	Refused(token string) bool
 	// Secrets are all values that nobody may read: what tokens are made with, then every token that Token has given so far, the newest last.
 	Secrets() []string
+}
+
+// Maker is a Source whose tokens are made during the run.
+type Maker interface {
+	// Fresh reports whether a token was made just now. For some seconds GitHub refuses a new one here and there: it is not known yet,
+	// or what it may do is not. https://github.com/octokit/auth-app.js/issues/65
+	Fresh(token string) bool
+}
+
+// FreshPause is how long to wait before a fresh token that was refused is sent again.
+const FreshPause = 3 * time.Second
+
+// IsFresh reports whether a token of s was made just now.
+func IsFresh(s Source, token string) bool {
+	m, makes := s.(Maker)
+	return makes && token != "" && m.Fresh(token)
 }
 
 // Fixed is the Source of a token that was given and cannot be renewed.

@@ -88,6 +88,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 		"primary":                  {reply{200, `{"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded for installation ID 1."}]}`, later}, time.Hour},
 		"primary by 403":           {reply{403, `{"message": "API rate limit exceeded for installation ID 1."}`, later}, time.Hour},
 		"primary without a time":   {reply{200, `{"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}`, nil}, time.Minute},
+		"secondary by GraphQL":     {reply{200, `{"data": null, "errors": [{"message": "You have exceeded a secondary rate limit and have been temporarily blocked from content creation."}]}`, map[string]string{"Retry-After": "600"}}, 10 * time.Minute},
 		"another word for it":      {reply{200, `{"errors": [{"type": "RATE_LIMIT", "message": "API rate limit already exceeded for user ID 1."}]}`, later}, time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {

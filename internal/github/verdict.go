@@ -211,4 +211,8 @@ func hasError(body []byte, is func(graphError) bool) bool {
 	return false
 }
 
-func isLimit(e graphError) bool { return e.kind() == "RATE_LIMITED" || e.kind() == "RATE_LIMIT" }
+// isLimit recognises both kinds of limits. A secondary one has no type:
+// https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
+func isLimit(e graphError) bool {
+	return e.kind() == "RATE_LIMITED" || e.kind() == "RATE_LIMIT" || e.kind() == "" && len(e.Path) == 0 && speaksOfLimit([]byte(e.Message))
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/credential"
 )
 
 const (
@@ -35,6 +36,7 @@ type wire struct {
 	scrub         func(string) string
 	rest, graphql *atomic.Int64
 	worked        atomic.Bool // a token did, once
+	doubts        atomic.Int32
 }
 
 // manner is what a request does to the server: nothing at all, or nothing more when it is sent twice.
@@ -80,7 +82,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.logAttempt(req, a, try, err)
 		v := w.classify(a, err, sent, m)
 		if w.isAPI(req.URL) {
-			v.again = v.again || v.err != nil && v.err.Kind == Unauthorized && w.options.Credential.Refused(token)
+			w.doubt(&v, token)
 			w.remember(v.err)
 		}
 		if v.err == nil {
@@ -104,6 +106,23 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 			v.err.Err = err
 			return nil, v.err
 		}
+	}
+}
+
+// mostDoubts is how often in a run a fresh token is sent again that may not do something: it may be none of its permissions.
+const mostDoubts = 3
+
+// doubt has a request sent again whose token was refused: with another one where there is one, and with the same one where GitHub may
+// not know that one everywhere yet.
+func (w *wire) doubt(v *verdict, token string) {
+	if v.err == nil || v.err.Kind != Unauthorized && !v.err.Lacks {
+		return
+	}
+	switch fresh := credential.IsFresh(w.options.Credential, token); {
+	case fresh && (v.err.Kind == Unauthorized || w.doubts.Add(1) <= mostDoubts):
+		v.again, v.wait = true, max(v.wait, credential.FreshPause)
+	case v.err.Kind == Unauthorized:
+		v.again = v.again || w.options.Credential.Refused(token)
 	}
 }
 

@@ -58,15 +58,18 @@ func (k tokens) create(token string) (wait time.Duration) {
 	return 0
 }
 
-// tooMuch is an error that a client gets that has to wait so long. GraphQL says it with the same status as REST, or with 200:
+// tooMuch is an error that a client gets that has to wait so long. GraphQL says it with the same status as REST, or with
+// 200, as here, and gives the error no type:
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
 type tooMuch time.Duration
 
 func (t tooMuch) Error() string { return contentBlocked }
 
-// writeBlocked refuses a request for the limits on content.
+func (t tooMuch) seconds() string { return strconv.Itoa(int(time.Duration(t) / time.Second)) }
+
+// writeBlocked refuses a request of REST for the limits on content.
 func writeBlocked(w http.ResponseWriter, t tooMuch) {
-	w.Header().Set("Retry-After", strconv.Itoa(int(time.Duration(t)/time.Second)))
+	w.Header().Set("Retry-After", t.seconds())
 	writeFailure(w, &failure{status: http.StatusForbidden, message: contentBlocked})
 }
 

@@ -83,7 +83,9 @@ func (s *Server) graphqlHandler() http.Handler {
 		var much tooMuch
 		switch {
 		case errors.As(err, &much):
-			writeBlocked(w, much)
+			w.Header().Set("Retry-After", much.seconds())
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			_ = json.NewEncoder(w).Encode(map[string]any{"data": nil, "errors": []any{map[string]any{"message": contentBlocked}}}) // the client is gone when this fails
 			return
 		case err != nil:
 			graphqlRefusal(w, http.StatusInternalServerError, err.Error())

@@ -167,6 +167,40 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	}
 }
 
+// newToken is a source whose one token was made just now.
+type newToken struct{ twoTokens }
+
+func (s *newToken) Token(context.Context) (string, error) { return "new", nil }
+func (s *newToken) Fresh(token string) bool               { return token == "new" }
+
+// For some seconds a server may not know a new token. The same one is sent again, after a pause.
+func TestAFreshTokenIsSentAgainAfterAPause(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "basic "+credential.Basic("new"), r.Header.Get("Authorization"))
+		if asked++; asked <= 3 {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+		_, err := io.WriteString(w, pkt("version 2\n")+"0000")
+		assert.NoError(t, err)
+	}))
+	defer server.Close()
+	r, c := relayOf(t, server.URL, Listing, packLimit), clockwork.NewFakeClock()
+	r.clock, r.Credential = c, &newToken{}
+	go func() {
+		for range 3 {
+			if c.BlockUntilContext(t.Context(), 1) != nil {
+				return
+			}
+			c.Advance(credential.FreshPause)
+		}
+	}()
+	assert.Contains(t, talk(t, r, strings.NewReader("0000")), "version 2")
+	assert.Equal(t, 4, asked)
+}
+
 func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
 	for _, kind := range []string{"text/html", "application/x-git-receive-pack-advertisement", "", ";;"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

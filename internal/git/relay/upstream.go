@@ -25,6 +25,7 @@ import (
 const (
 	wholeLimit = 1 << 20 // bytes of a request that has a length; what is more is streamed, as git does (git-config(1), http.postBuffer)
 	redirects  = 5       // that are followed
+	mostWaits  = 3       // for the server to know a fresh token
 	// How long the server may take to say why it refuses something.
 	refusalLimit = 5 * time.Second
 	// The status of a server whose certificate is not good (nginx has it): unlike 502 it does not ask for another try.
@@ -69,11 +70,19 @@ func failedLate(what string, err error) *failure {
 // refs asks the server for what it has. A renamed repository redirects within the same server; git is never redirected itself.
 // The error is a *failure.
 func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
-	target, renewed := r.repository()+r.allowed.refs(), false
+	target, renewed, waits := r.repository()+r.allowed.refs(), false, 0
 	for hop := 0; ; hop++ {
 		answer, token, err := r.ask(ctx, http.MethodGet, target, nil, 0)
 		if err != nil {
 			return nil, r.unable(statusOf(err), err)
+		}
+		if answer.StatusCode == http.StatusUnauthorized && waits < mostWaits && credential.IsFresh(r.Credential, token) {
+			_ = answer.Body.Close() // nothing in it is needed
+			if err := r.pause(ctx, credential.FreshPause); err != nil {
+				return nil, r.unable(statusOf(err), err)
+			}
+			waits++
+			continue
 		}
 		if answer.StatusCode == http.StatusUnauthorized && !renewed && r.Credential.Refused(token) {
 			renewed = true
@@ -97,6 +106,17 @@ func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
 		r.base = strings.TrimSuffix(target, r.allowed.refs())
 		r.mu.Unlock()
 		return answer, nil
+	}
+}
+
+func (r *Relay) pause(ctx context.Context, d time.Duration) error {
+	timer := r.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

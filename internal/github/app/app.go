@@ -60,6 +60,10 @@ type Tokens struct {
 	renew     time.Time           // when a new one is made
 	ends      time.Time           // when the current one expires
 	refused   int
+
+	made         time.Time // when the current one was
+	previous     string    // which is used while the current one is fresh, until it expires; "": none
+	previousEnds time.Time
 }
 
 // New makes the credential of an App. It sends nothing. Errors name the option.
@@ -97,12 +101,12 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 	defer t.mu.Unlock()
 	now := t.now()
 	if t.current != "" && now.Before(t.renew) {
-		return t.current, nil
+		return t.settled(now), nil
 	}
 	err := t.make(ctx)
 	switch {
 	case err == nil:
-		return t.current, nil
+		return t.settled(now), nil
 	case t.current != "" && now.Before(t.ends) && later(err):
 		t.log.WarnContext(ctx, "app_token_not_renewed", "error", err, "holds_until", t.ends.UTC())
 		if t.renew = now.Add(retryAfter); t.renew.After(t.ends) {
@@ -115,6 +119,26 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 		failed.Message += ": the App gets no new token in the middle of this run"
 	}
 	return "", err
+}
+
+// settled is the current token, or the one before it while GitHub may not know the current one everywhere.
+func (t *Tokens) settled(now time.Time) string {
+	if t.previous != "" && t.fresh(now) && now.Before(t.previousEnds.Add(-time.Minute)) {
+		return t.previous
+	}
+	return t.current
+}
+
+func (t *Tokens) fresh(now time.Time) bool { return now.Sub(t.made) < freshFor }
+
+// freshFor is how long GitHub may take to know a new token everywhere: https://github.com/octokit/auth-app.js/issues/168
+const freshFor = 10 * time.Second
+
+// Fresh implements credential.Maker.
+func (t *Tokens) Fresh(token string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return token == t.current && t.fresh(t.now())
 }
 
 // later says that an error may be gone soon.
@@ -154,6 +178,7 @@ func (t *Tokens) make(ctx context.Context) error {
 	}
 	t.known.add(made.Token)
 	now := t.now()
+	t.previous, t.previousEnds, t.made = t.current, t.ends, now
 	t.current, t.ends, t.renew = made.Token, now.Add(made.Life), now.Add(max(made.Life-left, made.Life/2))
 	t.log.InfoContext(ctx, "app_token_made", "installation", t.installed.ID, "repositories", strings.Join(t.reach, " "), "minutes", int(made.Life.Minutes()))
 	return nil
@@ -187,6 +212,9 @@ func (t *Tokens) ask(do func() error) error {
 func (t *Tokens) Refused(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if token == t.previous { // the current one takes its place
+		t.previous = ""
+	}
 	if token == t.current && t.refused < renewals {
 		t.refused++
 		t.current = ""

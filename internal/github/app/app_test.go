@@ -166,9 +166,12 @@ func TestATokenIsRenewedWhenTenMinutesAreLeft(t *testing.T) {
 	h.later(50*time.Minute - time.Second)
 	assert.Equal(t, first, h.token(tokens))
 	h.later(time.Second)
+	assert.Equal(t, first, h.token(tokens), "while GitHub may not know the new one everywhere")
+	assert.EqualValues(t, 3, h.calls.Load(), "where it is installed is known")
+	h.later(10 * time.Second)
 	second := h.token(tokens)
 	assert.NotEqual(t, first, second)
-	assert.EqualValues(t, 3, h.calls.Load(), "where it is installed is known")
+	assert.EqualValues(t, 3, h.calls.Load())
 	assert.Equal(t, []string{first, second}, h.given, "whoever masks them hears of both")
 	secrets := tokens.Secrets()
 	assert.Subset(t, secrets, []string{first, second, h.pkcs1()})
@@ -229,6 +232,8 @@ func TestAClockThatIsOffIsCorrectedOnce(t *testing.T) {
 		h.later(49 * time.Minute)
 		assert.Equal(t, first, h.token(tokens), "%s: how long a token holds is told by GitHub's clock", name)
 		h.later(2 * time.Minute)
+		h.token(tokens) // makes another one
+		h.later(10 * time.Second)
 		assert.NotEqual(t, first, h.token(tokens), name)
 		assert.EqualValues(t, 4, h.calls.Load(), name)
 	}
@@ -279,12 +284,47 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	h = newHub(t)
 	tokens = h.tokens()
 	h.put("POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "Talk"})
+	h.token(tokens)
+	h.later(time.Minute)
 	gateway, err := github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(context.Context, time.Duration) error { return nil }})
 	require.NoError(t, err)
 	h.put("PUT", "/_sandbox/faults", map[string]any{"match": map[string]any{"path": "/api/v3/repos/octo/widgets/issues"}, "status": 401, "times": 1, "body": map[string]any{"message": "Bad credentials"}})
 	_, err = gateway.Comments.Create(t.Context(), widgets, 1, "once")
 	require.NoError(t, err)
 	assert.Len(t, h.given, 2)
+}
+
+// For some seconds GitHub does not know a new token everywhere. Another one would be as new: the same one is sent again.
+func TestAFreshTokenThatIsRefusedIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for refused, message := range map[int]string{401: "Bad credentials", 403: "Resource not accessible by integration"} {
+		h := newHub(t)
+		tokens := h.tokens()
+		h.put("POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "Talk"})
+		var waits []time.Duration
+		gateway, err := github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(_ context.Context, d time.Duration) error {
+			waits = append(waits, d)
+			return nil
+		}})
+		require.NoError(t, err)
+		fault := map[string]any{"match": map[string]any{"path": "/api/v3/repos/octo/widgets/issues"}, "status": refused, "times": 3, "body": map[string]any{"message": message}}
+		h.put("PUT", "/_sandbox/faults", fault)
+		_, err = gateway.Comments.Create(t.Context(), widgets, 1, "once")
+		require.NoError(t, err)
+		assert.Len(t, h.given, 1, "no other one is made")
+		assert.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, waits)
+
+		h.later(time.Minute) // then a refusal is one
+		fault["times"] = 1
+		h.put("PUT", "/_sandbox/faults", fault)
+		_, err = gateway.Comments.Create(t.Context(), widgets, 1, "twice")
+		if refused == 403 {
+			assert.Equal(t, github.Forbidden, github.KindOf(err))
+		} else {
+			require.NoError(t, err)
+			assert.Len(t, h.given, 2)
+		}
+	}
 }
 
 func TestMistakesAreTold(t *testing.T) {
