@@ -142,6 +142,9 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 		if needs := line(header.Get("X-Accepted-Github-Permissions")); needs != "" {
 			e.Fix = lackingFix(needs)
 		}
+		if strings.Contains(message, "Commenting is disabled") {
+			e.Fix = "continue in a new issue or pull request: GitHub takes no more than 2,500 comments"
+		}
 		if strings.Contains(message, "issue is locked") {
 			e.Fix = "unlock the conversation; that of an issue which became a discussion stays closed"
 		}
