@@ -52,6 +52,8 @@ type Thread interface {
 	Checkout() *git.Checkout
 	// Alive is an error where another run may hold the claim of this one for dead.
 	Alive() error
+	// Pause waits so long, as the run waits for GitHub.
+	Pause(ctx context.Context, d time.Duration) error
 	// Reread reads the thread again, and Find looks for an effect in what was read last.
 	Reread(ctx context.Context) error
 	Find(ctx context.Context, e Effect) (Result, bool, error)
@@ -123,14 +125,30 @@ func (Live) Apply(ctx context.Context, t Thread, e Effect) (Result, error) {
 		}
 		entry := e.Entry()
 		t.Logger().Warn("answer_unclear", "kind", entry.Kind, "target", entry.Target, "action_token", entry.Token, "error", err)
-		if err := t.Reread(ctx); err != nil {
-			return r, err
-		}
-		if found, there, err := t.Find(ctx, e); err != nil || there {
+		if found, there, err := seek(ctx, t, e); err != nil || there {
 			if there {
 				note(t, e, found, Present)
 			}
 			return found, err
+		}
+	}
+}
+
+// rests are the pauses before it is looked for again: a reading may come from where a change has not arrived yet.
+// https://github.com/octokit/octokit.js/issues/900
+var rests = []time.Duration{2 * time.Second, 5 * time.Second}
+
+// seek looks for an effect until it is there, or may be taken for not made.
+func seek(ctx context.Context, t Thread, e Effect) (found Result, there bool, err error) {
+	for looks := 0; ; looks++ {
+		if err := t.Reread(ctx); err != nil {
+			return Result{}, false, err
+		}
+		if found, there, err = t.Find(ctx, e); err != nil || there || looks == len(rests) {
+			return found, there, err
+		}
+		if err := t.Pause(ctx, rests[looks]); err != nil {
+			return Result{}, false, err
 		}
 	}
 }

@@ -23,7 +23,9 @@ type fakeThread struct {
 	told    []model.Effect
 	expired error
 	there   bool // what is looked for
+	late    int  // so many readings do not show it yet
 	reads   int
+	waited  time.Duration
 }
 
 func (f *fakeThread) Subject() (model.Repo, int) {
@@ -38,8 +40,9 @@ func (f *fakeThread) ServerNow() time.Time         { return time.Date(2026, 11, 
 func (f *fakeThread) Record(e model.Effect)        { f.told = append(f.told, e) }
 func (f *fakeThread) Logger() *slog.Logger         { return slog.New(slog.DiscardHandler) }
 func (f *fakeThread) Find(context.Context, Effect) (Result, bool, error) {
-	return Result{ID: 7, Present: true}, f.there, nil
+	return Result{ID: 7, Present: true}, f.there && f.reads > f.late, nil
 }
+func (f *fakeThread) Pause(_ context.Context, d time.Duration) error { f.waited += d; return nil }
 
 // answering is an effect whose sendings are answered in turn.
 type answering struct {
@@ -64,21 +67,23 @@ func TestWhatIsSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		as      repeat
 		there   bool
+		late    int
 		answers []error
 		status  string // of the effect in the report; "" for none
 		reads   int
 		err     error
 	}{
-		"at once":                                 {unseen, false, []error{nil}, Applied, 0, nil},
-		"an unclear answer, and it is there":      {unseen, true, []error{unclear}, Present, 1, nil},
-		"an unclear answer, and it is not there":  {unseen, false, []error{unclear, nil}, Applied, 1, nil},
-		"unclear for ever":                        {unseen, false, []error{unclear, unclear, unclear}, "", 2, unclear},
-		"the same twice is the same as once":      {always, false, []error{unclear, unclear, nil}, Applied, 0, nil},
-		"what its caller has to look for":         {never, false, []error{unclear}, "", 0, unclear},
-		"refused, and that is no unclear answer":  {unseen, false, []error{refused}, "", 0, refused},
-		"refused what could be sent again safely": {always, false, []error{refused}, "", 0, refused},
+		"at once":                                 {unseen, false, 0, []error{nil}, Applied, 0, nil},
+		"an unclear answer, and it is there":      {unseen, true, 0, []error{unclear}, Present, 1, nil},
+		"an unclear answer, and it is there late": {unseen, true, 2, []error{unclear}, Present, 3, nil},
+		"an unclear answer, and it is not there":  {unseen, false, 0, []error{unclear, nil}, Applied, 3, nil},
+		"unclear for ever":                        {unseen, false, 0, []error{unclear, unclear, unclear}, "", 6, unclear},
+		"the same twice is the same as once":      {always, false, 0, []error{unclear, unclear, nil}, Applied, 0, nil},
+		"what its caller has to look for":         {never, false, 0, []error{unclear}, "", 0, unclear},
+		"refused, and that is no unclear answer":  {unseen, false, 0, []error{refused}, "", 0, refused},
+		"refused what could be sent again safely": {always, false, 0, []error{refused}, "", 0, refused},
 	} {
-		f := &fakeThread{there: c.there}
+		f := &fakeThread{there: c.there, late: c.late}
 		_, err := Live{}.Apply(t.Context(), f, answering{c.as, &c.answers})
 		assert.Empty(t, c.answers, name)
 		assert.Equal(t, c.reads, f.reads, name)

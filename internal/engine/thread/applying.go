@@ -73,6 +73,9 @@ func (s subject) Subject() (model.Repo, int) { return s.t.Event.Repo, s.t.Event.
 // GitHub is the client of the run.
 func (s subject) GitHub() *github.Client { return s.t.GitHub }
 
+// Pause waits so long, as the run waits for GitHub.
+func (s subject) Pause(ctx context.Context, d time.Duration) error { return s.t.GitHub.Pause(ctx, d) }
+
 // Checkout is the one that the thread has open.
 func (s subject) Checkout() *git.Checkout { return s.t.Checkout }
 
