@@ -94,7 +94,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	defer func() { err = leave(err) }()
+	defer func() { err = paid(out, leave(err)) }()
 	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
 		return model.Outcome{}, err
 	}

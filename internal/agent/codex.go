@@ -108,7 +108,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	defer func() { err = leave(err) }()
+	defer func() { err = paid(out, leave(err)) }()
 	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
 		return model.Outcome{}, err
 	}

@@ -231,6 +231,15 @@ func (p *program) failed(kind Kind, said string, exit int) *Error {
 	return failing(kind, exit, ways[kind], args...)
 }
 
+// paid has the error of a run that ended well, and from whose user nothing can be taken back, know what the run used.
+func paid(out model.Outcome, err error) error {
+	failed := (*Error)(nil)
+	if errors.As(err, &failed) && failed.Kind == Unreturned {
+		failed.Usage, failed.Session = out.Usage, out.Session
+	}
+	return err
+}
+
 // settled gives what a run came to: an outcome, or an error that knows what the run used and by what session it could be
 // continued.
 func settled(out model.Outcome, err error, id string) (model.Outcome, error) {

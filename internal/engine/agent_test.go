@@ -125,6 +125,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	// long says more than a comment can hold, in words that do not compress.
+	"costly": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 1_500_000 }, // in some other unit
 	"long": func(_ model.Request, o *model.Outcome) {
 		noise := make([]byte, 100_000)
 		_, err := rand.Read(noise)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -134,4 +135,22 @@ func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
 	assert.True(t, err == nil || os.IsNotExist(err), "%v", err)
 	assert.Empty(t, entries)
 	assert.Zero(t, w.gate.writes)
+}
+
+// What the agent says may be nothing that can be handed over. Its commits are.
+func TestCommitsAreHandedOverWhoseOutcomeCannotBe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+costly"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	dir := w.prepared(ev)
+	assert.FileExists(t, filepath.Join(dir, "commits.bundle"))
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "usage")
+	kept := strings.Fields(w.bare("for-each-ref", "--format=%(refname)", "refs/heads/mergexo/checkpoint"))
+	require.Len(t, kept, 1)
+	assert.Contains(t, w.bare("log", "--format=%s", kept[0]), "Agent's two")
+	assert.Contains(t, w.conversation(), strings.TrimPrefix(kept[0], "refs/heads/"))
 }

@@ -86,21 +86,32 @@ func cutShort(h handoff.Handoff) handoff.Handoff {
 	return h
 }
 
-// write puts a handoff into its directory, or one that says why it cannot be.
+// write puts a handoff into its directory, or one that says why it cannot be: with the commits, where those are not why.
 func write(ctx context.Context, p *Attempt, h handoff.Handoff) (handoff.Handoff, error) {
+	err := writeOne(ctx, p, h)
+	if !cannotBe(err) {
+		return h, err
+	}
+	bare := handoff.Handoff{
+		Repository: h.Repository, Number: h.Number, Flow: h.Flow, Made: h.Made, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
+		Ended: handoff.Failed, Detail: err.Error(),
+	}
+	if refused := (*handoff.Refusal)(nil); errors.As(err, &refused) {
+		kept := bare
+		kept.Head = h.Head
+		if err := writeOne(ctx, p, kept); !cannotBe(err) {
+			return kept, err
+		}
+	}
+	return bare, writeOne(ctx, p, bare)
+}
+
+func writeOne(ctx context.Context, p *Attempt, h handoff.Handoff) error {
 	// Whatever the agent has put there is not ours.
 	if err := os.RemoveAll(p.Bundle); err != nil {
-		return h, fmt.Errorf("create the handoff directory: %w", err)
+		return fmt.Errorf("create the handoff directory: %w", err)
 	}
-	err := handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
-	if cannotBe(err) {
-		h = handoff.Handoff{
-			Repository: h.Repository, Number: h.Number, Flow: h.Flow, Made: h.Made, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
-			Ended: handoff.Failed, Detail: err.Error(),
-		}
-		err = handoff.Write(p.Bundle, h, nil)
-	}
-	return h, err
+	return handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
 }
 
 // cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
