@@ -271,3 +271,20 @@ func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
 	assert.NotContains(t, w.said(), "evaluates it now")
 	w.quiet()
 }
+
+// GitHub takes no branch with such workflows from the workflow's token. People are told what to do, and it is not tried for ever.
+func TestAForkWhoseWorkflowsNoBranchHasIsTold(t *testing.T) {
+	t.Parallel()
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
+	w.contribute("feature", ".github/workflows/ci.yml", "on: push\n")
+	w.letIn("carol")
+	for range 4 {
+		w.sweep()
+		w.later(time.Hour)
+	}
+	assert.Empty(t, w.at(w.mirror()))
+	assert.Contains(t, w.conversation(), "Merge main into the pull request's branch")
+	said := w.conversation()
+	w.sweep()
+	assert.Equal(t, said, w.conversation())
+}

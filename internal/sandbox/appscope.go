@@ -17,6 +17,12 @@ func (k tokens) ofApp(token string) (t *AppToken, a *App, is bool) {
 	return nil, nil, false
 }
 
+// changesWorkflows tells whether a token may write workflows: that of a workflow never, and that of an App with a permission.
+func (k tokens) changesWorkflows(token string, u *User) bool {
+	t, _, isApp := k.ofApp(token)
+	return u.Login != actionsLogin && (!isApp || t.Permissions.have("workflows=write"))
+}
+
 // reaches tells whether a token may know of a repository at all: that of an App reaches those that it was made for.
 func (k tokens) reaches(token string, r *Repository) bool {
 	t, a, isApp := k.ofApp(token)

@@ -134,9 +134,9 @@ func (s *Server) pusherEnv(r *http.Request, user *User) []string {
 		env = append(env, "SANDBOX_LOGIN="+strings.ToLower(user.Login))
 		token, _ := tokenOf(r)
 		s.mu.Lock()
-		app, _, isApp := s.tokens.ofApp(token)
+		changes := s.tokens.changesWorkflows(token, user)
 		s.mu.Unlock()
-		if user.Login == actionsLogin || isApp && !app.Permissions.have("workflows=write") {
+		if !changes {
 			env = append(env, "SANDBOX_NO_WORKFLOWS=1")
 		}
 	}

@@ -203,6 +203,32 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
 }
 
+// A new ref has to have the workflows that some branch has now, though all of its commits are known. Nor does the merge endpoint
+// take a change of them.
+func TestAWorkflowTokenMakesNoRefWithOldWorkflows(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	old := c.commit("a.txt", "a\n")
+	c.git("push", "-q", "origin", "HEAD:main")
+	c.commit(".github/workflows/ci.yml", "on: push\n")
+	then := strings.TrimSpace(c.git("rev-parse", "HEAD"))
+	c.git("push", "-q", "origin", "HEAD:main")
+	c.commit(".github/workflows/ci.yml", "on: pull_request\n")
+	c.git("push", "-q", "origin", "HEAD:main")
+	c.login = "actions"
+	c.git("push", "-q", "origin", old+":refs/heads/none") // it has no workflow at all
+	out, err := c.try("push", "origin", then+":refs/heads/x")
+	require.Error(t, err)
+	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml`")
+	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
+
+	c.login = "octo"
+	c.branch("y", ".github/workflows/more.yml", "on: push\n")
+	n := w.pull("octo", "y")
+	require.Equal(t, "Resource not accessible by integration", w.as("actions", "PUT", pullPath(n)+"/merge", obj{}).want(403).obj()["message"])
+	w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(200)
+}
+
 // What a pull request brought from a fork is on no branch yet.
 func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
 	w := newTown(t)

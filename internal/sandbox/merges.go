@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,6 +53,11 @@ func mergePull(q *request) (any, error) {
 	}
 	if why := mergeRefusal(q, base, head, in.Method); why != "" {
 		return nil, refuse(why)
+	}
+	token, _ := tokenOf(q.r)
+	if touched, err := q.s.git.run(q.repo, "diff", "--name-only", base+"..."+head, "--", ".github/workflows"); err != nil || touched != "" && !q.s.tokens.changesWorkflows(token, q.user) {
+		// https://github.com/paritytech/parity-processbot/issues/302
+		return nil, cmp.Or(err, error(&failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}))
 	}
 	tip, err := q.s.pulls.mergeTip(i, base, head, &in, q.user)
 	if errors.Is(err, errConflict) {

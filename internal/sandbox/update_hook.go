@@ -58,6 +58,14 @@ done <"$GIT_DIR/sandbox-protection"
 if [ -n "$SANDBOX_NO_WORKFLOWS" ] && [ "$new" != "$zero" ]; then
 	path=$(git log --format= --name-only "$new" --not --branches -- .github/workflows)
 	path=${path%%"$newline"*}
+	# A new ref has to have the workflows of a branch as it is now: https://github.com/actions/checkout/issues/1421
+	if [ -z "$path" ] && [ "$old" = "$zero" ] && tree=$(git rev-parse -q --verify "$new:.github/workflows"); then
+		known=
+		for branch in $(git for-each-ref --format='%(objectname)' refs/heads/); do
+			[ "$tree" != "$(git rev-parse -q --verify "$branch:.github/workflows")" ] || known=1
+		done
+		[ -n "$known" ] || path=$(git ls-tree -r --name-only "$new" .github/workflows | head -n 1)
+	fi
 	if [ -n "$path" ]; then
 		echo "error: refusing to allow a GitHub App to create or update workflow \` + "`$path\\`" + ` without \` + "`workflows\\`" + ` permission" >&2
 		exit 1

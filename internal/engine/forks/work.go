@@ -165,7 +165,12 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		return fetch.Commits(ctx, g.Checkout, at)
 	case "":
 		m.Tip, m.Next = m.Head, ""
-		if _, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))}); err != nil {
+		_, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))})
+		if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Workflow {
+			return &mistake{fmt.Sprintf("GitHub takes no branch from MergeXO's token whose workflows are those of no branch here. Merge %s into the pull request's branch. "+
+				"If the pull request changes workflows, MergeXO needs a GitHub App that may write them", m.Base)}
+		}
+		if err != nil {
 			return err
 		}
 		g.Say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})

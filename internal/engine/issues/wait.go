@@ -188,6 +188,9 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 		if k := p.KeepAside(ctx, head, p.Droppable()...); k.Branch != "" {
 			return k
 		}
+		if k := work.Hide(ctx, p.Work, head); k.Branch != "" {
+			return k
+		}
 	}
 	p.Spare()
 	file := p.BundleFile(head)

@@ -45,14 +45,17 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 	}
 	work := gathered(ctx, w)
 	if work.Hidden {
-		return hide(ctx, w, work.Head)
+		return Hide(ctx, w, work.Head)
 	}
 	return w.Subject.Keep(ctx, work)
 }
 
-// KeepApart brings work to a branch of its own, or else leaves it on the runner.
+// KeepApart brings work to a branch of its own, else to a private ref, or else leaves it on the runner.
 func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
 	k := w.KeepAside(ctx, head, w.Droppable()...)
+	if k.Branch == "" {
+		k = Hide(ctx, w, head)
+	}
 	if k.Branch == "" {
 		w.place().strand(ctx, head)
 	}
@@ -62,9 +65,9 @@ func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
 // SetAside brings what is in the checkout to a branch of its own.
 func (w *Work) SetAside(ctx context.Context) model.Kept { return w.place().setAside(ctx) }
 
-// hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// Hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
-func hide(ctx context.Context, w *Work, head string) model.Kept {
+func Hide(ctx context.Context, w *Work, head string) model.Kept {
 	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
 	file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, head))
 	err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head)
