@@ -77,9 +77,6 @@ func listAllComments(q *request) (any, error) {
 	return paginate(q, cs, q.s.json.comment), nil
 }
 
-// mostComments is how many an issue or a conversation may have: https://github.com/galaxyproject/training-material/issues/4729
-const mostComments = 2_500
-
 func createComment(q *request) (any, error) {
 	var in struct{ Body string }
 	if err := q.decode(&in); err != nil {
@@ -90,9 +87,6 @@ func createComment(q *request) (any, error) {
 	}
 	if err := mayComment(q, q.issue); err != nil {
 		return nil, err
-	}
-	if len(q.issue.Comments) >= mostComments {
-		return nil, &failure{status: http.StatusForbidden, message: "Commenting is disabled on issues with more than 2500 comments"}
 	}
 	c := q.s.world.addComment(q.issue, q.s.world.nextID(), q.user.Login, in.Body, q.s.world.now())
 	q.s.hooks.comment(c, "created", q.user, nil)

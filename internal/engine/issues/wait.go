@@ -188,8 +188,10 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 		if k := p.KeepAside(ctx, head, p.Droppable()...); k.Branch != "" {
 			return k
 		}
-		if k := work.Hide(ctx, p.Work, head); k.Branch != "" {
-			return k
+		if work.Rejected(w.lost) {
+			if k := work.Hide(ctx, p.Work, head); k.Branch != "" {
+				return k
+			}
 		}
 	}
 	p.Spare()

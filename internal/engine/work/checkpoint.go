@@ -52,14 +52,20 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 
 // KeepApart brings work to a branch of its own, else to a private ref, or else leaves it on the runner.
 func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
-	k := w.KeepAside(ctx, head, w.Droppable()...)
-	if k.Branch == "" {
+	k, err := keepAside(ctx, w, head, w.Droppable()...)
+	if Rejected(err) {
 		k = Hide(ctx, w, head)
 	}
 	if k.Branch == "" {
 		w.place().strand(ctx, head)
 	}
 	return k
+}
+
+// Rejected says that the server does not take a push, and will not take it later either.
+func Rejected(err error) bool {
+	rejected := (*git.ErrRejected)(nil)
+	return errors.As(err, &rejected)
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
@@ -140,6 +146,11 @@ func Stale(err error) bool {
 
 // KeepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
 func (w *Work) KeepAside(ctx context.Context, head string, drop ...git.Ref) model.Kept {
+	k, _ := keepAside(ctx, w, head, drop...) // why not is told
+	return k
+}
+
+func keepAside(ctx context.Context, w *Work, head string, drop ...git.Ref) (model.Kept, error) {
 	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head}
 	err := w.Push(ctx, k.Branch, "", head, drop...)
 	if Stale(err) {
@@ -149,10 +160,10 @@ func (w *Work) KeepAside(ctx context.Context, head string, drop ...git.Ref) mode
 		w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 		w.Note("the agent's work could not be pushed to a checkpoint: " + err.Error())
 		w.Spare()
-		return model.Kept{}
+		return model.Kept{}, err
 	}
 	w.Checkpointed(k.Branch, head)
-	return k
+	return k, nil
 }
 
 // leaveOnRunner writes work that no push got through to a file, which people can get at while the runner is there, or where
