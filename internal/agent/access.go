@@ -116,12 +116,12 @@ func (l *link) End() model.Usage {
 
 // believed is the error of a program. That it is at a limit counts only where its provider has said so: what the program runs can
 // write that in its place, and a limit costs no attempt.
-func (l *link) believed(err error, name string) error {
+func (l *link) believed(err error) error {
 	failed := (*Error)(nil)
 	if l.proxy == nil || !errors.As(err, &failed) || failed.Kind != Limit || l.proxy.Limited() {
 		return err
 	}
-	return failing(Model, failed.Exit, "%s says that it is at a limit of its provider, and the provider has said nothing of one", name)
+	return failing(Model, failed.Exit, "%s reported a limit, but its provider sent none (%s)", failed.args...)
 }
 
 // environment adds to a program's environment that it reaches the loopback device directly. Without that, a program that was

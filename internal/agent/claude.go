@@ -107,7 +107,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	out.Usage = atLeast(model.Usage{
 		InputTokens: used.Input + used.Written + used.Cached, OutputTokens: used.Output, CostUSD: since(said.Cost, before.used.CostUSD),
 	}, seen)
-	return settled(out, to.believed(err, a.name), said.ID)
+	return settled(out, to.believed(err), said.ID)
 }
 
 // argv is the command line. Fixed flags follow extra_args, because the last one wins.

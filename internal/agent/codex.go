@@ -128,7 +128,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 		InputTokens:  since(now.used.InputTokens, before.used.InputTokens),
 		OutputTokens: since(now.used.OutputTokens, before.used.OutputTokens),
 	}, seen)
-	return settled(out, to.believed(err, a.name), said.id)
+	return settled(out, to.believed(err), said.id)
 }
 
 // environment is Codex's own. Codex does not pass on the variables that it needs to the commands of its model.

@@ -82,8 +82,12 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 		}
 		if path, ok := existing(one); ok && below(path, covered) {
 			n.Show = append(n.Show, path)
-			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // programs often have their libraries beside them
-				n.Show = append(n.Show, lib)
+			switch whole := filepath.Dir(path); {
+			case filepath.Base(path) != "bin":
+			case strings.Contains(path, "/_tool/"): // the runner's tool cache: a tool has all of its own files beside bin
+				n.Show = append(n.Show, whole)
+			default: // programs often have their libraries beside them
+				n.Show = append(n.Show, filepath.Join(whole, "lib"))
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func replayFlags(c *cli.Context) error {
 			return usagef("--list only lists: remove %s", other)
 		}
 	case c.IsSet("make") && other != "":
-		return usagef("--make invents its event and its repository: leave %s out", other)
+		return usagef("--make invents its event and its repository: remove %s", other)
 	case c.IsSet("make"):
 	case c.IsSet("body"):
 		return usagef("--body is the text of an event that --make makes; see mergexo replay --list")

@@ -96,8 +96,8 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		"a text for an event without one": {[]string{"--make", "workflow_run", "--body", "x"}, "--body: the event workflow_run has no text"},
 		"an empty text":                   {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
 		"a text for a file":               {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
-		"both":                            {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},
-		"made and live":                   {[]string{"--make", "issues", "--live"}, "leave --live out"},
+		"both":                            {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: remove --event"},
+		"made and live":                   {[]string{"--make", "issues", "--live"}, "remove --live"},
 		"listed and made":                 {[]string{"--list", "--make", "issues"}, "--list only lists: remove --make"},
 		"dry and applied":                 {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
 	} {

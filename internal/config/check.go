@@ -88,7 +88,7 @@ func (w *walk) checkReview(s Settings) {
 	if s.Review.Adapter == adapterCommand && s.Reviewer().None() && len(w.problems) == 0 {
 		w.add("review.command", errors.New(needsProgram))
 	}
-	if used := s.Reviewer().Adapter; len(s.Review.Command) > 0 && used != adapterCommand {
+	if used := s.Reviewer().Adapter; len(s.Review.Command) > 0 && slices.Contains([]string{"codex", "claude", "suggestion"}, used) && len(w.problems) == 0 {
 		w.add("review.command", fmt.Errorf("adapter %q runs no command: add adapter = \"command\" here, or remove command", used))
 	}
 	if s.Review.Auto != AutoLabel {

@@ -121,12 +121,16 @@ func (u use) cancels(c *concurrency) bool {
 	if c.cancel == "" {
 		return false
 	}
-	return slices.ContainsFunc(sampleEvents, func(o sampleEvent) bool {
-		if !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
-			return false
-		}
-		cancel, known, err := expression.Condition(c.cancel, u.context(o.event, o.make()))
+	does := func(event string, own expression.Object) bool {
+		cancel, known, err := expression.Condition(c.cancel, u.context(event, own))
 		return err == nil && (cancel || !known)
+	}
+	return slices.ContainsFunc(u.w.triggers, func(t trigger) bool {
+		of := slices.DeleteFunc(slices.Clone(sampleEvents), func(o sampleEvent) bool { return o.event != t.event })
+		if len(of) == 0 { // all that is known of it is its name
+			return does(t.event, expression.Object{"event": expression.Unknown{}})
+		}
+		return slices.ContainsFunc(of, func(o sampleEvent) bool { return does(o.event, o.make()) })
 	})
 }
 

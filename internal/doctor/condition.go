@@ -147,13 +147,13 @@ func (o sampleEvent) nameless() expression.Object {
 	own := o.make()
 	own["actor"], own["triggering_actor"] = expression.Unknown{}, expression.Unknown{}
 	hide := func(v any) {
-		if o, ok := v.(expression.Object); ok {
+		if o, ok := v.(expression.Open); ok {
 			o["login"] = expression.Unknown{}
 		}
 	}
 	if event, ok := own["event"].(expression.Object); ok {
 		hide(event["sender"])
-		if comment, ok := event["comment"].(expression.Object); ok {
+		if comment, ok := event["comment"].(expression.Open); ok {
 			hide(comment["user"])
 		}
 	}

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,11 @@ func token(e *exam) []Finding {
 	h, f := e.Hub, e.Hub.Facts
 	switch h.State {
 	case HubNoToken:
-		return []Finding{unchecked("the token: none was given; run %s to check the repository on GitHub too", cmp.Or(h.Fix, "export GITHUB_TOKEN=..."))}
+		how := "set GITHUB_TOKEN in the env of this step"
+		if h.Fix != "" {
+			how = "run `" + h.Fix + "`"
+		}
+		return []Finding{unchecked("the token: none was given; %s to check the repository on GitHub too", how)}
 	case HubNoName:
 		return []Finding{unchecked("the token: not checked, %s; set GITHUB_REPOSITORY", h.Why)}
 	case HubRefused, HubHidden:

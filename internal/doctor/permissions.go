@@ -182,7 +182,7 @@ func (u use) byDefault(e *exam) []Finding {
 	case u.phase == planPhase && actions.Known && !actions.DefaultWrite:
 		return []Finding{ok("%s: its token may only read, which is enough", at)}
 	case u.phase == agentPhase:
-		return []Finding{warn("add "+e.needed(u), "%s: its token gets the repository's default permissions, now and later", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token gets the repository's default permissions, which may change", at)}
 	case !actions.Known:
 		return []Finding{warn("add "+e.needed(u), "%s: its token gets the repository's default permissions, which are read-only in new repositories", at)}
 	case actions.DefaultWrite:

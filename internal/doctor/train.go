@@ -49,11 +49,16 @@ func (w *workflow) hearsPush(branch string) bool {
 	})
 }
 
+// hasTrain says that CI tests what is to land: by the settings, or since the base demands it of a token that starts CI.
+func (e *exam) hasTrain() bool {
+	demands := func(d model.Demand) bool { return d.Kind == model.DemandChecks }
+	return e.Settings.Train || e.Settings.TrainByRules && e.ownToken() && slices.ContainsFunc(e.Hub.Facts.Demands.List, demands)
+}
+
 // train checks that the repository's own CI can test what the merge train builds.
 func train(e *exam) []Finding {
 	required := e.requiredChecks()
-	byRules := e.Settings.TrainByRules && e.ownToken() && slices.ContainsFunc(e.Hub.Facts.Demands.List, func(d model.Demand) bool { return d.Kind == model.DemandChecks })
-	if !e.Settings.Train && !byRules || len(e.uses) == 0 {
+	if !e.hasTrain() || len(e.uses) == 0 {
 		return nil
 	}
 	var out []Finding

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ var wanted = []struct {
 	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready continues only at another event"},
 	{"pull_request", "synchronize", Warning, "MergeXO notices a rewritten branch only at the next event"},
 	{"pull_request", "closed", Warning, "a merged design is implemented only at another event on its issue, and a roadmap continues only with the sweep"},
-	{"workflow_run", "completed", Warning, "the end of CI starts nothing: an agent does not hear of a failure, and a merge that waits for checks continues only at the next event or sweep"},
+	{"workflow_run", "completed", Warning, "a failed CI run does not reach the agent, and a merge that waits for checks continues only at the next event or sweep"},
 	{"schedule", "", Warning, "work of a lost trigger waits for the next event"},
 }
 
@@ -61,29 +62,52 @@ func triggers(e *exam) []Finding {
 
 // hearsCI says that something follows from the end of CI: the agent gets its failures, or what waits for checks lands.
 func (e *exam) hearsCI() bool {
-	return e.readable() && (e.Settings.CI != "never" || e.Settings.Train || len(e.Settings.RequiredChecks) > 0)
+	if !e.readable() {
+		return false
+	}
+	checks := len(e.requiredChecks()) > 0 && slices.ContainsFunc(Others(e.Workflows), func(o Other) bool { return o.OnCommits })
+	train := e.hasTrain() && slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) })
+	return e.Settings.CI != "never" || checks || train
 }
 
 // filtered finds filters that keep events from MergeXO which it needs: the branch of a workflow_run is that of the run that ended,
 // and a pull request that changes no such path starts nothing whatever happens to it.
 // https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows#workflow_run
 func (e *exam) filtered() []Finding {
-	branches := []string{"agent/small/1-example"}
-	if e.Settings.Train {
-		branches = append(branches, trainBranch)
-	}
 	var out []Finding
-	for _, u := range e.jobs() {
-		for _, t := range u.w.triggers {
-			switch {
-			case t.event == "workflow_run" && slices.ContainsFunc(branches, func(b string) bool { return !t.lets(b) }):
-				out = append(out, warn("remove the filter", "%s: on.workflow_run is limited to some branches: the end of CI on those of pull requests and of the merge train starts nothing", u.at(t.line)))
-			case t.event == "pull_request" && (slices.Contains(t.filters, "paths") || slices.Contains(t.filters, "paths-ignore")):
-				out = append(out, warn("remove the filter", "%s: on.pull_request is limited to some paths: MergeXO does not see what happens to other pull requests", u.at(t.line)))
-			}
+	first, runs := e.all("workflow_run")
+	var left []string
+	for branch, what := range map[string]string{"agent/small/1-example": "the branches of pull requests", trainBranch: "the branches of the merge train"} {
+		lets := slices.ContainsFunc(runs, func(t trigger) bool { return t.lets(branch) })
+		if len(runs) > 0 && !lets && e.hearsCI() && (branch != trainBranch || e.hasTrain()) {
+			left = append(left, what)
 		}
 	}
-	return slices.CompactFunc(out, func(a, b Finding) bool { return a.Text == b.Text })
+	if slices.Sort(left); left != nil {
+		out = append(out, warn("remove the filter, or add these branches", "%s: the branch filter of on.workflow_run leaves out %s: MergeXO does not notice when CI ends there", first, strings.Join(left, " and ")))
+	}
+	first, pulls := e.all("pull_request")
+	whole := slices.ContainsFunc(pulls, func(t trigger) bool {
+		return !slices.Contains(t.filters, "paths") && !slices.Contains(t.filters, "paths-ignore")
+	})
+	if len(pulls) > 0 && !whole {
+		out = append(out, warn("remove the filter", "%s: on.pull_request is limited to some paths: MergeXO does not see what happens to other pull requests", first))
+	}
+	return out
+}
+
+// all are the triggers for an event in the workflows that use the action, and where the first one is.
+func (e *exam) all(event string) (first string, found []trigger) {
+	for _, u := range e.jobs() {
+		for _, t := range u.w.triggers {
+			if t.event != event {
+				continue
+			}
+			first = cmp.Or(first, u.at(t.line))
+			found = append(found, t)
+		}
+	}
+	return first, found
 }
 
 // lets says whether the filters of an event for branches let one through.
@@ -204,7 +228,7 @@ func (e *exam) unknownRuns() []Finding {
 	var out []Finding
 	for _, name := range t.workflows {
 		if !slices.Contains(known, name) {
-			out = append(out, warn("name the workflows whose failures the agent should see", "%s: on.workflow_run names %s, but no workflow has that name", place(e.fileOf("workflow_run"), t.line), quote(name)))
+			out = append(out, warn("name the CI workflows that MergeXO waits for", "%s: on.workflow_run names %s, but no workflow has that name", place(e.fileOf("workflow_run"), t.line), quote(name)))
 		}
 	}
 	return out

@@ -190,6 +190,22 @@ func TestTheTrainGoesOnWhereARequestHasABaseWithoutSettings(t *testing.T) {
 	})
 }
 
+// Whoever takes the settings away switches MergeXO off: nothing lands by others in their place.
+func TestTheTrainStopsWhereItsOwnSettingsAreGone(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "zero\n", "one\n")
+	w.api("octo", "DELETE", w.path("/contents/.github/mergexo.toml"), object{"message": "Off", "branch": "main", "sha": w.bare("rev-parse", "main:.github/mergexo.toml")})
+	before := w.at("main")
+	for branch, sha := range w.trains() {
+		for _, ev := range w.pushed(branch, sha) {
+			_, err := w.engine().Handle(context.Background(), ev)
+			require.ErrorContains(t, err, "main:.github/mergexo.toml")
+		}
+	}
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, "open open", w.badges(numbers...))
+}
+
 // A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
 func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
 	t.Parallel()

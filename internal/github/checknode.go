@@ -1,7 +1,6 @@
 package github
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -21,7 +20,6 @@ type checkNode struct {
 		App         *struct{ Slug string }
 		WorkflowRun *struct {
 			DatabaseID int64 `json:"databaseId"`
-			Event      string
 			Workflow   struct {
 				DatabaseID int64 `json:"databaseId"`
 			}
@@ -49,7 +47,7 @@ func (n *checkNode) check() model.Check {
 	}
 	if n.CheckSuite != nil && n.CheckSuite.WorkflowRun != nil {
 		run := n.CheckSuite.WorkflowRun
-		c.RunID, c.Workflow = run.DatabaseID, fmt.Sprintf("%d %s", run.Workflow.DatabaseID, run.Event)
+		c.RunID, c.Workflow = run.DatabaseID, run.Workflow.DatabaseID
 	}
 	// The end of a run says nothing about which one is newer: an old one may end after the new one began.
 	for _, at := range []*time.Time{n.StartedAt, n.CompletedAt} {

@@ -187,7 +187,7 @@ type Review struct {
 type Check struct {
 	Name     string
 	App      string // slug of the App that made the check run; "" for a commit status
-	Workflow string // the workflow that the check is a job of, and the event that it ran for; "": of none, or the token may not see it
+	Workflow int64  // that the check is a job of; 0: of none, or the token may not see it
 	State    CheckState
 	Required bool   // by the rules of the base branch
 	RunID    int64  // the workflow run that it is part of, where that was asked for; 0: of none

@@ -224,11 +224,11 @@ func (r *Repository) checkWord(name, sha string) string {
 	return word
 }
 
-// source is who reports a check: an App, or a workflow at an event.
+// source is who reports a check: an App, or a workflow.
 func (r *Repository) source(c *CheckRun) string {
 	for _, run := range r.Runs {
 		if run.ID == c.Run {
-			return c.App + " " + run.workflow() + " " + run.Event
+			return c.App + " " + run.workflow()
 		}
 	}
 	return c.App

@@ -102,6 +102,7 @@ func readOnly(fd uintptr, path string, flags uintptr) error {
 
 // build makes the file system what the program is to find.
 func (n Namespace) build() error {
+	syscall.Umask(0o022) // what is made here is for another user
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("part from the file system: %w", err)
 	}
@@ -147,7 +148,11 @@ func (n Namespace) trees() ([]tree, error) {
 		if err != nil {
 			continue // a part of PATH need not be there
 		}
-		if err := readOnly(uintptr(t.fd), "", atEmptyPath); err != nil {
+		err = readOnly(uintptr(t.fd), "", atEmptyPath)
+		if n.Bare && errors.Is(err, syscall.ENOSYS) { // before Linux 5.12; there it is another user, who may not write it
+			err = nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("make %s read-only: %w", dir, err)
 		}
 		all = append(all, t)

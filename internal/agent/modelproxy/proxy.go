@@ -56,6 +56,7 @@ type Proxy struct {
 	mu      sync.Mutex
 	used    model.Usage
 	limited bool
+	asked   bool
 }
 
 // Start serves until End is called.
@@ -109,11 +110,12 @@ func (p *Proxy) Used() model.Usage {
 	return p.used
 }
 
-// Limited reports whether the provider has refused anything because of a limit, its quota or its capacity.
+// Limited reports whether the provider has refused anything because of a limit, its quota or its capacity, or was not asked at all:
+// then the program has another one.
 func (p *Proxy) Limited() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.limited
+	return p.limited || !p.asked
 }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -128,6 +130,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.ContentLength > maxRequest:
 		status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("it has more than %d bytes", maxRequest)
 	default:
+		p.mu.Lock()
+		p.asked = true
+		p.mu.Unlock()
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		p.forward.ServeHTTP(final{w}, r)
 		return
@@ -194,11 +199,14 @@ func (p *Proxy) answer(r *http.Response) error {
 		r.Body = &counted{ReadCloser: r.Body, meter: newMeter(r.Header.Get("Content-Type")), tell: p.add}
 		return nil
 	}
+	if slices.Contains([]int{402, 429, 503, 529}, r.StatusCode) {
+		p.add(&meter{limited: true})
+	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxFailure))
 	if err = errors.Join(err, r.Body.Close()); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if slices.Contains([]int{402, 429, 503, 529}, r.StatusCode) || speaksOfLimit(text) {
+	if refusedForLimit(text) {
 		p.add(&meter{limited: true})
 	}
 	said := p.redact(string(text))

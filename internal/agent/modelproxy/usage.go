@@ -105,10 +105,7 @@ type usage struct {
 
 // note takes up what an event says. The events of one answer count from its beginning.
 func (m *meter) note(text []byte) {
-	if bytes.Contains(text, []byte(`"error"`)) && speaksOfLimit(text) {
-		var event struct{ Type string }
-		m.limited = m.limited || json.Unmarshal(text, &event) == nil && (event.Type == "error" || event.Type == "response.failed")
-	}
+	m.limited = m.limited || bytes.Contains(text, []byte(`"error"`)) && refusedForLimit(text)
 	if !bytes.Contains(text, []byte(`"usage"`)) { // inside a string the quotes would be escaped
 		return
 	}
@@ -129,12 +126,33 @@ func (m *meter) note(text []byte) {
 	}
 }
 
-// limits are the words for it in the errors of both providers, whatever status these have.
-var limits = []string{"rate limit", "rate_limit", "quota", "usage limit", "usage_limit", "at capacity", "overloaded", "credit balance", "out of credits"}
+// What both providers call the errors that only time or money helps against, and how Anthropic's begin that have no name of their own
+// (https://docs.claude.com/en/api/errors, https://platform.openai.com/docs/guides/error-codes). Whatever else a message says may be
+// quoted from the request.
+var (
+	limitNames = []string{"rate_limit", "quota", "usage_limit", "overloaded", "slow_down", "billing"}
+	limitWords = []string{"your credit balance is too low", "you have reached your specified api usage limits"}
+)
 
-func speaksOfLimit(text []byte) bool {
-	lower := strings.ToLower(string(text))
-	return slices.ContainsFunc(limits, func(word string) bool { return strings.Contains(lower, word) })
+// refusedForLimit reads an error: the body of an answer, or an event of one that had begun.
+func refusedForLimit(text []byte) bool {
+	type failure struct{ Type, Code, Message string }
+	var said struct {
+		failure  // an event of OpenAI's
+		Error    failure
+		Response struct{ Error failure }
+	}
+	if json.Unmarshal(text, &said) != nil {
+		return false
+	}
+	for _, one := range []failure{{Code: said.Code}, said.Error, said.Response.Error} {
+		names := strings.ToLower(one.Type + " " + one.Code)
+		begins := func(words string) bool { return strings.HasPrefix(strings.ToLower(one.Message), words) }
+		if slices.ContainsFunc(limitNames, func(name string) bool { return strings.Contains(names, name) }) || slices.ContainsFunc(limitWords, begins) {
+			return true
+		}
+	}
+	return false
 }
 
 func (u usage) sane() bool {

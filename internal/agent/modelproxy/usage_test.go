@@ -93,6 +93,8 @@ func TestALimitIsKnownByTheProvidersWord(t *testing.T) {
 		"no credit":          {whole, 400, `{"error": {"message": "Your credit balance is too low"}}`, true},
 		"in a stream":        {sse, 200, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n", true},
 		"OpenAI's stream":    {sse, 200, "data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"rate_limit_exceeded\"}}}\n\n", true},
+		"OpenAI's own event": {sse, 200, "data: {\"type\":\"error\",\"code\":\"slow_down\",\"error\":null}\n\n", true},
+		"a name quoted back": {whole, 404, `{"type": "error", "error": {"type": "not_found_error", "message": "model: rate_limit"}}`, false},
 		"an answer about it": {sse, 200, "data: {\"type\":\"response.completed\",\"response\":{\"error\":null,\"text\":\"the \\\"error\\\" is a rate limit\"}}\n\n", false},
 		"another error":      {whole, 400, `{"error": {"message": "messages: too many"}}`, false},
 		"a failure":          {whole, 500, `{"error": {}}`, false},

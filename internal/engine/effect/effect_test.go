@@ -87,6 +87,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		_, err := Live{}.Apply(t.Context(), f, answering{c.as, &c.answers})
 		assert.Empty(t, c.answers, name)
 		assert.Equal(t, c.reads, f.reads, name)
+		assert.Equal(t, time.Duration(c.reads/3)*7*time.Second, f.waited, name)
 		if c.err != nil {
 			require.ErrorIs(t, err, c.err, name)
 			assert.Empty(t, f.told, name)

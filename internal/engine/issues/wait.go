@@ -185,13 +185,8 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 		}
 	}
 	if unreachable := (*git.Error)(nil); !errors.As(w.lost, &unreachable) || unreachable.Failure != git.Unreachable {
-		if k := p.KeepAside(ctx, head, p.Droppable()...); k.Branch != "" {
+		if k := p.KeepSomewhere(ctx, head, p.Droppable()...); k.Branch != "" {
 			return k
-		}
-		if work.Rejected(w.lost) {
-			if k := work.Hide(ctx, p.Work, head); k.Branch != "" {
-				return k
-			}
 		}
 	}
 	p.Spare()

@@ -38,6 +38,7 @@ type line struct {
 	begin    func(context.Context, *thread.Thread) error // with the thread of a request
 	holder   string                                      // the name of this run
 	settings config.Settings
+	found    bool // those are settings that somebody has written
 	limits   train.Settings
 
 	manifest train.Manifest // as it is recorded

@@ -94,6 +94,7 @@ func (l *line) configure(ctx context.Context) (err error) {
 		}
 		text, source = file.Text, "the default branch"
 	}
+	l.found = found || l.view.BaseSHA == ""
 	if found {
 		if l.settings, err = config.ParseWithoutAgent(text, source+":"+thread.SettingsPath); err != nil {
 			return err

@@ -50,7 +50,9 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	own := t != nil && t.Event.Number == number
 	if !own {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
-		t.Fallback = &l.settings // its base may be gone, or another one by now: that is told, and holds up nobody
+		if l.found { // its base may be gone, or another one by now: that is told, and holds up nobody
+			t.Fallback = &l.settings
+		}
 	}
 	if !own || l.looked {
 		t.MergeFacts = nil

@@ -42,7 +42,7 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 
 // silenced says why GitHub starts no workflow for the push of a commit, whatever workflows there are; "": it does.
 func silenced(ctx context.Context, l *line, tip string) (string, error) {
-	if testedHere(l) {
+	if required, _ := producible(l); len(required) == 0 || testedHere(l) {
 		return "", nil
 	}
 	message, err := history.Message(ctx, l.home.Checkout, tip)

@@ -45,35 +45,33 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 	}
 	work := gathered(ctx, w)
 	if work.Hidden {
-		return Hide(ctx, w, work.Head)
+		return hide(ctx, w, work.Head)
 	}
 	return w.Subject.Keep(ctx, work)
 }
 
 // KeepApart brings work to a branch of its own, else to a private ref, or else leaves it on the runner.
 func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
-	k, err := keepAside(ctx, w, head, w.Droppable()...)
-	if Rejected(err) {
-		k = Hide(ctx, w, head)
-	}
+	k := w.KeepSomewhere(ctx, head, w.Droppable()...)
 	if k.Branch == "" {
 		w.place().strand(ctx, head)
 	}
 	return k
 }
 
-// Rejected says that the server does not take a push, and will not take it later either.
-func Rejected(err error) bool {
+// barred says that the server takes no branch from this token for the workflows in it. What it refuses for any other reason, such as
+// a secret, is to be on no ref at all.
+func barred(err error) bool {
 	rejected := (*git.ErrRejected)(nil)
-	return errors.As(err, &rejected)
+	return errors.As(err, &rejected) && rejected.Reason == git.Workflow
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
 func (w *Work) SetAside(ctx context.Context) model.Kept { return w.place().setAside(ctx) }
 
-// Hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
-func Hide(ctx context.Context, w *Work, head string) model.Kept {
+func hide(ctx context.Context, w *Work, head string) model.Kept {
 	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
 	file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, head))
 	err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head)
@@ -142,6 +140,15 @@ func (w *Work) Checkpointed(where, head string) {
 func Stale(err error) bool {
 	rejected, rewind := (*git.ErrRejected)(nil), (*git.ErrRewind)(nil)
 	return errors.As(err, &rejected) && rejected.Reason == git.Stale || errors.As(err, &rewind)
+}
+
+// KeepSomewhere is KeepAside, but a private ref has the work where no branch may for its workflows.
+func (w *Work) KeepSomewhere(ctx context.Context, head string, drop ...git.Ref) model.Kept {
+	k, err := keepAside(ctx, w, head, drop...)
+	if barred(err) {
+		k = hide(ctx, w, head)
+	}
+	return k
 }
 
 // KeepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.

@@ -67,7 +67,7 @@ func (c checkout) setAside(ctx context.Context) model.Kept {
 	case work.Head == "":
 		return model.Kept{}
 	case work.Hidden:
-		return Hide(ctx, c.w, work.Head)
+		return hide(ctx, c.w, work.Head)
 	}
 	return c.w.KeepAside(ctx, work.Head)
 }
@@ -80,7 +80,7 @@ func (c checkout) keepBranch(ctx context.Context, ref git.Ref) string {
 	case err != nil:
 		left += ", and could not be kept: " + err.Error()
 	case work.Hidden:
-		k = Hide(ctx, c.w, work.Head)
+		k = hide(ctx, c.w, work.Head)
 	default:
 		k = c.w.KeepAside(ctx, work.Head)
 	}

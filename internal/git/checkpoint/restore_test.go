@@ -203,19 +203,21 @@ func TestRestoreTakesCredentialsOutOfOtherCheckouts(t *testing.T) {
 	temp, top, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
 	withHeader := "[http \"https://github.com/\"]\n\textraheader = " + gittest.Header + "\n"
 	gittest.Write(t, elsewhere, map[string]string{".git/config": withHeader})
-	gittest.Write(t, temp, map[string]string{"git-credentials-77.config": withHeader})
+	gittest.Write(t, temp, map[string]string{"git-credentials-77.config": withHeader, "kept.bundle": "work"})
 	gittest.Write(t, top, map[string]string{
 		"src/.git/config": withHeader + "[core]\n\tbare = false\n", "src/.git/modules/sub/config": withHeader, "octo/client/.git/config": withHeader,
-		"broken/.git/config": "[", "plain/file": "x",
+		"src/example.com/octo/deep/.git/config": withHeader + "[core]\n\tsshCommand = ssh -i " + filepath.Join(temp, "kept.bundle") + "\n",
+		"broken/.git/config":                    "[", "plain/file": "x",
 	})
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(top, "link")))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, ".git"), filepath.Join(top, "plain", ".git")))
 	c := h.Open(top, func(o *git.Options) { o.Temp = temp })
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
 	assert.NotEqual(t, top, c.Dir(), "it works in its own clone")
-	for _, file := range []string{"src/.git/config", "src/.git/modules/sub/config", "octo/client/.git/config"} {
+	for _, file := range []string{"src/.git/config", "src/.git/modules/sub/config", "octo/client/.git/config", "src/example.com/octo/deep/.git/config"} {
 		assert.NotContains(t, gittest.Read(t, top, file), "extraheader", file)
 	}
+	assert.FileExists(t, filepath.Join(temp, "kept.bundle"), "an agent may have named it")
 	assert.Contains(t, gittest.Read(t, top, "src/.git/config"), "bare = false")
 	assert.NoFileExists(t, filepath.Join(temp, "git-credentials-77.config"))
 	assert.Equal(t, withHeader, gittest.Read(t, elsewhere, ".git/config"), "links lead to what is not ours")

@@ -29,7 +29,7 @@ func StripCredentials(ctx context.Context, c *git.Checkout) (left []git.Setting,
 		return nil, err
 	}
 	for _, file := range append(files, c.Config) {
-		if left, err = stripFile(ctx, c, file); err != nil {
+		if left, err = stripFile(ctx, c, file, func(named string) { deleteTemporary(c, named) }); err != nil {
 			return nil, fmt.Errorf("take credentials out of the checkout: %w", err)
 		}
 	}
@@ -51,8 +51,11 @@ func configsOf(gitDir, common string) ([]string, error) {
 	return files, nil
 }
 
-// othersDepth is how far below the workspace other checkouts are looked for: workflows put them into owner/name, or a name.
-const othersDepth = 3
+// Other checkouts are looked for so many directories below the workspace, as with src/github.com/owner/name, and in so many of them.
+const (
+	othersDepth = 6
+	mostOthers  = 50_000
+)
 
 // stripOthers removes them from other checkouts in the workspace, such as one that actions/checkout was given a path for: whatever
 // runs as another user can read those too.
@@ -80,7 +83,7 @@ func stripOthers(ctx context.Context, c *git.Checkout) error {
 
 // othersIn are the git directories in the workspace that are not the checkout's own.
 func othersIn(c *git.Checkout) (dirs []string) {
-	top := filepath.Clean(c.Opt.Workspace)
+	top, looked := filepath.Clean(c.Opt.Workspace), 0
 	_ = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		switch rel, _ := filepath.Rel(top, path); {
 		case err != nil || !entry.IsDir(): // what cannot be listed here has no checkout that this user made
@@ -93,20 +96,25 @@ func othersIn(c *git.Checkout) (dirs []string) {
 		case strings.Count(rel, string(filepath.Separator)) >= othersDepth-1 && rel != ".":
 			return fs.SkipDir
 		}
+		if looked++; looked > mostOthers {
+			c.Opt.Log.Warn("checkouts_not_looked_for", "workspace", top, "directories", looked)
+			return fs.SkipAll
+		}
 		return nil
 	})
 	return dirs
 }
 
-// stripOther removes credentials from a configuration that may be anybody's. One that git cannot read is left as it is, unless it
-// has a secret of ours.
+// stripOther removes credentials from a configuration that may be anybody's: no file that it names is touched. One that git cannot
+// read is left as it is, unless it has a secret of ours.
 func stripOther(ctx context.Context, c *git.Checkout, file string) error {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	if _, err = stripFile(ctx, c, file); err == nil {
-		return nil
+	if _, err = c.ListSettings(ctx, file); err == nil {
+		_, err = stripFile(ctx, c, file, func(string) {})
+		return err
 	}
 	text, readErr := os.ReadFile(file)
 	if readErr != nil || c.Redact(string(text)) != string(text) {
@@ -116,15 +124,15 @@ func stripOther(ctx context.Context, c *git.Checkout, file string) error {
 	return nil
 }
 
-// stripFile returns the settings that are left.
-func stripFile(ctx context.Context, c *git.Checkout, file string) ([]git.Setting, error) {
+// stripFile returns the settings that are left. Of each file with a credential that they name, discard hears.
+func stripFile(ctx context.Context, c *git.Checkout, file string, discard func(file string)) ([]git.Setting, error) {
 	list, err := c.ListSettings(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	changed := false
 	for _, s := range list {
-		change := removalOf(c, s)
+		change := removalOf(s, discard)
 		if change == nil {
 			continue
 		}
@@ -143,9 +151,8 @@ func stripFile(ctx context.Context, c *git.Checkout, file string) ([]git.Setting
 
 var keyFile = regexp.MustCompile(`-i "?([^" ]+)"?`)
 
-// removalOf is the change of configuration that removes a credential; nil for other settings. Files with the credential are
-// deleted if they are in the runner's temporary directory.
-func removalOf(c *git.Checkout, s git.Setting) []string {
+// removalOf is the change of configuration that removes a credential; nil for other settings.
+func removalOf(s git.Setting, discard func(file string)) []string {
 	section, _, _ := strings.Cut(s.Key, ".")
 	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
 	switch {
@@ -155,11 +162,11 @@ func removalOf(c *git.Checkout, s git.Setting) []string {
 		if ok, _ := path.Match("git-credentials-*.config", path.Base(s.Value)); !ok {
 			return nil
 		}
-		deleteTemporary(c, s.Value)
+		discard(s.Value)
 		return []string{"--fixed-value", "--unset-all", s.Key, s.Value}
 	case s.Key == "core.sshcommand":
 		if m := keyFile.FindStringSubmatch(s.Value); m != nil {
-			deleteTemporary(c, m[1])
+			discard(m[1])
 		}
 		return []string{"--unset-all", s.Key}
 	case section == "url" && strings.Contains(s.Key, "@") && strings.Contains(s.Key, "://"):
