@@ -164,6 +164,40 @@ func function(room, name string) string {
 	return at + "." + name
 }
 
+// changes are the functions by which effects are made: those of git's rooms and the methods of GitHub's client that they send with.
+func changes(c calls) map[string]bool {
+	all := map[string]bool{}
+	for name := range c {
+		if !strings.Contains(name, "/internal/engine/effect.") || !strings.HasSuffix(name, ").send") {
+			continue
+		}
+		for called := range c[name] {
+			if strings.HasPrefix(called, module+"/internal/git/") || strings.HasPrefix(called, "("+module+"/internal/github.") {
+				all[called] = true
+			}
+		}
+	}
+	return all
+}
+
+// TestOnlyAnApplierChangesAnything: whatever an effect calls to change something, nothing else of the engine calls. So a dry run
+// cannot change it.
+func TestOnlyAnApplierChangesAnything(t *testing.T) {
+	c := callsOfTheEngine(t)
+	changing := changes(c)
+	assert.Subset(t, slices.Collect(maps.Keys(changing)), []string{
+		module + "/internal/git/transport.Publish", module + "/internal/git/merging.LandLocal", "(" + module + "/internal/github.Pulls).Merge",
+	})
+	for from, called := range c {
+		if strings.Contains(from, "/internal/engine/effect.") {
+			continue
+		}
+		for to := range called {
+			assert.False(t, changing[to], "%s calls %s itself: it has to apply an effect", from, to)
+		}
+	}
+}
+
 // TestDecisionsApplyNothing: what decides returns what is to be done, and an applier does it later.
 func TestDecisionsApplyNothing(t *testing.T) {
 	c := callsOfTheEngine(t)

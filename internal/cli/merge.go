@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -68,8 +69,13 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random, Isolator: self,
 		Secrets: p.secrets.all(),
 	}}
+	e.DryRun(c.Bool("dry-run"))
+	explain := merge.LocalText
+	if c.Bool("dry-run") {
+		explain = merge.LocalDryRunText
+	}
 	rep, err := e.MergeLocal(c.Context, landing.LocalOrder{
-		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,
+		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), Explain: explain, Pause: pause,
 		Holder: holder(), Gone: gone,
 		Checkout: git.LocalOptions{
 			Dir: c.String("checkout"), Temp: w.temp, Scratch: p.scratch, Path: path, Now: w.now, Log: log, Env: withoutSecrets(os.Environ()), Local: c.Bool("local"),

@@ -50,6 +50,16 @@ func TestProgramsReadAMerge(t *testing.T) {
 	assert.Equal(t, []any{[]any{"grep", "-q", "hello", "greeting.txt"}, "passed", 0.0, ""}, []any{tests["command"], tests["result"], tests["exit"], tests["output"]})
 	assert.Equal(t, []any{"nothing", base, "", "planned"}, []any{planned["result"], planned["base"], planned["landed"], planned["tests"].(map[string]any)["result"]})
 	assert.Len(t, planned["tip"], 40)
+	assert.Equal(t, []any{
+		map[string]any{"kind": "push", "target": "fix", "token": effectOf(o, 0)["token"], "status": "applied"},
+		map[string]any{"kind": "merge", "target": "main", "token": effectOf(o, 1)["token"], "status": "applied"},
+	}, o["effects"])
+	for i := range 2 {
+		told := effectOf(planned, i)
+		assert.Equal(t, "planned", told["status"])
+		told["status"] = "applied"
+		assert.Equal(t, effectOf(o, i), told, "the plan has the effects of the merge")
+	}
 
 	again := object(t, y.merge("--branch", "fix", "--base", "main", "--json"))
 	assert.Equal(t, []any{"nothing", tip, tip, "", "", []any{}, nil}, []any{again["result"], again["head"], again["base"], again["tip"], again["landed"], again["commits"], again["tests"]})
@@ -170,4 +180,9 @@ func TestAPersonsMachineIsLeftAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "npm ci\n", string(ran), "pip would install for everybody")
 	assert.FileExists(t, filepath.Join(y.dir, "mine.txt"))
+}
+
+// effectOf is an effect that a report lists.
+func effectOf(report map[string]any, at int) map[string]any {
+	return report["effects"].([]any)[at].(map[string]any)
 }

@@ -67,7 +67,7 @@ func TestMergeByHTTP(t *testing.T) {
 
 func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, more := range [][]string{nil, {"--local"}} {
+	for would, more := range map[string][]string{"would push to fix\nwould merge into main": nil, "would merge into main\nwould move fix": {"--local"}} {
 		y := newYard(t, nil)
 		y.git(y.dir, "branch", "fix", "origin/fix")
 		was, refs := y.checkout(), y.refs()
@@ -76,7 +76,7 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 		assert.Contains(t, got.out, "It would be merged now")
 		assert.Contains(t, got.out, "The tests would run with `grep -q hello greeting.txt`.")
 		assert.Contains(t, got.out, "`Say more`, made from `"+y.origin("fix")[:10]+"`")
-		assert.Contains(t, got.out, "would merge into main\n\nresult: nothing, dry run: fix can be merged into main\n")
+		assert.Contains(t, got.out, would+"\n\nresult: nothing, dry run: fix can be merged into main\n")
 		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
 	}
 	y := newYard(t, nil)

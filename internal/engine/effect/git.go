@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -57,6 +58,38 @@ func (Rewrite) repeats() repeat { return never }
 
 func (r Rewrite) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, transport.Rewrite(ctx, t.Checkout(), r.Branch, r.From, r.To)
+}
+
+// LandHere moves a branch of the checkout itself forward, with the files where it is checked out. As is how reports name it.
+type LandHere struct {
+	Branch, From, To string
+	As               model.Effect
+}
+
+// Entry is As.
+func (l LandHere) Entry() model.Effect { return l.As }
+
+func (LandHere) repeats() repeat { return never }
+
+func (l LandHere) send(ctx context.Context, t Thread) (Result, error) {
+	return Result{}, merging.LandLocal(ctx, t.Checkout(), l.Branch, l.From, l.To)
+}
+
+// MoveHere moves a branch of the checkout itself to the commits that land in place of its own. A checked-out one stays.
+type MoveHere struct {
+	Branch, From, To string
+	Token            string
+}
+
+// Entry names the branch.
+func (m MoveHere) Entry() model.Effect {
+	return model.Effect{Kind: "move", Target: m.Branch, Token: m.Token}
+}
+
+func (MoveHere) repeats() repeat { return never }
+
+func (m MoveHere) send(ctx context.Context, t Thread) (Result, error) {
+	return Result{}, merging.MoveLocal(ctx, t.Checkout(), m.Branch, m.From, m.To)
 }
 
 // PushCar sets a branch of a merge train to the commit that is to be tested, From "" where there is none.

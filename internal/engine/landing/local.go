@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -17,7 +18,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,8 +29,9 @@ type LocalOrder struct {
 	Checkout     git.LocalOptions
 	Branch, Base string // without refs/heads/; no Base: what the clone took for the origin's default branch
 	Strategy     string // "": as the settings of the base branch say
-	DryRun       bool
-	Pause        func(context.Context, time.Duration) error // waits for the lock of the base
+	// Explain says why nothing landed, as the kind of the run has it.
+	Explain func(model.Pull, model.MergeMarker, merge.Failure) string
+	Pause   func(context.Context, time.Duration) error // waits for the lock of the base
 	// Holder names this process in the lock, so that Gone can tell whether the process of another name is over. Gone is
 	// false where that cannot be told, and may be nil.
 	Holder string
@@ -39,20 +40,20 @@ type LocalOrder struct {
 
 // localMerger is one such merge in progress.
 type localMerger struct {
-	*thread.World
-	order    LocalOrder
-	checkout *git.Checkout
-	settings config.Settings
-	way      merge.Way
-	div      history.Divergence
-	made     merging.Merged
-	ran      merge.TestRun
-	asked    string   // what the branch was at
-	tips     []string // where we have moved the branch of the origin since
-	kept     string   // why the branch was not moved, as a note
-	steers   []string // what lands of the files that decide over the repository
-	ended    string   // what the base branch has since
-	rep      *model.Report
+	*thread.Thread // that nobody can write to: it is there for the effects
+	order          LocalOrder
+	way            merge.Way
+	div            history.Divergence
+	made           merging.Merged
+	carries        bool // the branch moves to the result, of which it is not a part
+	lock           *transport.Lock
+	ran            merge.TestRun
+	passed         bool     // and not only planned
+	asked          string   // what the branch was at
+	tips           []string // where we have moved the branch of the origin since
+	kept           string   // why the branch was not moved, as a note
+	steers         []string // what lands of the files that decide over the repository
+	ended          string   // what the base branch has since
 }
 
 // Local builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch; where
@@ -80,7 +81,8 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 	if err != nil {
 		return errors.Join(err, c.Close())
 	}
-	l := &localMerger{World: w, order: order, checkout: c, rep: rep}
+	l := &localMerger{Thread: thread.New(w, model.Event{}, rep, nil), order: order}
+	l.Checkout = c
 	err = l.run(ctx)
 	rep.Calls.Git = c.NetworkCalls()
 	told := l.told()
@@ -149,7 +151,7 @@ func (l *localMerger) run(ctx context.Context) error {
 		if err := l.findMergeBase(ctx); err != nil {
 			return err
 		}
-		if build >= l.settings.Merge.Attempts {
+		if build >= l.Settings.Merge.Attempts {
 			return err
 		}
 	}
@@ -159,79 +161,77 @@ func (l *localMerger) once(ctx context.Context) error {
 	if err := l.prepare(ctx); err != nil {
 		return err
 	}
-	if l.order.DryRun {
-		return l.dryRun(ctx)
-	}
+	lock, land := l.lockThere, l.landThere
 	if l.order.Checkout.Local {
-		if err := l.tests(ctx); err != nil {
-			return err
-		}
-		return l.landHere(ctx)
+		lock, land = l.lockHere, l.landHere
 	}
-	lock, err := l.lock(ctx)
-	if err != nil {
+	if err := lock(ctx); err != nil {
 		return err
 	}
-	err = l.tests(ctx)
+	err := l.tests(ctx)
 	if err == nil {
-		err = l.landThere(ctx, lock)
+		err = land(context.WithoutCancel(ctx))
 	}
-	if err != nil && lock != nil {
-		if err := transport.Unlock(context.WithoutCancel(ctx), l.checkout, lock); err != nil {
+	if ended := (*effect.Ended)(nil); errors.As(err, &ended) {
+		return l.plan(ctx)
+	}
+	if l.lock != nil {
+		if _, err := l.Apply(context.WithoutCancel(ctx), effect.Unlock{Lock: l.lock}); err != nil {
 			l.Log.Warn("lock_left", "base", l.order.Base, "error", err)
 		}
+		l.lock = nil
 	}
 	return err
 }
 
-// lock waits for the lock of the base; nil where the origin keeps none: the leases of the pushes hold without it.
-func (l *localMerger) lock(ctx context.Context) (*transport.Lock, error) {
-	limit := l.settings.Merge.LockTimeout
+// lockHere only looks whether the base of a checkout can move, before tests take their time: git's own locks see to the rest.
+func (l *localMerger) lockHere(ctx context.Context) error {
+	return failureOf(merging.CanLandLocal(ctx, l.Checkout, l.order.Base, l.div.BaseSHA, l.made.Tip), l.way.Strategy)
+}
+
+// lockThere waits for the lock of the base. Where the origin keeps none, the leases of the pushes hold without it.
+func (l *localMerger) lockThere(ctx context.Context) error {
+	limit := l.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		lease := transport.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.settings.Merge.TestTimeout + thread.ClaimMargin)}
-		lock, err := transport.AcquireLock(ctx, l.checkout, l.order.Base, lease)
+		want := effect.Lock{Base: l.order.Base, Lease: transport.Lease{
+			Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.TestTimeout + thread.ClaimMargin),
+		}}
+		taken, err := l.Apply(ctx, want)
 		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
 		if errors.As(err, &locked) && l.order.Gone != nil && l.order.Gone(locked.Holder) {
-			lock, err = transport.TakeOverLock(ctx, l.checkout, locked, lease)
+			want.From = locked
+			taken, err = l.Apply(ctx, want)
 		}
+		l.lock = taken.Lock
 		switch {
 		case err == nil:
-			return lock, nil
+			return nil
 		case errors.As(err, &none):
 			l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
-			return nil, nil
+			return nil
 		case !errors.As(err, &locked) || pause > limit:
-			return nil, failureOf(err, "")
+			return failureOf(err, "")
 		}
 		if err := l.order.Pause(ctx, pause); err != nil {
-			return nil, err
+			return err
 		}
 		limit -= pause
 	}
 }
 
-// dryRun tells what would land, and how it would be tested.
-func (l *localMerger) dryRun(ctx context.Context) error {
-	run, err := testsOf(ctx, l.World, l.checkout, l.settings.Merge, l.order.Base, l.div.BaseSHA, l.made.Tip)
+// plan tells what would land, and how it would be tested, where the applier has ended the run.
+func (l *localMerger) plan(ctx context.Context) (err error) {
+	l.ran, err = testsOf(ctx, l.World, l.Checkout, l.Settings.Merge, l.order.Base, l.div.BaseSHA, l.made.Tip)
 	if err != nil {
 		return err
 	}
-	l.ran = run
-	if l.order.Checkout.Local {
-		if err := merging.CanLandLocal(ctx, l.checkout, l.order.Base, l.div.BaseSHA, l.made.Tip); err != nil {
-			return failureOf(err, l.way.Strategy)
-		}
+	for _, e := range l.moves() {
+		l.note(e, effect.Planned)
 	}
-	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "planned"})
 	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Tests: l.ran, Notes: l.notes(),
 	}))
 	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
-}
-
-// token names the landing of this head on this base.
-func (l *localMerger) token() string {
-	return journal.Token("merge_local", l.order.Base, l.div.BaseSHA, l.div.HeadSHA, l.way.Strategy)
 }
 
 // findMergeBase gets both branches. The base has to have what it had when they were got before.
@@ -239,9 +239,9 @@ func (l *localMerger) findMergeBase(ctx context.Context) error {
 	var div history.Divergence
 	var err error
 	if l.order.Checkout.Local {
-		div, err = merging.LocalMergeBase(ctx, l.checkout, l.order.Base, l.order.Branch)
+		div, err = merging.LocalMergeBase(ctx, l.Checkout, l.order.Base, l.order.Branch)
 	} else {
-		div, err = history.FetchMergeBase(ctx, l.checkout, l.order.Base, "refs/heads/"+l.order.Branch)
+		div, err = history.FetchMergeBase(ctx, l.Checkout, l.order.Base, "refs/heads/"+l.order.Branch)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
 		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
@@ -274,7 +274,7 @@ func (l *localMerger) grown(ctx context.Context, base string) error {
 			return history.Relation(ctx, c, earlier, later)
 		}
 	}
-	relation, err := ask(ctx, l.checkout, was, base)
+	relation, err := ask(ctx, l.Checkout, was, base)
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
@@ -292,7 +292,7 @@ func (l *localMerger) prepare(ctx context.Context) error {
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
-	made, err := merging.Build(ctx, l.checkout, l.what())
+	made, err := merging.Build(ctx, l.Checkout, l.what())
 	if empty := (*merging.ErrEmpty)(nil); errors.As(err, &empty) {
 		return thread.End(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
 	}
@@ -300,25 +300,30 @@ func (l *localMerger) prepare(ctx context.Context) error {
 		return failureOf(err, l.way.Strategy)
 	}
 	l.made = made
-	l.steers, err = steering(ctx, l.checkout, l.settings, l.div.BaseSHA, made.Tip)
+	relation, err := history.Relation(ctx, l.Checkout, l.div.HeadSHA, made.Tip)
+	if err != nil {
+		return err
+	}
+	l.carries = lineage.Decide(relation) != lineage.Pass
+	l.steers, err = steering(ctx, l.Checkout, l.Settings, l.div.BaseSHA, made.Tip)
 	return err
 }
 
 // configure reads the settings off the base branch and chooses the strategy.
 func (l *localMerger) configure(ctx context.Context) error {
-	text, err := history.Blob(ctx, l.checkout, l.div.BaseSHA, thread.SettingsPath)
+	text, err := history.Blob(ctx, l.Checkout, l.div.BaseSHA, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		l.settings = config.Defaults()
+		l.Settings = config.Defaults()
 	case err != nil:
 		return err
 	default:
-		if l.settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+thread.SettingsPath); err != nil {
+		if l.Settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+thread.SettingsPath); err != nil {
 			return err
 		}
 	}
 	pull := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadExists: true}
-	l.way, err = merge.Choose(policyOfMerge(l.settings), pull, model.MergeFacts{}, l.order.Strategy)
+	l.way, err = merge.Choose(policyOfMerge(l.Settings), pull, model.MergeFacts{}, l.order.Strategy)
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
 		return misuse("%s", refusal.Text)
 	}
@@ -340,6 +345,10 @@ func (l *localMerger) what() merging.Request {
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
-	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.div.BaseSHA, l.made.Tip, nil)
+	if err := l.Outside(ctx, "the tests come next"); err != nil {
+		return err
+	}
+	l.ran, err = testTip(ctx, l.World, l.Checkout, l.Settings, l.order.Base, l.div.BaseSHA, l.made.Tip, nil)
+	l.passed = err == nil
 	return err
 }

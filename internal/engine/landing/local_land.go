@@ -6,66 +6,90 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// landHere moves the branches of the checkout: the base first, since it may be in use, and that changes nothing.
+// moveBase and moveHead are the effects of a landing.
+func (l *localMerger) moveBase() effect.Effect {
+	as := model.Effect{Kind: "merge", Target: l.order.Base, Token: journal.Token("merge_local", l.order.Base, l.div.BaseSHA, l.div.HeadSHA, l.way.Strategy)}
+	if l.order.Checkout.Local {
+		return effect.LandHere{Branch: l.order.Base, From: l.div.BaseSHA, To: l.made.Tip, As: as}
+	}
+	move := transport.Update{Branch: l.order.Base, Start: l.div.BaseSHA, SHA: l.made.Tip}
+	if l.lock != nil {
+		move.Drop = []git.Ref{l.lock.Ref()}
+	}
+	return effect.Push{Update: move, As: as}
+}
+
+func (l *localMerger) moveHead() effect.Effect {
+	token := journal.Token("head_local", l.order.Branch, l.div.HeadSHA, l.made.Tip)
+	if l.order.Checkout.Local {
+		return effect.MoveHere{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
+	}
+	return effect.Rewrite{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
+}
+
+// moves are the effects in their order. In a checkout the base goes first, since it may be in use, and that changes nothing. On
+// an origin the head does, as for a pull request.
+func (l *localMerger) moves() []effect.Effect {
+	switch {
+	case !l.carries:
+		return []effect.Effect{l.moveBase()}
+	case l.order.Checkout.Local:
+		return []effect.Effect{l.moveBase(), l.moveHead()}
+	}
+	return []effect.Effect{l.moveHead(), l.moveBase()}
+}
+
+// landHere moves the branches of the checkout.
 func (l *localMerger) landHere(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
-	err := merging.LandLocal(ctx, l.checkout, l.order.Base, l.div.BaseSHA, l.made.Tip)
+	_, err := l.Apply(ctx, l.moveBase())
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
 		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
 	}
 	if err != nil {
 		return failureOf(err, l.way.Strategy)
 	}
-	move := func(ctx context.Context, branch, from, to string) error {
-		return merging.MoveLocal(ctx, l.checkout, branch, from, to)
-	}
-	if err := l.carry(ctx, move); err != nil {
-		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(err.Error()))
+	if l.carries {
+		if _, err := l.Apply(ctx, l.moveHead()); err != nil {
+			l.keepHead(err.Error())
+		}
 	}
 	return l.landed()
 }
 
-// carry moves the branch to the tip, where it is not part of what lands.
-func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, branch, from, to string) error) error {
-	relation, err := history.Relation(ctx, l.checkout, l.div.HeadSHA, l.made.Tip)
-	if err != nil || lineage.Decide(relation) == lineage.Pass {
-		return err
-	}
-	return move(ctx, l.order.Branch, l.div.HeadSHA, l.made.Tip)
+// keepHead notes why the branch is not at the result.
+func (l *localMerger) keepHead(why string) {
+	l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(why))
 }
 
-// moveHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would
+// rewriteHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would
 // bring what was taken away there. Where the origin does not let a branch be moved like that, it stays.
-func (l *localMerger) moveHead(ctx context.Context) error {
-	l.kept = ""
-	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
-		at, err := transport.BranchTip(ctx, l.checkout, l.order.Base)
-		if err == nil && at != l.div.BaseSHA {
-			err = l.baseMoved(at)
-		}
-		if err == nil {
-			err = transport.Rewrite(ctx, l.checkout, branch, from, to)
-		}
-		if err == nil {
-			l.tips = append(l.tips, to)
-		}
+func (l *localMerger) rewriteHead(ctx context.Context) error {
+	at, err := transport.BranchTip(ctx, l.Checkout, l.order.Base)
+	switch {
+	case err != nil:
 		return err
-	})
+	case at != l.div.BaseSHA:
+		return l.baseMoved(at)
+	}
+	_, err = l.Apply(ctx, l.moveHead())
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	if !errors.As(err, &rejected) && !errors.As(err, &unclear) {
+	switch {
+	case err == nil:
+		l.tips = append(l.tips, l.made.Tip)
+		return nil
+	case !errors.As(err, &rejected) && !errors.As(err, &unclear):
 		return err
 	}
-	at, lookErr := transport.BranchTip(ctx, l.checkout, l.order.Branch)
+	at, lookErr := transport.BranchTip(ctx, l.Checkout, l.order.Branch)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
@@ -76,22 +100,21 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	case rejected == nil:
 		return failureOf(err, l.way.Strategy)
 	default:
-		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(rejected.Message))
+		l.keepHead(rejected.Message)
 	}
 	return nil
 }
 
-// landThere moves the branches of the origin: the head first where it is not part of what lands, as for a pull request.
-func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error {
-	ctx = context.WithoutCancel(ctx)
-	if err := l.moveHead(ctx); err != nil {
-		return err
+// landThere moves the branches of the origin, and gives the lock back with the base.
+func (l *localMerger) landThere(ctx context.Context) error {
+	l.kept = ""
+	if l.carries {
+		if err := l.rewriteHead(ctx); err != nil {
+			return err
+		}
 	}
-	order := transport.Update{Branch: l.order.Base, Start: l.div.BaseSHA, SHA: l.made.Tip}
-	if lock != nil {
-		order.Drop = []git.Ref{lock.Ref()}
-	}
-	err := transport.Publish(ctx, l.checkout, order)
+	move := l.moveBase()
+	_, err := l.Apply(ctx, move)
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
@@ -102,11 +125,12 @@ func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error
 	case rejected == nil || rejected.Reason != git.Stale:
 		return failureOf(err, l.way.Strategy)
 	}
-	at, lookErr := transport.BranchTip(ctx, l.checkout, l.order.Base)
+	at, lookErr := transport.BranchTip(ctx, l.Checkout, l.order.Base)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
 	case at == l.made.Tip:
+		l.note(move, effect.Applied)
 		return l.landed()
 	case at == l.div.BaseSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -23,11 +24,11 @@ func (l *localMerger) told() model.Merging {
 	}
 	m.Notes = append(m.Notes, l.notes()...)
 	switch {
-	case l.ran.Argv != nil && l.order.DryRun:
-		m.Tests = testsTold(l.ran, model.TestsPlanned)
-	case l.ran.Argv != nil:
+	case l.ran.Argv != nil && l.passed:
 		m.Tests = testsTold(l.ran, model.TestsPassed)
-	case l.settings.Merge.Tests.None:
+	case l.ran.Argv != nil:
+		m.Tests = testsTold(l.ran, model.TestsPlanned)
+	case l.Settings.Merge.Tests.None:
 		m.Tests = testsTold(l.ran, model.TestsNone)
 	}
 	return m
@@ -56,15 +57,21 @@ func tellFailure(m *model.Merging, f merge.Failure) {
 }
 
 func (l *localMerger) landed() error {
-	l.rep.Result, l.rep.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
-	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "applied"})
-	l.rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
+	l.lock = nil // it went with the move of the base
+	l.Report.Result, l.Report.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
+	l.Report.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
 	m := l.marker()
 	m.Landed = l.made.Tip
 	l.say(merge.DoneText(l.pull(), m, merge.Landing{
 		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: l.notes(),
 	}))
 	return nil
+}
+
+// note takes an effect into the report that no applier has taken.
+func (l *localMerger) note(e effect.Effect, status string) {
+	one := e.Entry()
+	l.Applied(one.Kind, one.Target, one.Token, status)
 }
 
 // notes are what people should know of what lands.
@@ -77,7 +84,7 @@ func (l *localMerger) notes() []string {
 }
 
 func (l *localMerger) say(text string) {
-	l.rep.Said = append(l.rep.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
+	l.Report.Said = append(l.Report.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
 }
 
 // pull and marker are the merge as the texts take it.
@@ -97,14 +104,11 @@ func (l *localMerger) marker() model.MergeMarker {
 func (l *localMerger) explain(ctx context.Context, s *Failure) string {
 	if s.conflict != nil {
 		s.Conflicts = conflictsOf(s.conflict)
-		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.div.BaseSHA, l.div.HeadSHA, s.conflict.Paths); err == nil {
+		if culprits, err := conflicts.Culprits(ctx, l.Checkout, l.div.BaseSHA, l.div.HeadSHA, s.conflict.Paths); err == nil {
 			for _, c := range culprits {
 				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
 			}
 		}
 	}
-	if l.order.DryRun {
-		return merge.LocalDryRunText(l.pull(), l.marker(), s.Failure)
-	}
-	return merge.LocalText(l.pull(), l.marker(), s.Failure)
+	return l.order.Explain(l.pull(), l.marker(), s.Failure)
 }
