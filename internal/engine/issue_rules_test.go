@@ -355,6 +355,26 @@ func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
 	assert.Len(t, w.pulls(), 2)
 }
 
+// TestADesignThatACommandMergesIsImplementedInTheSameRun: a merge with a workflow's token starts no run.
+func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"rebase", "api"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", "[merge]\ntests = \"none\"\nstrategy = \""+strategy+"\"")
+			rep := w.handle(w.label("alice", design))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.number = 3
+			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+			rep = w.command("carol", "/mergexo merge")
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, "merged", w.badge())
+			assert.Equal(t, 2, rep.Number)
+			assert.NotEmpty(t, w.at("agent/impl/2-greet-in-french"))
+		})
+	}
+}
+
 func TestADesignChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// landed is how a look ends in which a request to merge ended: where the pull request has landed, the roadmap that it
-// belongs to goes on in the same run, since a merge by a workflow's token starts none.
+// landed is how a look ends in which a request to merge ended: where the pull request has landed, the design or roadmap that
+// it belongs to goes on in the same run, since a merge by a workflow's token starts none.
 func (p pullTopics) landed(ctx context.Context, ended error) error {
 	if !p.merging.Landed {
 		return ended
@@ -30,10 +30,10 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 	if p.Event.Name != "pull_request" && !p.merging.Landed || pull.State == model.PullOpen && !merged {
 		return 0, nil
 	}
-	if issue := p.designed(); issue != 0 {
-		return issue, nil
-	}
 	if merged {
+		if issue := p.designed(); issue != 0 {
+			return issue, nil
+		}
 		if number := p.planned(); number != 0 {
 			return number, nil
 		}
@@ -41,10 +41,10 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 	return p.itemOf(ctx)
 }
 
-// designed is the issue whose design or roadmap this pull request was merged with just now; 0 for none.
+// designed is the issue whose design or roadmap this pull request has; 0 for none.
 func (p pullTopics) designed() int {
 	t := p.State.Tracked
-	if p.Event.Name != "pull_request" || p.Snap.Pull.State != model.PullMerged || t == nil {
+	if t == nil {
 		return 0
 	}
 	if t.Marker.Flow == string(model.FlowDesign) {
