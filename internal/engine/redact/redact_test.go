@@ -39,6 +39,14 @@ func TestATokenInACommandOfCurlIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAWebTokenIsLeftOut(t *testing.T) {
+	part := base64.RawURLEncoding.EncodeToString
+	token := part([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + part([]byte(`{"sub":"octocat"}`)) + "." + part([]byte(strings.Repeat("sign", 8)))
+	assert.Equal(t, "It printed\n"+hidden+"\nand stopped.", text("It printed\nAuthorization: Bearer "+token+"\nand stopped."))
+	other := part([]byte(`{"u":"octocat","a":"map"}`)) + "." + part([]byte(`{"sub":"octocat"}`)) + "." + part([]byte("sign"))
+	assert.Equal(t, "It printed "+other+".", text("It printed "+other+"."))
+}
+
 func TestTokensAreLeftOutHoweverManyThereAre(t *testing.T) {
 	var many, late strings.Builder
 	for i := range 150 {
