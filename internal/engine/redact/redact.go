@@ -17,8 +17,9 @@ import (
 // shortest is how many bytes a value must have to be taken for a key: less would take words out of sentences.
 const shortest = 8
 
-// keyish are names of variables whose values are nobody's to read.
-var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^|_)pat$`)
+// secretName matches names of variables whose values are nobody's to read. Short words count at the end of a name only, and PWD
+// itself is the directory that a shell is in.
+var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|passphrase|auth(?:[^o]|o[^r]|ori[zs]|$)|cred|private|(?:^|_)(?:pat|pass)(?:_?[0-9]+)?$|_pwd(?:_?[0-9]+)?$`)
 
 // Own are our own secrets, which no commit may hold whatever the settings allow.
 func Own(t *thread.Thread) (secrets [][]byte) {
@@ -34,7 +35,7 @@ func Own(t *thread.Thread) (secrets [][]byte) {
 func private(t *thread.Thread) []string {
 	values := slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings)))
 	for _, name := range t.Settings.Agent.PassEnv {
-		if v, _ := t.Lookup(name); keyish.MatchString(name) {
+		if v, _ := t.Lookup(name); secretName.MatchString(name) {
 			values = append(values, v)
 		}
 	}

@@ -121,5 +121,17 @@ func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
 	} {
 		assert.Equal(t, c.shown, redact.Text(context.Background(), with("DOOR_KEY", c.value), c.said))
 	}
-	assert.Equal(t, "It is opensesame.", redact.Text(context.Background(), with("DOOR", "opensesame"), "It is opensesame."), "no name of a key")
+}
+
+func TestAVariableIsPrivateByItsName(t *testing.T) {
+	t.Parallel()
+	for names, shown := range map[string]string{
+		"API_KEY ACCESS_TOKEN client_secret DB_PASSWORD GIT_PASSWD BASIC_AUTH GCP_CREDS PRIVATE_PEM MY_PAT PAT DB_PASS PASS DB_PASS_2 SMTP_PASS1 MYSQL_PWD mysql_pwd " +
+			"PGPASSWORD GPG_PASSPHRASE PASSPHRASE_OF_GPG GOOGLE_CREDENTIALS CREDENTIALS_JSON AUTHORIZATION OAUTH_HEADER": "It is ***.",
+		"DOOR COMPASS BYPASS PWD OLDPWD PASSED TESTS_PASSED PASSAGE FIRST_PASS_LOG PATH MY_PATH PATTERN PWD_DIR ENCOMPASS AUTHOR GIT_AUTHOR_NAME": "It is opensesame.",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			assert.Equal(t, shown, redact.Text(context.Background(), with(name, "opensesame"), "It is opensesame."), name)
+		}
+	}
 }
