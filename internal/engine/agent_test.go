@@ -256,6 +256,11 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		run("git", "rm", "-q", "testdata/key.txt")
 		run("git", "commit", "-q", "-m", "Without the key")
 	},
+	// spill commits the value of a variable that it was given.
+	"spill": func(_ model.Request, o *model.Outcome) {
+		must(os.WriteFile("settings.txt", []byte("host = db\npassword = "+os.Getenv("DB_PASS")+"\n"), 0o600))
+		o.CommitMessage = "Set the password"
+	},
 	"large": func(_ model.Request, o *model.Outcome) {
 		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
 		o.CommitMessage = "Draw"

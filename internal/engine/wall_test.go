@@ -54,6 +54,29 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 	}
 }
 
+func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
+	t.Parallel()
+	for value, pushed := range map[string]bool{"Kq7-vT2x9": false, "postgres": true, "/run/keys/db-1": true} {
+		w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
+		w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
+		w.env = map[string]string{"DB_PASS": value}
+		w.agent = "spill"
+		w.talk("alice", "Set the password.")
+		rep := w.handle(w.delivery("issue_comment"))
+		if pushed {
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Len(t, w.commits(), 2)
+			continue
+		}
+		assert.Equal(t, model.ReasonSecret, rep.BlockedReason, rep.Reason)
+		assert.Contains(t, rep.Reason, "settings.txt:2: pass_env (the value of DB_PASS)")
+		assert.NotContains(t, rep.Reason, "allow_secrets")
+		assert.NotContains(t, w.readable(rep), value)
+		assert.Len(t, w.commits(), 1)
+		assert.Empty(t, w.stages())
+	}
+}
+
 func TestAPlanShowsNoKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
