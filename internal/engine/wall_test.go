@@ -77,6 +77,21 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 	}
 }
 
+func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
+	t.Parallel()
+	const shown = "\n\nIt works with ***.\n[a line with what looks like a secret was left out]\nThat is all."
+	w := newWorld(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
+	w.env = map[string]string{"DB_PASS": "Kq7-vT2x9"}
+	w.agent = "talkative"
+	w.talk("alice", "Talk.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head), "Talk on"+shown)
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head+"~1"), "Talk"+shown)
+	assert.Contains(t, w.receipt(), "> `removed from the agent's commit messages: secrets`")
+}
+
 func TestAPlanShowsNoKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
