@@ -30,7 +30,7 @@ func (l *localMerger) landHere(ctx context.Context) error {
 		return merging.MoveLocal(ctx, l.checkout, branch, from, to)
 	}
 	if err := l.carry(ctx, move); err != nil {
-		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(err.Error()))
+		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, err)
 	}
 	return l.landed()
 }
@@ -76,7 +76,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	case rejected == nil:
 		return failureOf(err, l.way.Strategy)
 	default:
-		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(rejected.Message))
+		l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, rejected.Message)
 	}
 	return nil
 }
