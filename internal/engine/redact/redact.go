@@ -52,8 +52,8 @@ func (v Value) In(text []byte, fresh []bool) (line int, is bool) {
 // PassEnv is the rule of a Value that the agent was given.
 const PassEnv = "pass_env"
 
-// Values are our own secrets, and those that the agent was given by name. A variable that is named like a secret may hold a word or
-// a path all the same, which commits have as well.
+// Values are our own secrets, and those that the agent was given by name. A variable that is named like a secret may still hold a
+// word or a path, which commits have as well.
 func Values(t *thread.Thread) (all []Value) {
 	add := func(rule, what, secret string, counts func(string) bool) {
 		v := Value{Rule: rule, What: what}
