@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -56,9 +55,7 @@ func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) er
 	findings := doctor.Diagnose(facts)
 	p.exit = doctor.Exit(facts, findings)
 	if c.Bool("json") {
-		enc := json.NewEncoder(p.Out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(struct {
+		return report.Object(p.Out, struct {
 			Repository string           `json:"repository"`
 			Files      string           `json:"files"`
 			Exit       int              `json:"exit"`

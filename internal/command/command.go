@@ -253,7 +253,7 @@ func (c Case) tracked() (Answer, bool) {
 	}
 	for _, g := range c.Gates {
 		if g.Name == "tracked" && !g.Met {
-			return c.reject("Pull request %d is not tracked: %s.", c.Target.Pull.Number, g.Evidence), false
+			return c.reject("Pull request %d is not tracked: %s.", c.Target.Pull.Number, markdown.Plain(g.Evidence)), false
 		}
 	}
 	return Answer{}, true
@@ -263,7 +263,7 @@ func (c Case) tracked() (Answer, bool) {
 func (c Case) goesOn(opened ...model.GateName) string {
 	for _, g := range c.Gates {
 		if !g.Met && !slices.Contains(opened, g.Name) {
-			return "No turn starts yet: " + g.Evidence + "."
+			return "No turn starts yet: " + markdown.Plain(g.Evidence) + "."
 		}
 	}
 	if c.Terminal {

@@ -373,3 +373,22 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		})
 	}
 }
+
+// The name of a branch, of a label or of a check is anybody's.
+func TestAReasonWithWordsOfOthersLinksAndMentionsNothing(t *testing.T) {
+	evidence := `head branch "[free](https://evil.example)&#64;mallory@octo" is not tracked`
+	for _, gate := range []model.GateName{"tracked", "own_branch", "not_paused"} {
+		for _, text := range []string{"retry", "release", "adopt", "unblock", "why"} {
+			c := blocked()
+			if text != "unblock" {
+				c = free()
+			}
+			c.Command, c.State.Tracked, c.Facts = command.Parse("/mergexo " + text)[0], nil, command.Facts{Relation: model.Ahead}
+			c.Gates = []model.Gate{{Name: gate, Evidence: evidence}}
+			said := command.Decide(c).Text
+			assert.NotContains(t, said, "[free](", "%s, %s", gate, text)
+			assert.NotContains(t, said, "&#64;", "%s, %s", gate, text)
+			assert.NotContains(t, said, "@octo", "%s, %s", gate, text)
+		}
+	}
+}

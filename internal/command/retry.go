@@ -12,9 +12,9 @@ func retry(c Case) Answer {
 			continue
 		}
 		if c.State.Block != nil {
-			return c.reject("Pull request %d is %s. `/mergexo unblock` ends the block.", c.Target.Pull.Number, g.Evidence)
+			return c.reject("Pull request %d is %s. `/mergexo unblock` ends the block.", c.Target.Pull.Number, markdown.Plain(g.Evidence))
 		}
-		return c.reject("Nothing can be retried now: %s.", g.Evidence)
+		return c.reject("Nothing can be retried now: %s.", markdown.Plain(g.Evidence))
 	}
 	if c.Status.Pending == 0 && c.Status.Failed == 0 {
 		return c.reject("There is nothing to retry: all feedback on pull request %d is answered.", c.Target.Pull.Number)

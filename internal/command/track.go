@@ -16,7 +16,7 @@ func adopt(c Case) Answer {
 	}
 	for _, g := range c.Gates {
 		if g.Name == "own_branch" && !g.Met {
-			return c.reject("MergeXO cannot work on pull request %d: %s.", pull.Number, g.Evidence)
+			return c.reject("MergeXO cannot work on pull request %d: %s.", pull.Number, markdown.Plain(g.Evidence))
 		}
 	}
 	m := model.PRMarker{

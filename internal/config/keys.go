@@ -69,7 +69,8 @@ var agentKeys = []key[Agent]{
 	set("extra_args", arguments, func(a *Agent) *[]string { return &a.ExtraArgs },
 		"Further arguments for Codex or Claude Code."),
 	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv },
-		"Environment variables that the agent gets besides `PATH`, `HOME`, `LANG` and `TMPDIR`. Names of MergeXO's own credentials and of the model's key are refused."),
+		"Environment variables that the agent gets besides `PATH`, `HOME`, `LANG` and `TMPDIR`. Names of MergeXO's own credentials and of the model's key are refused. "+
+			"A commit with the value of one that is named like a secret is not pushed; see [security](security.md#promises)."),
 	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout },
 		"How long the agent may run each time."),
 	set("test_timeout", duration, func(a *Agent) *timeout { return &a.TestTimeout },

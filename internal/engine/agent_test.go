@@ -256,6 +256,20 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		run("git", "rm", "-q", "testdata/key.txt")
 		run("git", "commit", "-q", "-m", "Without the key")
 	},
+	// spill commits the value of a variable that it was given.
+	"spill": func(_ model.Request, o *model.Outcome) {
+		must(os.WriteFile("settings.txt", []byte("host = db\npassword = "+os.Getenv("DB_PASS")+"\n"), 0o600))
+		o.CommitMessage = "Set the password"
+	},
+	// talkative says in the messages of its commits what it should keep to itself.
+	"talkative": func(_ model.Request, o *model.Outcome) {
+		said := "\n\nIt works with " + os.Getenv("DB_PASS") + ".\ntoken = \"ghp" + "_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"\nThat is all."
+		appendLine("talk.txt", "one")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "Talk"+said)
+		appendLine("talk.txt", "two")
+		o.CommitMessage = "Talk on" + said
+	},
 	"large": func(_ model.Request, o *model.Outcome) {
 		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
 		o.CommitMessage = "Draw"

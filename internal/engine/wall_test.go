@@ -54,6 +54,44 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 	}
 }
 
+func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
+	t.Parallel()
+	for value, pushed := range map[string]bool{"Kq7-vT2x9": false, "postgres": true, "/run/keys/db-1": true} {
+		w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
+		w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
+		w.env = map[string]string{"DB_PASS": value}
+		w.agent = "spill"
+		w.talk("alice", "Set the password.")
+		rep := w.handle(w.delivery("issue_comment"))
+		if pushed {
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Len(t, w.commits(), 2)
+			continue
+		}
+		assert.Equal(t, model.ReasonSecret, rep.BlockedReason, rep.Reason)
+		assert.Contains(t, rep.Reason, "settings.txt:2: pass_env (the value of DB_PASS)")
+		assert.NotContains(t, rep.Reason, "allow_secrets")
+		assert.NotContains(t, w.readable(rep), value)
+		assert.Len(t, w.commits(), 1)
+		assert.Empty(t, w.stages())
+	}
+}
+
+func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
+	t.Parallel()
+	const shown = "\n\nIt works with ***.\n[a line with what looks like a secret was left out]\nThat is all."
+	w := newWorld(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
+	w.env = map[string]string{"DB_PASS": "Kq7-vT2x9"}
+	w.agent = "talkative"
+	w.talk("alice", "Talk.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head), "Talk on"+shown)
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head+"~1"), "Talk"+shown)
+	assert.Contains(t, w.receipt(), "> `removed from the agent's commit messages: secrets`")
+}
+
 func TestAPlanShowsNoKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -170,7 +170,7 @@ func count(format string, n int) string {
 // said quotes an evaluation line by line, without markup, mentions or disguised links.
 func said(reason string) string {
 	const most = 50
-	plain := strings.NewReplacer(`\`, `\\`, "&", "&amp;", "[", `\[`, "~", `\~`)
+	plain := strings.NewReplacer(`\`, `\\`, "~", `\~`)
 	var lines []string
 	for line := range strings.Lines(reason) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {

@@ -2,6 +2,7 @@ package leak
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -328,4 +329,14 @@ func numbered(token string) bool {
 	head, _, _ := strings.Cut(token, ".")
 	id, err := base64.RawURLEncoding.DecodeString(head)
 	return err == nil && len(id) >= 17 && strings.Trim(string(id), "0123456789") == ""
+}
+
+// webToken reports whether the first part of a JSON web token is a header of one.
+func webToken(token string) bool {
+	head, _, _ := strings.Cut(token, ".")
+	text, err := base64.RawURLEncoding.DecodeString(head)
+	var header struct {
+		Alg, Typ *string
+	}
+	return err == nil && json.Unmarshal(text, &header) == nil && (header.Alg != nil || header.Typ != nil)
 }

@@ -368,6 +368,34 @@ func TestOfTwoThatOverlapTheCertainOneCounts(t *testing.T) {
 	}
 }
 
+func TestAWebTokenIsKnownByItsHeader(t *testing.T) {
+	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
+	payload, sign := part(`{"sub":"1234567890","name":"Jo"}`), "x9Z_"+strings.Repeat("aB3-", 9)
+	for header, is := range map[string]bool{
+		`{"alg":"HS256","typ":"JWT"}`:      true,
+		`{ "typ": "JWT", "kid": "a" }`:     true,
+		`{"kid":"???>>>~~~","alg":"none"}`: true, // with - and _ in base64
+		`{"1":2,"alg":"HS256"}`:            true,
+		`{"u":"octocat","a":"cjf8"}`:       false,
+		`{"algorithm":"HS256","v":1}`:      false,
+		`{"alg":"HS256","typ":"JWT"`:       false,
+	} {
+		token := part(header) + "." + payload + "." + sign
+		for _, path := range []string{"a.md", "web/package-lock.json"} {
+			found := scan(t, leak.Piece{Path: path, Line: 1, Text: []byte("I got " + token + ", it says.\n")})
+			if !is {
+				assert.Empty(t, found, header)
+				continue
+			}
+			require.Len(t, found, 1, header)
+			assert.Equal(t, "jwt", found[0].Rule)
+			assert.True(t, found[0].Certain)
+			assertRedacted(t, token, found[0])
+		}
+		assert.Empty(t, scan(t, leak.Piece{Path: "a.md", Line: 1, Text: []byte(part(header) + "\n")}), "a header alone")
+	}
+}
+
 func FuzzScan(f *testing.F) {
 	for _, s := range secrets() {
 		f.Add("a.txt", []byte("\nkey = \""+s.text+"\"\n"), false, uint8(1))

@@ -1,6 +1,7 @@
 package leak
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,15 @@ var standIns = sync.OnceValue(func() *strings.Replacer {
 // references mark places where a program inserts the password, and prefixes of hashed or encrypted passwords.
 var references = strings.Fields("${ $( {{ }} <% %> %( %s %v %d %q %w #{ ... *** ●● •• … ENC[ !vault AES256 $2a$ $2b$ $2y$ $argon2 $scrypt $pbkdf2 $5$ $6$ $1$ {SSHA} pbkdf2 op:// vault: env: file: arn: " +
 	"process.env os.environ getenv( environ[ secrets. vars. env.")
+
+// address matches a path, the name of a file or host, and a URL.
+var address = regexp.MustCompile(`^(?:/[A-Za-z_.-]+/|\.{1,2}/|~/|[A-Za-z]:\\)|://|\.[a-z]{2,5}$`)
+
+// Plausible reports whether a value that is said to be a secret can be one: it has 8 bytes, and is no plain word, path, address or
+// placeholder. What is longer than those are is one anyway.
+func Plausible(value string) bool {
+	return len(value) > 200 || len(value) >= 8 && kinds(value) >= 2 && !address.MatchString(value) && looksReal(value, 5)
+}
 
 // looksReal reports whether a value cannot be a placeholder: without common placeholder words, it has at least that many
 // letters and digits left, of two kinds, and not just repetitions.

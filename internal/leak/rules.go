@@ -27,6 +27,9 @@ import (
 // (https://docs.discord.com/developers/reference#authentication). Its keywords are how one to nine and any digit begin there.
 //
 // telegram-token: https://core.telegram.org/bots/api#authorizing-your-bot
+//
+// jwt: its first part says what it is (https://datatracker.ietf.org/doc/html/rfc7519#section-5), so that it is a secret wherever it
+// stands. gitleaks looks at letters only.
 const ours = `
 [[rules]]
 id = "github-app-token"
@@ -72,6 +75,13 @@ entropy = 4
 keywords = [":aa"]
 
 [[rules]]
+id = "jwt"
+description = "Found a JSON web token, which logs in to a service."
+regex = '''\bey[AIJ][0-9a-zA-Z_-]{10,}\.[0-9a-zA-Z_-]{10,}\.[0-9a-zA-Z_-]*'''
+entropy = 3
+keywords = ["eya", "eyi", "eyj"]
+
+[[rules]]
 id = "private-key"
 description = "Found a private key, which compromises what it encrypts or signs."
 keywords = ["-----begin"]
@@ -111,6 +121,7 @@ var beyond = map[string]more{
 	"aws-secret-access-key": {find: awsSecret},
 	"password-literal":      {find: passwordLiteral, vague: true},
 	"discord-bot-token":     {check: numbered},
+	"jwt":                   {check: webToken},
 }
 
 // generic is the rule for random-looking values assigned to names like "key" or "token".

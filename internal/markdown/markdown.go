@@ -5,6 +5,7 @@ package markdown
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -32,10 +33,19 @@ func Cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-// Plain makes a sentence of ours safe that has words of others in it, and leaves its addresses links.
+// Plain makes a sentence of ours safe, on one line, that has words of others in it: it links nothing but addresses, mentions nobody,
+// and shows character references as they are written. It is no input for another Plain.
 func Plain(s string) string {
-	return strings.NewReplacer("<", "&lt;", "@", "@\u200b", "`", "'", "*", `\*`).Replace(s)
+	return plainly.Replace(reference.ReplaceAllString(lineEnd.ReplaceAllString(s, " "), "&amp;$1"))
 }
+
+var (
+	lineEnd = regexp.MustCompile(`[ \t]*[\r\n]+[ \t]*`)
+	// reference matches what shows as another character: https://spec.commonmark.org/0.31.2/#entity-and-numeric-character-references
+	reference = regexp.MustCompile(`&(#[0-9]+;|#[xX][0-9A-Fa-f]+;|[A-Za-z][A-Za-z0-9]*;)`)
+	// plainly takes apart the middle of a link and the beginning of a definition for one.
+	plainly = strings.NewReplacer("<", "&lt;", "@", "@"+gap, "`", "'", "*", `\*`, "](", `]\(`, "]:", `]\:`)
+)
 
 // Restore is the command that restores a branch's old head, safe to paste into a shell.
 func Restore(branch, now, old string) string {

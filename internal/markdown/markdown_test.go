@@ -5,6 +5,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	gmtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 )
@@ -62,12 +67,48 @@ func TestTextOfOthersMeansNothing(t *testing.T) {
 	assert.Equal(t, "`a 'b' @c`", markdown.Inline("a `b`\n @c"))
 	assert.Equal(t, "", markdown.Inline(" \n"))
 	assert.Equal(t, "&lt;b> @\u200bocto 'x' \\* https://u", markdown.Plain("<b> @octo `x` * https://u"))
+	assert.Equal(t, `a &amp;#64;b [x]\(y) [z]\: & https://u?a=1&b=2`, markdown.Plain("a &#64;b\n [x](y) [z]: & https://u?a=1&b=2"))
 	assert.Equal(t, `a \| b`, markdown.Cell("a |\nb"))
 	assert.Equal(t, "````text\n```\n````", markdown.Quote("```\n"))
 	long := markdown.Quote(strings.Repeat("x", 5000) + "end")
 	assert.Contains(t, long, "[...]x")
 	assert.Contains(t, long, "end\n```")
 	assert.Less(t, len(long), 4100)
+}
+
+// shown is what a reader sees of Markdown, and the links and images in it that have a text of their own.
+func shown(said string) (text string, linked []string) {
+	source := []byte(said)
+	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(gmtext.NewReader(source))
+	var b strings.Builder
+	_ = ast.Walk(root, func(n ast.Node, enters bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.Link, *ast.Image, *ast.RawHTML, *ast.HTMLBlock:
+			linked = append(linked, n.Kind().String())
+		case *ast.Text:
+			if enters {
+				b.Write(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(source))))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String(), linked
+}
+
+func TestASentenceWithWordsOfOthersLinksAndMentionsNothing(t *testing.T) {
+	for _, words := range []string{
+		"see [here](https://evil.example)", "![x](https://evil.example/p.png)", `\[here\](https://evil.example)`, `\\[here\\](https://evil.example)`, "[here][x]\n\n[x]: https://evil.example",
+		"[a[b](https://evil.example)](https://evil.example)", "[here]\\](https://evil.example)", "<a href=x>y</a>", "<https://evil.example>", "&#91;here&#93;(https://evil.example)",
+		"@octo", "&#64;octo", "&#x40;octo", "&#X0040;octo", "&commat;octo", `\&#64;octo`, "&amp;#64;octo", "&#38;#64;octo", "`@octo`", "a\n@octo",
+	} {
+		for _, sentence := range []string{words, "The check failed: " + words, "> " + words} {
+			text, linked := shown("[ours](https://ours.example) " + markdown.Plain(sentence) + ".")
+			assert.Equal(t, []string{"Link", "Link"}, linked, "%q", sentence) // ours, once at each end
+			assert.NotRegexp(t, `@[A-Za-z0-9]`, text, "%q", sentence)
+			_, linked = shown(markdown.Plain(sentence))
+			assert.Empty(t, linked, "%q", sentence)
+		}
+	}
 }
 
 func TestAnOldHeadIsPutBackByALineForAShell(t *testing.T) {

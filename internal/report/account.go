@@ -27,10 +27,7 @@ func Account(w io.Writer, r model.Report) error {
 	}
 	planned(&b, r.Effects)
 	decided(&b, r, i)
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write account: %w", err)
-	}
-	return nil
+	return text(w, b.String())
 }
 
 // planned lists what a dry run would have done.

@@ -27,18 +27,15 @@ func Annotate(w io.Writer, level, message string) error {
 	return command(w, level, cut(plain(message), annotationLimit))
 }
 
-// Complaint writes the last line of a run that failed: "mergexo: " and the first line of text. The other lines follow, each after
+// Complaint writes the last line of a run that failed: "mergexo: " and the first line of what is said. The other lines follow, each after
 // "| ", so that none can be mistaken for a workflow command: the runner skips blanks before one.
-func Complaint(w io.Writer, text string) error {
-	first, rest, _ := strings.Cut(plain(strings.TrimSpace(text)), "\n")
+func Complaint(w io.Writer, said string) error {
+	first, rest, _ := strings.Cut(plain(strings.TrimSpace(said)), "\n")
 	out := inkOf(w).in(red, "mergexo:") + " " + first + "\n"
 	if rest != "" {
 		out += indent(rest, "  | ") + "\n"
 	}
-	if _, err := io.WriteString(w, out); err != nil {
-		return fmt.Errorf("write complaint: %w", err)
-	}
-	return nil
+	return text(w, out)
 }
 
 func command(w io.Writer, name, message string) error {

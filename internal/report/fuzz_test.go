@@ -34,6 +34,13 @@ func FuzzNothingForeignIsObeyed(f *testing.F) {
 		require.NoError(t, JSON(&out, r))
 		Logger(&out, slog.LevelInfo, true).Info("event", "text", s, s, "key")
 		require.NoError(t, Complaint(&out, s))
+		gates := []model.Gate{{Name: "tests", Evidence: s}}
+		status := model.Status{Number: 7, Title: s, Branch: s, Block: &model.Blocked{Reason: s}, Need: &model.Need{Number: 7, Next: s, Reason: s, URL: s}, Delegates: []string{s}}
+		require.NoError(t, Why(&out, status, "It waits: "+s+"\n- "+s+"\n"+s, gates, gates, true))
+		require.NoError(t, Statuses(&out, []model.Status{status}, []model.Need{*status.Need}))
+		require.NoError(t, Trains(&out, []model.Train{{Base: s, Trouble: s, Cars: []model.TrainCar{{Number: 1, Why: s}}}}))
+		require.NoError(t, Findings(&out, s))
+		require.NoError(t, History(&out, []model.LogEntry{{What: s, By: s, Why: s, URL: s}}))
 		c := NewConsole(&out, true, func() string { return "0123456789abcdef" })
 		fence := c.Foreign()
 		_, err := fence.Write([]byte(s))

@@ -33,20 +33,17 @@ func SweepAccount(w io.Writer, b model.Board, all []model.Report) error {
 		if r.Number != 0 {
 			count[r.Result]++
 		}
-		if _, err := fmt.Fprintf(w, "%s\n\n", inkOf(w).in(strong, "== "+subject(r))); err != nil {
-			return fmt.Errorf("write account: %w", err)
+		if err := text(w, inkOf(w).in(strong, "== "+subject(r))+"\n\n"); err != nil {
+			return err
 		}
 		if err := Account(w, r); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return fmt.Errorf("write account: %w", err)
+		if err := text(w, "\n"); err != nil {
+			return err
 		}
 	}
-	if _, err := fmt.Fprintln(w, whole(b, count, all)); err != nil {
-		return fmt.Errorf("write account: %w", err)
-	}
-	return nil
+	return text(w, whole(b, count, all)+"\n")
 }
 
 func subject(r model.Report) string {

@@ -99,7 +99,7 @@ func Issue(w io.Writer, i model.BoardIssue, step string) error {
 // Why writes why a turn or a merge starts or does not: because, which is Markdown of ours, then what waits for a person and who
 // are delegates. The conditions follow where all is set; else only their number does.
 func Why(w io.Writer, s model.Status, because string, turns, merges []model.Gate, all bool) error {
-	if err := text(w, fmt.Sprintf("#%d: %s\n", s.Number, plain(html.UnescapeString(flat(because))))); err != nil {
+	if err := text(w, fmt.Sprintf("#%d: %s\n", s.Number, plain(html.UnescapeString(unescaped.Replace(flat(because)))))); err != nil {
 		return err
 	}
 	if err := delegates(w, []model.Status{s}); err != nil {
@@ -132,6 +132,9 @@ func Why(w io.Writer, s model.Status, because string, turns, merges []model.Gate
 	}
 	return nil
 }
+
+// unescaped takes back what markdown.Plain does.
+var unescaped = strings.NewReplacer("@\u200b", "@", `\*`, "*", `]\(`, "](", `]\:`, "]:")
 
 // delegates writes who may have pull requests merged.
 func delegates(w io.Writer, all []model.Status) error {
@@ -189,8 +192,9 @@ func dash(s string) string {
 	return s
 }
 
+// text writes lines for people. It is where what others wrote ends up, so the runner obeys nothing in it.
 func text(w io.Writer, s string) error {
-	if _, err := io.WriteString(w, s); err != nil {
+	if _, err := io.WriteString(w, unobeyed(s)); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

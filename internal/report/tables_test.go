@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -64,4 +66,11 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, Object(&b, map[string]any{"pull_requests": standings}))
 	golden.File(t, "standings.json", b.String())
+}
+
+func TestATerminalShowsWordsOfOthersAsTheyAre(t *testing.T) {
+	var b bytes.Buffer
+	words := "[repo] track \"agent/**\" [x](y) [z]: @octo &#64; <b>"
+	require.NoError(t, Why(&b, model.Status{Number: 9}, "**No turn starts here**: "+markdown.Plain(words)+".", nil, nil, false))
+	assert.Equal(t, "#9: No turn starts here: "+words+".\n", b.String())
 }

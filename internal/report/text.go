@@ -33,6 +33,16 @@ func plain(s string) string {
 	return strings.ReplaceAll(s, "##[", "## [")
 }
 
+// leading matches what begins a workflow command: colons at the beginning of a line, or behind blanks.
+var leading = regexp.MustCompile(`(?m)((?:^|\r)[\s\v\p{Z}\x{85}]*)::`)
+
+// unobeyed breaks up workflow commands, in the new form and in the old one.
+//
+// https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+func unobeyed(s string) string {
+	return strings.ReplaceAll(leading.ReplaceAllString(s, "${1}: :"), "##[", "## [")
+}
+
 // reorders reports whether r changes the direction of the text around it or cannot be seen, so that a reader would be
 // shown something else than what is there (CVE-2021-42574). The zero-width joiner stays: emoji and scripts need it.
 func reorders(r rune) bool {

@@ -265,7 +265,7 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if dirty {
-		if head, _, err = commits.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
+		if head, _, err = commits.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, m.Reason)); err != nil {
 			return "", err
 		}
 	}

@@ -67,7 +67,7 @@ func (l *localMerger) landHere(ctx context.Context) error {
 
 // keepHead notes why the branch is not at the result.
 func (l *localMerger) keepHead(why string) {
-	l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, markdown.Plain(why))
+	l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, why)
 }
 
 // rewriteHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would

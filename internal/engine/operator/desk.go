@@ -213,7 +213,7 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	case errors.Is(err, thread.ErrIdentity):
 		return nil, fmt.Sprintf("This account cannot work on pull request %d.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case errors.As(err, &stop) && stop.Result == model.ResultNothing:
-		return nil, fmt.Sprintf("MergeXO does not work on #%d: %s.", number, stop.Reason), nil
+		return nil, fmt.Sprintf("MergeXO does not work on #%d: %s.", number, markdown.Plain(stop.Reason)), nil
 	case github.KindOf(err) == github.Invalid:
 		return nil, fmt.Sprintf("MergeXO cannot work on pull request %d.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case err != nil:

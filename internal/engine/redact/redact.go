@@ -2,7 +2,9 @@
 package redact
 
 import (
+	"bytes"
 	"context"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,26 +19,76 @@ import (
 // shortest is how many bytes a value must have to be taken for a key: less would take words out of sentences.
 const shortest = 8
 
-// keyish are names of variables whose values are nobody's to read.
-var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^|_)pat$`)
+// secretName matches names of variables whose values are nobody's to read. Short words count at the end of a name only, and PWD
+// itself is the directory that a shell is in.
+var secretName = regexp.MustCompile(`(?i)key|token|secret|passw|passphrase|auth(?:[^o]|o[^r]|ori[zs]|$)|cred|private|(?:^|_)(?:pat|pass)(?:_?[0-9]+)?$|_pwd(?:_?[0-9]+)?$`)
 
-// Own are our own secrets, which no commit may hold whatever the settings allow.
-func Own(t *thread.Thread) (secrets [][]byte) {
-	for _, v := range thread.Hidden(t.World) {
-		if len(v) >= shortest {
-			secrets = append(secrets, []byte(v))
+// Value is what no commit may hold, whatever the settings allow.
+type Value struct {
+	Rule, What string // as a finding names it, without the value
+	ways       [][]byte
+}
+
+// In is the line, from 0 on, where the value is in a text, and any of it is new: in lines that fresh says; nil are all.
+func (v Value) In(text []byte, fresh []bool) (line int, is bool) {
+	newline := []byte("\n")
+	for _, way := range v.ways {
+		line := 0
+		for from := 0; ; from++ {
+			i := bytes.Index(text[from:], way)
+			if i < 0 {
+				break
+			}
+			line += bytes.Count(text[from:from+i], newline)
+			from += i
+			if last := line + bytes.Count(way, newline); fresh == nil || slices.Contains(fresh[min(line, len(fresh)):min(last+1, len(fresh))], true) {
+				return line, true
+			}
 		}
 	}
-	return secrets
+	return 0, false
+}
+
+// PassEnv is the rule of a Value that the agent was given.
+const PassEnv = "pass_env"
+
+// Values are our own secrets, and those that the agent was given by name. A variable that is named like a secret may still hold a
+// word or a path, which commits have as well.
+func Values(t *thread.Thread) (all []Value) {
+	add := func(rule, what, secret string, counts func(string) bool) {
+		v := Value{Rule: rule, What: what}
+		for _, way := range written(secret) {
+			if counts(way) {
+				v.ways = append(v.ways, []byte(way))
+			}
+		}
+		all = append(all, v)
+	}
+	for _, secret := range thread.Hidden(t.World) {
+		add("mergexo", "a secret of MergeXO's own", secret, func(string) bool { return true })
+	}
+	for name, secret := range passed(t) {
+		add(PassEnv, "the value of "+name, secret, leak.Plausible)
+	}
+	return all
+}
+
+// passed are the secrets that the agent was given, by the names of their variables.
+func passed(t *thread.Thread) iter.Seq2[string, string] {
+	return func(yield func(name, secret string) bool) {
+		for _, name := range t.Settings.Agent.PassEnv {
+			if v, _ := t.Lookup(name); secretName.MatchString(name) && !yield(name, v) {
+				return
+			}
+		}
+	}
 }
 
 // private are the keys that an agent was given by name: it may say them. So are its model's and our own, which it should not know.
 func private(t *thread.Thread) []string {
 	values := slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings)))
-	for _, name := range t.Settings.Agent.PassEnv {
-		if v, _ := t.Lookup(name); keyish.MatchString(name) {
-			values = append(values, v)
-		}
+	for _, secret := range passed(t) {
+		values = append(values, secret)
 	}
 	var all []string
 	for _, v := range values {
@@ -68,9 +120,9 @@ func written(secret string) (ways []string) {
 }
 
 // telling says that a line of a secret is one by itself. A file of settings has others, such as "database:", which people use; the
-// first and the last line of a private key are none, and by them the scanner finds others.
+// first and the last line of a private key are none, and by them the scanner finds others. In a comment age writes the public key.
 func telling(line string) bool {
-	return len(line) >= 2*shortest && strings.ContainsAny(line, "0123456789") && !strings.HasPrefix(line, "-----")
+	return len(line) >= 2*shortest && strings.ContainsAny(line, "0123456789") && !strings.HasPrefix(line, "-----") && !strings.HasPrefix(line, "#")
 }
 
 const leftOut = "[a line with what looks like a secret was left out]"
@@ -78,12 +130,7 @@ const leftOut = "[a line with what looks like a secret was left out]"
 // Text takes out of a text what nobody may read in a comment: values that the agent was given, and what looks like a
 // secret. GitHub masks its logs, not its comments. What is left is printable.
 func Text(ctx context.Context, t *thread.Thread, text string) string {
-	text = markdown.Printable(text)
-	for _, v := range private(t) {
-		if v = markdown.Printable(v); len(v) >= shortest {
-			text = strings.ReplaceAll(text, v, "***")
-		}
-	}
+	text = Known(t, markdown.Printable(text))
 	scanner, err := Scanner(t)
 	var found []leak.Finding
 	if err == nil {
@@ -104,6 +151,16 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 		}
 	}
 	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")
+}
+
+// Known takes out of a printable text only the values that are known: our own, the model's, and what the agent was given.
+func Known(t *thread.Thread, text string) string {
+	for _, v := range private(t) {
+		if v = markdown.Printable(v); len(v) >= shortest {
+			text = strings.ReplaceAll(text, v, "***")
+		}
+	}
+	return text
 }
 
 // Words is Text for what a program prints that runs for the thread.

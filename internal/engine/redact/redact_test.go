@@ -39,6 +39,14 @@ func TestATokenInACommandOfCurlIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAWebTokenIsLeftOut(t *testing.T) {
+	part := base64.RawURLEncoding.EncodeToString
+	token := part([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + part([]byte(`{"sub":"octocat"}`)) + "." + part([]byte(strings.Repeat("sign", 8)))
+	assert.Equal(t, "It printed\n"+hidden+"\nand stopped.", text("It printed\nAuthorization: Bearer "+token+"\nand stopped."))
+	other := part([]byte(`{"u":"octocat","a":"map"}`)) + "." + part([]byte(`{"sub":"octocat"}`)) + "." + part([]byte("sign"))
+	assert.Equal(t, "It printed "+other+".", text("It printed "+other+"."))
+}
+
 func TestTokensAreLeftOutHoweverManyThereAre(t *testing.T) {
 	var many, late strings.Builder
 	for i := range 150 {
@@ -113,5 +121,75 @@ func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
 	} {
 		assert.Equal(t, c.shown, redact.Text(context.Background(), with("DOOR_KEY", c.value), c.said))
 	}
-	assert.Equal(t, "It is opensesame.", redact.Text(context.Background(), with("DOOR", "opensesame"), "It is opensesame."), "no name of a key")
+}
+
+func TestAVariableIsPrivateByItsName(t *testing.T) {
+	t.Parallel()
+	for names, shown := range map[string]string{
+		"API_KEY ACCESS_TOKEN client_secret DB_PASSWORD GIT_PASSWD BASIC_AUTH GCP_CREDS PRIVATE_PEM MY_PAT PAT DB_PASS PASS DB_PASS_2 SMTP_PASS1 MYSQL_PWD mysql_pwd " +
+			"PGPASSWORD GPG_PASSPHRASE PASSPHRASE_OF_GPG GOOGLE_CREDENTIALS CREDENTIALS_JSON AUTHORIZATION OAUTH_HEADER": "It is ***.",
+		"DOOR COMPASS BYPASS PWD OLDPWD PASSED TESTS_PASSED PASSAGE FIRST_PASS_LOG PATH MY_PATH PATTERN PWD_DIR ENCOMPASS AUTHOR GIT_AUTHOR_NAME": "It is opensesame.",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			assert.Equal(t, shown, redact.Text(context.Background(), with(name, "opensesame"), "It is opensesame."), name)
+		}
+	}
+}
+
+// held says in which lines of a text, and by which rules, values are that no commit may hold.
+func held(t *thread.Thread, text string, fresh ...bool) (found []string) {
+	for _, v := range redact.Values(t) {
+		if line, is := v.In([]byte(text), fresh); is {
+			found = append(found, fmt.Sprintf("%d %s %s", line, v.Rule, v.What))
+		}
+	}
+	return found
+}
+
+func TestOurOwnSecretsAreFoundInWhateverLinesTheyStand(t *testing.T) {
+	t.Parallel()
+	key := "# created: 2026-01-02T03:04:05Z\n# public key: age1qqq0000000000000000\nAGE-SECRET" + "-KEY-1QQQQQQQQQQQQQQQQQQQQ2222"
+	own := keys(key, "short")
+	const found = "mergexo a secret of MergeXO's own"
+	for text, want := range map[string][]string{
+		"a\n" + key:                                          {"1 " + found},
+		strings.ReplaceAll(key, "\n", "\r\n"):                {"2 " + found},
+		"  " + strings.ReplaceAll(key, "\n", "\n  "):         {"2 " + found},
+		strings.ReplaceAll(key, "\n", `\n`):                  {"0 " + found},
+		"identity = " + key[strings.LastIndex(key, "\n")+1:]: {"0 " + found},
+		"# public key: age1qqq0000000000000000":              nil,
+		"short":                                              nil,
+	} {
+		assert.Equal(t, want, held(own, text), text)
+	}
+}
+
+func TestAValueThatTheAgentWasGivenIsHeldBackIfItCanBeASecret(t *testing.T) {
+	t.Parallel()
+	for value, is := range map[string]bool{
+		"Kq7-vT2x9":                    true,
+		"tk_aB3dE5fG7hJ9kL1m":          true,
+		"8f14e45fceea167a5a36dedd4bea": true,
+		"/aB3+dE5/fG7hJ9kL1mN3pQ5rS7":  true, // base64
+		" Kq7-vT2x9\n":                 true,
+		"":                             false,
+		"Kq7-vT2":                      false,
+		"postgres":                     false,
+		"development":                  false,
+		"Test1234":                     false,
+		"/home/runner/keys/prod-1":     false,
+		"./keys/prod-17-a":             false,
+		"gha-creds-4711a.json":         false,
+		"https://login.acme7.io/token": false,
+		"acme7.eu.auth0.com":           false,
+	} {
+		want := []string(nil)
+		if is {
+			want = []string{"1 pass_env the value of DB_PASS"}
+		}
+		text := "host = db\npassword = " + strings.TrimSpace(value) + "\n"
+		assert.Equal(t, want, held(with("DB_PASS", value), text), value)
+		assert.Empty(t, held(with("DB_HOST", value), text), "no name of a secret")
+		assert.Empty(t, held(with("DB_PASS", value), text, true, false), "it was there before")
+	}
 }

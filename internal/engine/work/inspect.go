@@ -1,11 +1,9 @@
 package work
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/clock"
@@ -95,10 +93,14 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		return finding{}, err
 	}
 	var found []string
-	own := redact.Own(w.Thread)
+	hints := map[string]bool{}
+	values := redact.Values(w.Thread)
 	unseen, err := listed.Patches(looking, c, history.Scope{}, func(a history.Addition) error {
-		if slices.ContainsFunc(own, func(secret []byte) bool { return bytes.Contains(a.Text, secret) }) {
-			found = append(found, leak.Finding{Commit: a.Commit, Path: a.Path, Line: a.Line, Rule: "mergexo", Excerpt: "a secret of MergeXO's own"}.String())
+		for _, v := range values {
+			if line, is := v.In(a.Text, a.Fresh); is {
+				found = append(found, known(a, v, line))
+				hints[v.Rule] = true
+			}
 		}
 		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, w.Settings.Feedback.AllowSecrets) != "" {
 			return nil
@@ -106,6 +108,7 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		secrets, err := scanner.Scan(looking, leak.Piece(a))
 		for _, s := range secrets {
 			found = append(found, s.String())
+			hints["scanner"] = true
 		}
 		return err
 	})
@@ -118,9 +121,14 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 	if n := len(found); n > maxFindings {
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
 	}
-	if len(found) > 0 {
+	if hints["scanner"] {
 		found = append(found, "if a match is no secret, in a test fixture for example, add its file to [feedback] allow_secrets")
-		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
+	}
+	if hints[redact.PassEnv] {
+		found = append(found, "no commit may hold the value of a variable in [agent] pass_env that is named like a secret; if it is none, rename the variable")
+	}
+	if len(found) > 0 {
+		return finding{model.ReasonSecret, redact.Known(w.Thread, strings.Join(found, "\n")), true}, nil // a path may hold one too
 	}
 	for _, u := range unseen {
 		if !u.Binary && turn.Matched(u.Path, w.Settings.Feedback.AllowSecrets) == "" {
@@ -128,4 +136,13 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		}
 	}
 	return finding{}, nil
+}
+
+// known is one line for people about a value that must not be pushed, on a line of an addition.
+func known(a history.Addition, v redact.Value, line int) string {
+	f := leak.Finding{Commit: a.Commit, Path: a.Path, Line: a.Line, Rule: v.Rule, Excerpt: v.What}
+	if f.Line > 0 {
+		f.Line += line
+	}
+	return f.String()
 }

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -27,7 +29,11 @@ func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted,
 
 // recommit is Own in a view of the checkout; it tells people nothing.
 func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) (done commits.Recommitted, taken []string, err error) {
+	words := redact.Words(ctx, w.Thread)
 	done, err = commits.Recommit(ctx, c, base, head, fetch.Tips(c), func(message string) string {
+		if shown := words(message); shown != markdown.Printable(message) {
+			message, taken = shown, append(taken, "secrets")
+		}
 		text, out := flow.Message(message, closedBy(w))
 		taken = append(taken, out...)
 		return text
