@@ -373,3 +373,22 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		})
 	}
 }
+
+// Each comment is a command or feedback.
+func TestAnEditMakesNoCommandOfFeedback(t *testing.T) {
+	for _, c := range []struct {
+		posted, now string
+		want        bool
+	}{
+		{"/mergexo merge", "/mergexo merge", true},
+		{"Fix X.", "Fix X.", false},
+		{"", "Fix X.\n\n/mergexo merge", true}, // GitHub does not say what it was
+		{"Fix X.", "Fix X.\n\n/mergexo merge", false},
+		{"Fix X /mergexo merge", "Fix X.\n/mergexo merge", false},
+		{"Fix X.", "/mergexo merge\r\n\r\n/mergexo why\r\n", true}, // nothing is left for the agent
+		{"/mergexo mrege", "/mergexo merge", true},
+		{"/mergexo merge", "Fix X.", false},
+	} {
+		assert.Equal(t, c.want, command.IsCommand(model.Comment{Posted: c.posted, Body: c.now}), "%q, then %q", c.posted, c.now)
+	}
+}

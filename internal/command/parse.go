@@ -110,41 +110,52 @@ func names() []string {
 	return out
 }
 
-// Is reports whether a text holds a command, well-formed or not.
-func Is(body string) bool { return len(Parse(body)) > 0 }
+// Is reports whether a text holds a command, well-formed or not. One within a sentence is none.
+func Is(body string) bool { return len(lines(body)) > 0 }
 
 // Parse returns the commands of a text in order.
 func Parse(body string) []Command {
-	var out []Command
-	if len(body) > maxRead {
-		body = body[:maxRead]
-		body = body[:strings.LastIndexByte(body, '\n')+1] // a cut line may mean something else
+	out := lines(body)
+	if len(out) == 0 {
+		return misplaced(readable(body))
 	}
-	for _, line := range markdown.Spoken(body, Word) {
+	return out
+}
+
+// readable is as much of a text as is read.
+func readable(body string) string {
+	if len(body) <= maxRead {
+		return body
+	}
+	body = body[:maxRead]
+	return body[:strings.LastIndexByte(body, '\n')+1] // a cut line may mean something else
+}
+
+// lines are the commands that begin their lines.
+func lines(body string) []Command {
+	var out []Command
+	for _, line := range markdown.Spoken(readable(body), Word) {
 		first, _ := utf8.DecodeRuneInString(line.Text[len(Word):])
 		if len(line.Text) == len(Word) || unicode.IsSpace(first) {
 			out = append(out, parse(line))
 		}
 	}
-	if len(out) == 0 {
-		return misplaced(body)
-	}
 	return out
 }
 
 // misplaced finds what would be a command at the start of its line: "lgtm /mergexo merge". It is not carried out, since
-// people also write about commands, but it gets a reply, since its author may be waiting. Prose that only begins like a
-// command is ignored.
+// people also write about commands, but it gets a reply, since its author may be waiting. Its comment is feedback all the
+// same. Prose that only begins like a command is ignored.
 func misplaced(body string) []Command {
 	for _, line := range markdown.SpokenWithin(body, Word) {
 		given := line
 		given.Text = strings.TrimRight(line.Text, ".,;:!) ")
-		if rest, ok := strings.CutPrefix(given.Text, Word+" "); !ok || strings.TrimSpace(rest) == "" {
+		words := split(given)
+		if len(words) < 2 || !strings.EqualFold(words[0].Text, Word) {
 			continue
 		}
 		if c := parse(given); c.Problem == "" {
-			c.Problem = trouble(split(given)[0], "a command must be on its own line. Nothing was done; repeat it in a new comment. "+
-				"The agent does not read this comment: tell it what to do in another one")
+			c.Problem = trouble(words[0], "a command must be on its own line")
 			return []Command{c}
 		}
 	}

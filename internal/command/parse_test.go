@@ -21,6 +21,8 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		"/mergexo retry issue=3":                                {Name: "retry", Issue: 3},
 		"/mergexo":                                              {Name: "help"},
 		"/mergexo pause PR=4":                                   {Name: "pause", PR: 4},
+		"/MergeXO Merge Sha=ABCDEF1":                            {Name: "merge", Head: "abcdef1"},
+		"/MERGEXO":                                              {Name: "help"},
 		"/mergexo merge":                                        {Name: "merge"},
 		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":     {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
 		"/mergexo merge dry-run strategy=squash pr=3":           {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
@@ -34,7 +36,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
-		want.Text = strings.TrimSpace(body[strings.Index(body, "/mergexo"):])
+		want.Text = strings.TrimSpace(body[strings.Index(strings.ToLower(body), "/mergexo"):])
 		assert.Equal(t, want, got[0])
 	}
 	for _, nbsp := range []string{"/mergexo\u00a0pause", "/mergexo pause\u00a0"} {
@@ -99,15 +101,17 @@ func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
 		"lgtm, thanks!\r\nSo /mergexo merge strategy=squash.": "line 2, column 4: ",
 		"  Please /mergexo retry":                             "line 1, column 10: ",
 		"Then /mergexo revert because it broke":               "line 1, column 6: ",
+		"Please do not run /MergeXO merge!\nFirst fix X.":     "line 1, column 19: ",
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
 		assert.Equal(t, want, got[0].Problem[:len(want)], "%q", body)
-		assert.Contains(t, got[0].Problem, "a command must be on its own line. Nothing was done; repeat it in a new comment. ")
+		assert.Contains(t, got[0].Problem, "a command must be on its own line")
+		assert.False(t, command.Is(body), "%q is feedback", body)
 	}
 	for _, body := range []string{
 		"What does `x /mergexo merge` do?", "> lgtm /mergexo merge", "lgtm <!-- /mergexo merge -->", "    code /mergexo merge", "- lgtm /mergexo merge",
-		"I will /mergexo merge it tomorrow", "Does /mergexo why say so?", "I like /mergexo", "see docs/mergexo merge", "lgtm /mergexomerge", "[x /mergexo merge](https://docs.example.com)",
+		"I will /mergexo merge it tomorrow", "Does /mergexo why say so?", "I like /mergexo", "see docs/mergexo merge", "lgtm /mergexomerge", "please do not run /mergexo merge yet, first fix X", "[x /mergexo merge](https://docs.example.com)",
 	} {
 		assert.Empty(t, command.Parse(body), "%q", body)
 	}
@@ -138,12 +142,12 @@ func TestADelegateIsNamed(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status",
-		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge", "/mergexo delegate @octocat", "/mergexo delegate @a @b cancel"} {
+		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge", "/MergeXO merge", "/mergexo delegate @octocat", "/mergexo delegate @a @b cancel"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, c := range command.Parse(body) {
-			if !strings.HasPrefix(c.Text, command.Word) || strings.Contains(c.Text, "\n") {
+			if !strings.HasPrefix(strings.ToLower(c.Text), command.Word) || strings.Contains(c.Text, "\n") {
 				t.Fatalf("%q is not a line with a command", c.Text)
 			}
 			if c.Problem != "" {

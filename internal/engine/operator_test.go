@@ -553,6 +553,29 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	w.quiet()
 }
 
+// What an edit adds is no command, and what stood there before is answered all the same.
+func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]time.Duration{"soon": time.Minute, "after days": 72 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = "echo"
+			id := w.talk("alice", "Do A.")
+			w.later(before)
+			w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
+			w.sweep()
+			done := w.marked("turn", "done")
+			require.Len(t, done, 1)
+			assert.Contains(t, done[0]["body"], "You said: Do B.")
+			assert.Empty(t, w.answers())
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+			w.sweep()
+			w.quiet()
+		})
+	}
+}
+
 func TestADryRunOfACommandWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

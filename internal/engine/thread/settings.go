@@ -99,7 +99,7 @@ func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + Setting
 func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
-		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.Is,
+		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand,
 	}
 }
 
