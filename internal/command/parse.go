@@ -13,7 +13,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // Word starts a command's line.
@@ -172,10 +171,9 @@ func parse(line markdown.Line) Command {
 	name := words[1]
 	v, ok := verbNamed(strings.ToLower(name.Text))
 	if !ok {
-		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
-		if near, ok := nearest.To(name.Text, names()); ok {
-			c.Meant = near
-		}
+		var hint string
+		c.Meant, hint = meant(strings.ToLower(name.Text))
+		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), hint)
 		return c
 	}
 	c.Name = v.name
@@ -203,12 +201,10 @@ func (c *Command) word(w markdown.Line, keys []string, seen map[string]bool) {
 	}
 	known := slices.Contains(keys, key)
 	switch {
-	case !ok && !known && slices.ContainsFunc(keys, isWord):
-		c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-	case !ok && (!known || !isWord(key)):
-		c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
 	case !known:
-		c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+		c.Problem = trouble(w, "unknown %s %s of `%s`%s", map[bool]string{true: "key", false: "word"}[ok], shown(key), c.Name, suggestKey(w.Text, key, keys))
+	case !ok && !isWord(key):
+		c.Problem = trouble(w, "`%s` needs a value: `%s`", key, typed(key))
 	case ok && isWord(key):
 		c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
 	case seen[key]:
@@ -357,20 +353,4 @@ func clip(s string) string {
 		return string(r[:limit]) + "…"
 	}
 	return s
-}
-
-// suggest names the closest known word if it is close enough, else all of them.
-func suggest(word string, known []string) string {
-	if near, ok := nearest.To(word, known); ok {
-		return fmt.Sprintf(", did you mean `%s`?", near)
-	}
-	var quoted []string
-	for _, k := range known {
-		quoted = append(quoted, "`"+k+"`")
-	}
-	return nearest.OneOf(quoted)
-}
-
-func takes(name string, keys []string) string {
-	return fmt.Sprintf("; `%s` takes `%s`", name, strings.Join(keys, "`, `"))
 }

@@ -130,9 +130,9 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
 		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
 		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
-		"hed_sha=" + head:                        "did you mean `head_sha`?",
+		"hed_sha=" + head:                        "did you mean `head_sha=SHA`?",
 		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
-		head:                                     "is not key=value",
+		head:                                     ", did you mean `head_sha=SHA`?",
 	} {
 		assert.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock "+line).Result)
 		w.answered("rejected", says)
