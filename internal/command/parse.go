@@ -143,8 +143,8 @@ func lines(body string) []Command {
 }
 
 // misplaced finds what would be a command at the start of its line: "lgtm /mergexo merge". It is not carried out, since
-// people also write about commands, but it gets a reply, since its author may be waiting. Its comment is feedback all the
-// same. Prose that only begins like a command is ignored.
+// people also write about commands, but it gets a reply, since its author may be waiting. Its comment is feedback, too.
+// Prose that only begins like a command is ignored.
 func misplaced(body string) []Command {
 	for _, line := range markdown.SpokenWithin(body, Word) {
 		given := line
