@@ -57,7 +57,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right
 	switch {
 	case posts(ev, c):
 		return byPerson(c)
-	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
+	case p.Listed(c.Author.Login), p.names(p.Users, c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
 		return byPerson(c) && lately(c, s)
 	}
 	return false
@@ -112,6 +112,7 @@ const (
 // Policy is what the settings say about commands.
 type Policy struct {
 	Operators       []string         // logins; empty: people who may maintain or administer
+	Users           []string         // logins whose feedback counts by the settings, whatever their access: they are answered
 	OperationsIssue int              // 0: none
 	Delegates       []model.Delegate // of the pull request at hand
 }
@@ -125,7 +126,7 @@ func (p Policy) Role(login string, permission model.Permission) Role {
 	switch {
 	case operator:
 		return Operator
-	case permission >= model.PermissionWrite:
+	case permission >= model.PermissionWrite, p.names(p.Users, login):
 		return Refused
 	}
 	return Stranger

@@ -171,6 +171,15 @@ func TestWhoseCommandsCount(t *testing.T) {
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 		assert.Len(t, w.answers(), 1)
 	})
+	t.Run("so is one without access whose comments reach the agent", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `allowed_users = ["Eve"]`)
+		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
+		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
+		w.talk("eve", "/mergexo merge")
+		w.sweep()
+		assert.Len(t, w.answers(), 2, "by the sweep, too")
+	})
 	t.Run("strangers are not answered", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
