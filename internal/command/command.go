@@ -36,6 +36,17 @@ func posts(ev model.Event, c model.Comment) bool {
 	return ev.Carries(c) && (ev.Action == "created" || ev.Action == "submitted")
 }
 
+// IsCommand reports whether a comment speaks to MergeXO and not to the agent. An edit makes no command: a comment that one was
+// added to is still feedback, unless it says nothing else now.
+func IsCommand(c model.Comment) bool {
+	now := lines(c.Body)
+	if len(now) == 0 || c.Posted == "" || Is(c.Posted) {
+		return len(now) > 0
+	}
+	said := slices.DeleteFunc(strings.Split(c.Body, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	return len(said) == len(now)
+}
+
 // maxAge is how long a command may wait to be handled. Somebody who had no right to give a command does not make it valid
 // later by gaining that right.
 const maxAge = 24 * time.Hour
@@ -46,7 +57,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right
 	switch {
 	case posts(ev, c):
 		return byPerson(c)
-	case p.Listed(c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
+	case p.Listed(c.Author.Login), p.names(p.Users, c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
 		return byPerson(c) && lately(c, s)
 	}
 	return false
@@ -61,7 +72,8 @@ func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) boo
 // Altered reports whether only the original text of an edited comment tells whether it holds a command.
 func Altered(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	ours := c.Ours && strings.Contains(c.Body, "<!-- mergexo-") // a person's account may be ours, too
-	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && (posts(ev, c) || lately(c, s)) && strings.Contains(strings.ToLower(c.Body), Word)
+	recent := posts(ev, c) || lately(c, s) || s.ReadAt.Sub(c.UpdatedAt) < maxAge
+	return c.Edited && c.Posted == "" && !c.Closed && !c.Author.Bot && !ours && recent && strings.Contains(strings.ToLower(c.Body), Word)
 }
 
 // Inside reports whether GitHub shows the author as one of the repository's people. Who hides the membership shows as a stranger.
@@ -100,6 +112,7 @@ const (
 // Policy is what the settings say about commands.
 type Policy struct {
 	Operators       []string         // logins; empty: people who may maintain or administer
+	Users           []string         // logins whose feedback counts by the settings, whatever their access: they are answered
 	OperationsIssue int              // 0: none
 	Delegates       []model.Delegate // of the pull request at hand
 }
@@ -113,7 +126,7 @@ func (p Policy) Role(login string, permission model.Permission) Role {
 	switch {
 	case operator:
 		return Operator
-	case permission >= model.PermissionWrite:
+	case permission >= model.PermissionWrite, p.names(p.Users, login):
 		return Refused
 	}
 	return Stranger

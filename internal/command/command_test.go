@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/golden"
@@ -389,6 +390,49 @@ func TestAReasonWithWordsOfOthersLinksAndMentionsNothing(t *testing.T) {
 			assert.NotContains(t, said, "[free](", "%s, %s", gate, text)
 			assert.NotContains(t, said, "&#64;", "%s, %s", gate, text)
 			assert.NotContains(t, said, "@octo", "%s, %s", gate, text)
+		}
+	}
+}
+
+// Each comment is a command or feedback.
+func TestAnEditMakesNoCommandOfFeedback(t *testing.T) {
+	for _, c := range []struct {
+		posted, now string
+		want        bool
+	}{
+		{"/mergexo merge", "/mergexo merge", true},
+		{"Fix X.", "Fix X.", false},
+		{"", "Fix X.\n\n/mergexo merge", true}, // GitHub does not say what it was
+		{"Fix X.", "Fix X.\n\n/mergexo merge", false},
+		{"Fix X /mergexo merge", "Fix X.\n/mergexo merge", false},
+		{"Fix X.", "/mergexo merge\r\n\r\n/mergexo why\r\n", true}, // nothing is left for the agent
+		{"/mergexo mrege", "/mergexo merge", true},
+		{"/mergexo merge", "Fix X.", false},
+	} {
+		assert.Equal(t, c.want, command.IsCommand(model.Comment{Posted: c.posted, Body: c.now}), "%q, then %q", c.posted, c.now)
+	}
+}
+
+// What the answer to a mistake lists is what people can type, of the very command that they gave.
+func TestAMistakeListsWhatCanBeTyped(t *testing.T) {
+	_, all, _ := strings.Cut(command.Parse("/mergexo xyzzy")[0].Problem, "; use one of ")
+	names := strings.Split(strings.ReplaceAll(all, "`", ""), ", ")
+	require.Contains(t, names, "delegate")
+	sample := strings.NewReplacer("SHA", "abcdef1", "NUMBER", "7", "NAME", "squash", "TEXT", "it broke", "@login", "@octocat")
+	for _, name := range names {
+		c := free()
+		c.Command = command.Parse("/mergexo " + name + " xy=1")[0]
+		assert.Equal(t, name, c.Command.Name)
+		assert.Contains(t, command.Decide(c).Text, "`/mergexo "+name, "how it is written")
+		_, all, _ = strings.Cut(c.Command.Problem, "; use ")
+		keys := strings.Split(strings.TrimPrefix(all, "one of "), ", ")
+		assert.Contains(t, keys, "`pr=NUMBER`", name)
+		for _, key := range keys {
+			text := "/mergexo " + name + " " + sample.Replace(strings.Trim(key, "`"))
+			if name == "delegate" && strings.Contains(key, "pr=") {
+				text += " @octocat"
+			}
+			assert.Empty(t, command.Parse(text)[0].Problem, text)
 		}
 	}
 }

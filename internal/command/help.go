@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,13 +23,16 @@ func help(c Case) Answer {
 	return c.answer(model.Help, "%s", b.String())
 }
 
+// afresh is for people who would otherwise edit what they wrote.
+const afresh = "Write a corrected command in a new comment: an edit of this one is not read as a command."
+
 // mistaken answers a command that could not be read: what is wrong, and how the one command is written that was meant.
 func (c Case) mistaken() Answer {
 	v, ok := verbNamed(cmp.Or(c.Command.Name, c.Command.Meant))
 	if !ok {
-		return c.reject("%s `%s help` explains them.", sentence(c.Command.Problem), Word)
+		return c.reject("%s `%s help` explains them. %s", sentence(c.Command.Problem), Word, afresh)
 	}
-	return c.reject("%s\n\n`%s`: %s. `%s help` lists all commands.", sentence(c.Command.Problem), v.syntax(), v.does, Word)
+	return c.reject("%s %s\n\n`%s`: %s. `%s help` lists all commands.", sentence(c.Command.Problem), afresh, v.syntax(), v.does, Word)
 }
 
 // syntax is how a command is written.
@@ -36,17 +40,17 @@ func (v verb) syntax() string {
 	line := Word + " " + v.name
 	var words []string
 	for _, k := range v.keys {
-		switch {
-		case k == wordBecause:
-			line += " [" + k + " TEXT]"
-		case isWord(k):
+		if isWord(k) && k != wordBecause {
 			words = append(words, k)
-		default:
-			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME", keyPriority: "high"}[k] + "]"
+		} else {
+			line += " [" + typed(k) + "]"
 		}
 	}
-	if len(words) > 0 {
-		line += " [" + strings.Join(words, " | ") + "]"
+	switch list := strings.Join(words, " | "); {
+	case slices.Contains(words, keyLogin): // one of them is needed
+		line += " (" + list + ")"
+	case list != "":
+		line += " [" + list + "]"
 	}
 	return line
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // Word starts a command's line.
@@ -110,41 +109,52 @@ func names() []string {
 	return out
 }
 
-// Is reports whether a text holds a command, well-formed or not.
-func Is(body string) bool { return len(Parse(body)) > 0 }
+// Is reports whether a text holds a command, well-formed or not. One within a sentence is none.
+func Is(body string) bool { return len(lines(body)) > 0 }
 
 // Parse returns the commands of a text in order.
 func Parse(body string) []Command {
-	var out []Command
-	if len(body) > maxRead {
-		body = body[:maxRead]
-		body = body[:strings.LastIndexByte(body, '\n')+1] // a cut line may mean something else
+	out := lines(body)
+	if len(out) == 0 {
+		return misplaced(readable(body))
 	}
-	for _, line := range markdown.Spoken(body, Word) {
+	return out
+}
+
+// readable is as much of a text as is read.
+func readable(body string) string {
+	if len(body) <= maxRead {
+		return body
+	}
+	body = body[:maxRead]
+	return body[:strings.LastIndexByte(body, '\n')+1] // a cut line may mean something else
+}
+
+// lines are the commands that begin their lines.
+func lines(body string) []Command {
+	var out []Command
+	for _, line := range markdown.Spoken(readable(body), Word) {
 		first, _ := utf8.DecodeRuneInString(line.Text[len(Word):])
 		if len(line.Text) == len(Word) || unicode.IsSpace(first) {
 			out = append(out, parse(line))
 		}
 	}
-	if len(out) == 0 {
-		return misplaced(body)
-	}
 	return out
 }
 
 // misplaced finds what would be a command at the start of its line: "lgtm /mergexo merge". It is not carried out, since
-// people also write about commands, but it gets a reply, since its author may be waiting. Prose that only begins like a
-// command is ignored.
+// people also write about commands, but it gets a reply, since its author may be waiting. Its comment is feedback, too.
+// Prose that only begins like a command is ignored.
 func misplaced(body string) []Command {
 	for _, line := range markdown.SpokenWithin(body, Word) {
 		given := line
 		given.Text = strings.TrimRight(line.Text, ".,;:!) ")
-		if rest, ok := strings.CutPrefix(given.Text, Word+" "); !ok || strings.TrimSpace(rest) == "" {
+		words := split(given)
+		if len(words) < 2 || !strings.EqualFold(words[0].Text, Word) {
 			continue
 		}
 		if c := parse(given); c.Problem == "" {
-			c.Problem = trouble(split(given)[0], "a command must be on its own line. Nothing was done; repeat it in a new comment. "+
-				"The agent does not read this comment: tell it what to do in another one")
+			c.Problem = trouble(words[0], "a command must be on its own line")
 			return []Command{c}
 		}
 	}
@@ -161,10 +171,9 @@ func parse(line markdown.Line) Command {
 	name := words[1]
 	v, ok := verbNamed(strings.ToLower(name.Text))
 	if !ok {
-		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
-		if near, ok := nearest.To(name.Text, names()); ok {
-			c.Meant = near
-		}
+		var hint string
+		c.Meant, hint = meant(strings.ToLower(name.Text))
+		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), hint)
 		return c
 	}
 	c.Name = v.name
@@ -192,12 +201,10 @@ func (c *Command) word(w markdown.Line, keys []string, seen map[string]bool) {
 	}
 	known := slices.Contains(keys, key)
 	switch {
-	case !ok && !known && slices.ContainsFunc(keys, isWord):
-		c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-	case !ok && (!known || !isWord(key)):
-		c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
 	case !known:
-		c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+		c.Problem = trouble(w, "unknown %s %s of `%s`%s", map[bool]string{true: "key", false: "word"}[ok], shown(key), c.Name, suggestKey(w.Text, key, keys))
+	case !ok && !isWord(key):
+		c.Problem = trouble(w, "`%s` needs a value: `%s`", key, typed(key))
 	case ok && isWord(key):
 		c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
 	case seen[key]:
@@ -346,20 +353,4 @@ func clip(s string) string {
 		return string(r[:limit]) + "…"
 	}
 	return s
-}
-
-// suggest names the closest known word if it is close enough, else all of them.
-func suggest(word string, known []string) string {
-	if near, ok := nearest.To(word, known); ok {
-		return fmt.Sprintf(", did you mean `%s`?", near)
-	}
-	var quoted []string
-	for _, k := range known {
-		quoted = append(quoted, "`"+k+"`")
-	}
-	return nearest.OneOf(quoted)
-}
-
-func takes(name string, keys []string) string {
-	return fmt.Sprintf("; `%s` takes `%s`", name, strings.Join(keys, "`, `"))
 }

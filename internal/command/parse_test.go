@@ -21,6 +21,8 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		"/mergexo retry issue=3":                                {Name: "retry", Issue: 3},
 		"/mergexo":                                              {Name: "help"},
 		"/mergexo pause PR=4":                                   {Name: "pause", PR: 4},
+		"/MergeXO Merge Sha=ABCDEF1":                            {Name: "merge", Head: "abcdef1"},
+		"/MERGEXO":                                              {Name: "help"},
 		"/mergexo merge":                                        {Name: "merge"},
 		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":     {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
 		"/mergexo merge dry-run strategy=squash pr=3":           {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
@@ -34,7 +36,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
-		want.Text = strings.TrimSpace(body[strings.Index(body, "/mergexo"):])
+		want.Text = strings.TrimSpace(body[strings.Index(strings.ToLower(body), "/mergexo"):])
 		assert.Equal(t, want, got[0])
 	}
 	for _, nbsp := range []string{"/mergexo\u00a0pause", "/mergexo pause\u00a0"} {
@@ -52,9 +54,9 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
 		"/mergexo merge-it-now":                                "line 1, column 10: unknown command `merge-it-now`, did you mean `merge`?",
 		"please\n/mergexo xyzzy":                               "line 2, column 10: unknown command `xyzzy`; use one of `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
-		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
-		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
-		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; use `pr`",
+		"/mergexo unblock  now":                                "line 1, column 19: unknown word `now` of `unblock`; use one of `head_sha=SHA`, `pr=NUMBER`",
+		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha=SHA`?",
+		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; use `pr=NUMBER`",
 		"/mergexo unblock pr=1 pr=2":                           "line 1, column 23: `pr` is given twice",
 		"/mergexo unblock head_sha=abc":                        "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`",
 		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got nothing",
@@ -63,24 +65,32 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo merge priority=urgent":                       "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
 		"/mergexo merge priority=101":                          "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `101`",
 		"/mergexo merge cancel solo":                           "line 1, column 23: `cancel` takes only `pr`",
-		"/mergexo try dry-run":                                 "line 1, column 14: `dry-run` is not key=value; `try` takes `strategy`, `sha`, `pr`",
+		"/mergexo try dry-run":                                 "line 1, column 14: unknown word `dry-run` of `try`; use one of `strategy=NAME`, `sha=SHA`, `pr=NUMBER`",
 		"/mergexo status pr=0":                                 "line 1, column 17: `pr` needs a number such as 7, got `0`",
 		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` needs a number such as 7, got `99999999999`",
 		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; use one of `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`, `github-queue`",
 		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
-		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
+		"/mergexo merge strategy":                              "line 1, column 16: `strategy` needs a value: `strategy=NAME`",
 		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: `strategy` is given twice",
 		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD`",
-		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`; use one of `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
+		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`, did you mean `sha=SHA`?",
 		"/mergexo merge dryrun":                                "line 1, column 16: unknown word `dryrun` of `merge`, did you mean `dry-run`?",
 		"/mergexo merge cancle":                                "line 1, column 16: unknown word `cancle` of `merge`, did you mean `cancel`?",
-		"/mergexo merge now please":                            "line 1, column 20: unknown word `please` of `merge`; use one of `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
+		"/mergexo merge now please":                            "line 1, column 20: unknown word `please` of `merge`; use one of `strategy=NAME`, `sha=SHA`, `dry-run`, `cancel`, `priority=high`, `solo`, `now`, `pr=NUMBER`",
 		"/mergexo merge dry-run=yes":                           "line 1, column 16: `dry-run` takes no value, got `yes`",
 		"/mergexo merge dry-run dry-run":                       "line 1, column 24: `dry-run` is given twice",
 		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes only `pr`",
 		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes only `pr`",
-		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; use one of `because`, `pr`",
+		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; use one of `because TEXT`, `pr=NUMBER`",
 		"/mergexo revert because  ":                            "line 1, column 17: `because` needs a reason",
+		"/mergexo unblock sha=abcdef1":                         "line 1, column 18: unknown key `sha` of `unblock`, did you mean `head_sha=SHA`?",
+		"/mergexo unblock ABCDEF1":                             "line 1, column 18: unknown word `abcdef1` of `unblock`, did you mean `head_sha=SHA`?",
+		"/mergexo delegate to=octocat":                         "line 1, column 19: unknown key `to` of `delegate`; use one of `@login`, `cancel`, `pr=NUMBER`",
+		"/mergexo cancel":                                      "line 1, column 10: unknown command `cancel`, did you mean `merge cancel`?",
+		"/mergexo Rebase":                                      "line 1, column 10: unknown command `Rebase`, did you mean `merge strategy=rebase`?",
+		"/mergexo sha=abcdef1":                                 "line 1, column 10: unknown command `sha=abcdef1`, did you mean `merge sha=SHA`?",
+		"/mergexo because it broke":                            "line 1, column 10: unknown command `because`, did you mean `revert because TEXT`?",
+		"/mergexo MERGE-it":                                    "line 1, column 10: unknown command `MERGE-it`, did you mean `merge`?",
 		"/mergexo mrege":                                       "line 1, column 10: unknown command `mrege`, did you mean `merge`?",
 		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` needs a number such as 7, got `seven'@all'`",
 	} {
@@ -99,15 +109,17 @@ func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
 		"lgtm, thanks!\r\nSo /mergexo merge strategy=squash.": "line 2, column 4: ",
 		"  Please /mergexo retry":                             "line 1, column 10: ",
 		"Then /mergexo revert because it broke":               "line 1, column 6: ",
+		"Please do not run /MergeXO merge!\nFirst fix X.":     "line 1, column 19: ",
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
 		assert.Equal(t, want, got[0].Problem[:len(want)], "%q", body)
-		assert.Contains(t, got[0].Problem, "a command must be on its own line. Nothing was done; repeat it in a new comment. ")
+		assert.Contains(t, got[0].Problem, "a command must be on its own line")
+		assert.False(t, command.Is(body), "%q is feedback", body)
 	}
 	for _, body := range []string{
 		"What does `x /mergexo merge` do?", "> lgtm /mergexo merge", "lgtm <!-- /mergexo merge -->", "    code /mergexo merge", "- lgtm /mergexo merge",
-		"I will /mergexo merge it tomorrow", "Does /mergexo why say so?", "I like /mergexo", "see docs/mergexo merge", "lgtm /mergexomerge", "[x /mergexo merge](https://docs.example.com)",
+		"I will /mergexo merge it tomorrow", "Does /mergexo why say so?", "I like /mergexo", "see docs/mergexo merge", "lgtm /mergexomerge", "please do not run /mergexo merge yet, first fix X", "[x /mergexo merge](https://docs.example.com)",
 	} {
 		assert.Empty(t, command.Parse(body), "%q", body)
 	}
@@ -122,7 +134,7 @@ func TestADelegateIsNamed(t *testing.T) {
 		"/mergexo delegate @Octo-Cat pr=7": {Name: "delegate", Login: "Octo-Cat", PR: 7},
 		"/mergexo delegate cancel":         {Name: "delegate", Cancel: true},
 		"/mergexo delegate":                {Name: "delegate", Problem: "line 1, column 10: `delegate` needs a person, such as `@octocat`"},
-		"/mergexo delegate octocat":        {Name: "delegate", Problem: "line 1, column 19: unknown word `octocat` of `delegate`; use one of `@login`, `cancel`, `pr`"},
+		"/mergexo delegate octocat":        {Name: "delegate", Problem: "line 1, column 19: unknown word `octocat` of `delegate`, did you mean `@octocat`?"},
 		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "line 1, column 22: `@login` is given twice"},
 		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "line 1, column 19: `@login` needs a login such as `@octocat`, got `@ci[bot]`"},
 		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "line 1, column 22: `cancel` takes only `pr`"},
@@ -138,12 +150,12 @@ func TestADelegateIsNamed(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status",
-		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge", "/mergexo delegate @octocat", "/mergexo delegate @a @b cancel"} {
+		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge", "/MergeXO merge", "/mergexo delegate @octocat", "/mergexo delegate @a @b cancel"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, c := range command.Parse(body) {
-			if !strings.HasPrefix(c.Text, command.Word) || strings.Contains(c.Text, "\n") {
+			if !strings.HasPrefix(strings.ToLower(c.Text), command.Word) || strings.Contains(c.Text, "\n") {
 				t.Fatalf("%q is not a line with a command", c.Text)
 			}
 			if c.Problem != "" {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -212,4 +213,35 @@ func designOnASpentBudget(t *testing.T, goOn func(*world)) {
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, theirs+"-2", w.pulls()[1].at("head", "ref"), "no branch was chosen on the day before")
 	assert.Equal(t, w.mainTip(), w.branches()[theirs])
+}
+
+// An answer that mentions a command within a sentence, or that gains one by an edit, is an answer.
+func TestAnAnswerThatMentionsACommandIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(w *world) model.Report{
+		"within a sentence": func(w *world) model.Report {
+			return w.handle(w.say("octo", "Formal, and do not wait for /mergexo retry"))
+		},
+		"by an edit": func(w *world) model.Report {
+			w.say("octo", "Formal")
+			all := w.comments()
+			w.later(time.Minute)
+			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", all[len(all)-1].id())), object{"body": "Formal\n\n/mergexo status"})
+			return w.handle(w.delivery("issue_comment"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.open("alice", "Greet in French", "People in France read this.")
+			w.agent = "ask"
+			rep := w.handle(w.label("alice", smallJob))
+			require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+			w.agent = "job"
+			rep = answer(w)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, 2, w.calls())
+			assert.Len(t, w.pulls(), 1)
+		})
+	}
 }

@@ -130,9 +130,9 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
 		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
 		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
-		"hed_sha=" + head:                        "did you mean `head_sha`?",
+		"hed_sha=" + head:                        "did you mean `head_sha=SHA`?",
 		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
-		head:                                     "is not key=value",
+		head:                                     ", did you mean `head_sha=SHA`?",
 	} {
 		assert.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock "+line).Result)
 		w.answered("rejected", says)
@@ -170,6 +170,15 @@ func TestWhoseCommandsCount(t *testing.T) {
 		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 		assert.Len(t, w.answers(), 1)
+	})
+	t.Run("so is one without access whose comments reach the agent", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `allowed_users = ["Eve"]`)
+		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
+		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
+		w.talk("eve", "/mergexo merge")
+		w.sweep()
+		assert.Len(t, w.answers(), 2, "by the sweep, too")
 	})
 	t.Run("strangers are not answered", func(t *testing.T) {
 		t.Parallel()
@@ -551,6 +560,29 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	w.sweep()
 	assert.Len(t, w.answers(), 3)
 	w.quiet()
+}
+
+// What an edit adds is no command, and what stood there before is answered all the same.
+func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]time.Duration{"soon": time.Minute, "after days": 72 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = "echo"
+			id := w.talk("alice", "Do A.")
+			w.later(before)
+			w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
+			w.sweep()
+			done := w.marked("turn", "done")
+			require.Len(t, done, 1)
+			assert.Contains(t, done[0]["body"], "You said: Do B.")
+			assert.Empty(t, w.answers())
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+			w.sweep()
+			w.quiet()
+		})
+	}
 }
 
 func TestADryRunOfACommandWritesNothing(t *testing.T) {

@@ -376,17 +376,20 @@ func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 	}
 }
 
-func TestACommandBehindOtherWordsGetsAHintOnce(t *testing.T) {
+func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.talk("carol", "lgtm /mergexo merge")
+	w.agent = "echo"
+	w.talk("carol", "Do not run /mergexo merge")
 	ev := w.delivery("issue_comment")
 	for range 2 {
 		w.handle(ev)
 	}
 	said := w.marked("command", "")
 	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command must be on its own line")
+	assert.Contains(t, said[0]["body"], "Line 1, column 12: a command must be on its own line")
 	assert.Empty(t, w.marked("merge", ""))
-	assert.Zero(t, w.calls(), "no agent is asked what an approval means")
+	done := w.marked("turn", "done")
+	require.Len(t, done, 1)
+	assert.Contains(t, done[0]["body"], "You said: Do not run /mergexo merge")
 }

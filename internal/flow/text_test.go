@@ -104,8 +104,9 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 }
 
 func TestEveryReasonHasItsWords(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../model/state.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "../model/block.go", nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
+	found := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		c, ok := n.(*ast.ValueSpec)
 		if !ok || !strings.HasPrefix(c.Names[0].Name, "Reason") {
@@ -114,8 +115,10 @@ func TestEveryReasonHasItsWords(t *testing.T) {
 		value, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
 		require.NoError(t, err)
 		assert.Contains(t, reasons, value)
+		found++
 		return true
 	})
+	require.Len(t, reasons, found)
 	for _, r := range reasons {
 		text := flow.StopText(asked, marker(), flow.Stop{Reason: r})
 		assert.NotContains(t, text, "person: "+r, "it has a headline")

@@ -19,6 +19,7 @@ func TestALineIsSpokenOutsideOfQuotesCodeAndHTML(t *testing.T) {
 		"/x go":                                  {{1, 1, "/x go"}},
 		"please\r\n/x go n=3\r\n":                {{2, 1, "/x go n=3"}},
 		"  /x go":                                {{1, 3, "/x go"}},
+		"please\n/X go":                          {{2, 1, "/X go"}},
 		"text\n\n/x a\n/x b\n\nmore":             {{3, 1, "/x a"}, {4, 1, "/x b"}},
 		"/x go\n---":                             {{1, 1, "/x go"}}, // a signature, which Markdown takes for an underline
 		"<!-- y -->\n/x go":                      {{2, 1, "/x go"}},

@@ -15,13 +15,13 @@ type Line struct {
 	Text   string
 }
 
-// Spoken are the lines that begin with word and that their author speaks: those of paragraphs of the text itself, not of
+// Spoken are the lines that begin with word, in any case, and that their author speaks: those of paragraphs of the text itself, not of
 // a quote, a list, code, HTML or an HTML comment. What is which is asked of a CommonMark parser, since it is not to be
 // seen from the line alone: code and comments reach over lines, and a line below a quote may still belong to it.
 // https://spec.commonmark.org/0.31.2/#paragraph-continuation-text
 func Spoken(body, word string) []Line {
 	return spoken(body, word, func(said string) int {
-		if strings.HasPrefix(said, word) {
+		if len(said) >= len(word) && strings.EqualFold(said[:len(word)], word) {
 			return 0
 		}
 		return -1
@@ -31,16 +31,26 @@ func Spoken(body, word string) []Line {
 // SpokenWithin are the ends of such lines from where word stands in them behind other words of their author.
 func SpokenWithin(body, word string) []Line {
 	return spoken(body, word, func(said string) int {
-		if at := strings.Index(said, " "+word); at >= 0 {
+		if at := indexFold(said, " "+word); at >= 0 {
 			return at + 1
 		}
 		return -1
 	})
 }
 
+// indexFold is where a word of ASCII first stands in a text, in any case; -1: nowhere. It is never longer than what it matches.
+func indexFold(s, word string) int {
+	for i := range len(s) - len(word) + 1 {
+		if strings.EqualFold(s[i:i+len(word)], word) {
+			return i
+		}
+	}
+	return -1
+}
+
 // spoken are lines from where find says that what is looked for begins; -1: nowhere.
 func spoken(body, word string, find func(said string) int) []Line {
-	if !strings.Contains(body, word) { // parsing takes longer than linear in the length
+	if indexFold(body, word) < 0 { // parsing takes longer than linear in the length
 		return nil
 	}
 	source := []byte(strings.ReplaceAll(body, "\r\n", "\n"))

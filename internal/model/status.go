@@ -90,6 +90,8 @@ type Blocked struct {
 	Observed string    `json:"observed"`
 	Since    time.Time `json:"since"`
 	URL      string    `json:"url"`
+	// Local says that the agent rewrote history in its checkout, which alone has the observed head.
+	Local bool `json:"-"`
 }
 
 // Gate is one condition that must be met before anything is done on a pull request, with what it was evaluated by.

@@ -16,11 +16,15 @@ const (
 	author      = "the author"
 	writer      = "anybody with write access"
 	maintainer  = "a maintainer"
+	reviewer    = "the reviewer"
 	contributor = "the contributor"
 
 	unblock = "/mergexo unblock"
 	retry   = "/mergexo retry"
 	again   = "/mergexo merge"
+
+	comment        = "a comment"
+	commentOrRetry = comment + ", or " + retry
 )
 
 // blocks are the tasks of blocked pull requests.
@@ -41,33 +45,47 @@ var blocks = map[string]task{
 	model.ReasonFlaky:        {"fix the flaky test", operator, unblock},
 }
 
-// issues are the tasks of issues that wait; any other reason is answered by a comment.
+// issues are the tasks of issues that wait, as their comments tell them.
 var issues = map[string]task{
 	model.ReasonRewrite:      {"accept the branch as it is now, or restore the work", operator, retry},
 	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, retry},
+	model.ReasonAttempts:     {"find out why the agent keeps failing", writer, commentOrRetry},
 	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
-	model.ReasonTests:        {"say how to fix the failing tests", writer, "a comment, or " + retry},
-	model.ReasonNoTest:       {"say how to test the bug", writer, "a comment, or " + retry},
-	model.ReasonNoPull:       {"allow workflows to open pull requests", maintainer, retry},
+	model.ReasonRefused:      {"rephrase the task, because the model refused", writer, comment},
+	model.ReasonSession:      {"start a new agent session", operator, retry},
+	model.ReasonOutcome:      {"find out why the agent's answer is invalid", writer, commentOrRetry},
+	model.ReasonForbidden:    {"look at the agent's changes that are not allowed", writer, commentOrRetry},
+	model.ReasonSecret:       {"look for a secret in the agent's work", writer, commentOrRetry},
+	model.ReasonTests:        {"say how to fix the failing tests", writer, commentOrRetry},
+	model.ReasonPush:         {"let the token push to the branch", operator, retry},
+	model.ReasonConflict:     {"say how to resolve the conflict with the newly pushed commits", writer, commentOrRetry},
 	model.ReasonBudget:       {"raise today's budget, or wait", operator, retry},
-	model.ReasonTimeout:      {"allow the agent more time, or ask for less", writer, "a comment, or " + retry},
+	model.ReasonFlaky:        {"fix the flaky test", operator, retry},
+	model.ReasonTimeout:      {"allow the agent more time, or ask for less", writer, commentOrRetry},
+	model.ReasonCancelled:    {"decide whether to continue after the run was cancelled", writer, commentOrRetry},
+	model.ReasonNoTest:       {"say how to test the bug", writer, commentOrRetry},
+	model.ReasonNoChange:     {"say what to change", writer, comment},
+	model.ReasonClosed:       {"reopen the issue", operator, retry},
+	model.ReasonNoPull:       {"allow workflows to open pull requests", maintainer, retry},
+	model.ReasonNoDesign:     {"restore the design document, or merge another one", writer, comment},
+	model.ReasonBranch:       {"delete or rename branches of the issue that nobody needs", operator, retry},
 }
 
 // merges are the tasks of requests to merge, refused and waiting ones.
 var merges = map[model.MergeCode]task{
-	model.CodeApproval:      {"approve it", maintainer, "an approving review"},
-	model.CodeStale:         {"approve the new head", maintainer, "an approving review"},
-	model.CodeChanges:       {"resolve the review that asks for changes", author, "a commit, or another review"},
+	model.CodeApproval:      {"approve it", writer, "an approving review"},
+	model.CodeStale:         {"approve the new head", writer, "an approving review"},
+	model.CodeChanges:       {"resolve the review that asks for changes", reviewer, "an approving review, or a dismissal"},
 	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
 	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
-	model.CodeFrozen:        {"remove the freeze label", maintainer, "the label"},
+	model.CodeFrozen:        {"remove the freeze label", maintainer, "removing the label"},
 	model.CodeBlocked:       {"decide about the block", operator, unblock},
 	model.CodeMember:        {"get the rest of its group ready", author, again},
 	model.CodeConflict:      {"resolve the conflict with the base", author, again},
 	model.CodeSquash:        {"resolve the conflict with the base", author, again},
 	model.CodeTests:         {"fix the tests that fail on what would land", author, again},
 	model.CodeNoTests:       {"set a test command (or none) in [merge] tests", maintainer, again},
-	model.CodeSetup:         {"fix the set-up of the tests", author, again},
+	model.CodeSetup:         {"set the command that prepares the tests in [merge] setup", maintainer, again},
 	model.CodeNoCheckout:    {"have the workflow check the repository out, or set tests_in = \"fresh\"", maintainer, again},
 	model.CodeRewound:       {"rebase its own commits onto the current base", author, again},
 	model.CodeProtected:     {"let the token push to the base, or merge it by hand", maintainer, again},
@@ -76,13 +94,15 @@ var merges = map[model.MergeCode]task{
 	model.CodeStrategy:      {"choose another strategy", operator, again + " strategy=NAME"},
 	model.CodeRoadmap:       {"fix the roadmap in the pull request", author, again},
 	model.CodeSettings:      {"fix the settings in the pull request", author, again},
-	model.CodeDiff:          {"check what would land: it differs from what was reviewed", author, again},
+	model.CodeDiff:          {"rebase it: what would land differs from what was reviewed", author, again},
 	model.CodeFrontmatter:   {"fix the front matter", author, again},
 	model.CodeLockBroken:    {"remove the lock that cannot be read", operator, again},
-	model.CodeUnrelated:     {"rebase it onto its base: they share no history", author, again},
-	model.CodeTooMany:       {"squash its commits", author, again},
+	model.CodeUnrelated:     {"move its commits to a branch that starts at the base", author, "another pull request"},
+	model.CodeTooMany:       {"choose another strategy, because it has too many commits to rebase", operator, again + " strategy=squash, or " + again + " strategy=no-ff"},
 	model.CodeBaseMissing:   {"choose another base", author, again},
 	model.CodeBranchMissing: {"restore the branch", author, again},
+	model.CodeDequeued:      {"put it back into the merge queue", operator, again},
+	model.CodeNeeds:         {"reopen what it depends on, or change its Depends-on line", author, again},
 }
 
 // forks are the tasks of the pull requests of forks.
@@ -94,7 +114,7 @@ var forks = map[model.ExternalState]task{
 // settled are the ends of a merge request that leave nothing to do.
 var settled = map[model.MergeCode]bool{
 	model.CodeCancelled: true, model.CodeReplaced: true, model.CodeClosed: true, model.CodeEmpty: true, model.CodeWrongHead: true,
-	model.CodeRetargeted: true, model.CodeHeadMoved: true, model.CodeNeeds: true,
+	model.CodeRetargeted: true, model.CodeHeadMoved: true, model.CodeTried: true,
 }
 
 // OfPull returns what a pull request waits for; nil if it waits for nobody. fork is the newest marker of a fork's pull request.
@@ -134,8 +154,14 @@ func ofBlock(b model.Blocked) task {
 	if !known {
 		t = task{"decide about the block", operator, unblock}
 	}
-	if b.Reason == model.ReasonRewrite && b.Observed != "" {
-		t.next = unblock + ", or " + unblock + " head_sha=" + b.Observed
+	accept := unblock + " head_sha=" + b.Observed
+	switch {
+	case b.Reason == model.ReasonRewrite && b.Local: // nothing was pushed, so there is no new history
+		t.headline = "find out why the agent rewrote history in its checkout"
+	case b.Reason == model.ReasonRewrite && b.Observed != "":
+		t.next = unblock + ", or " + accept
+	case b.Reason == model.ReasonMarkerEdited && b.Expected == "" && b.Observed != "": // no other head can be accepted
+		t.next = accept
 	}
 	return t
 }

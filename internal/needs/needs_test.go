@@ -1,8 +1,13 @@
 package needs
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -28,6 +34,8 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 	taken.State = model.StatusTaken
 	given, asked := blocked(model.ReasonAgent), merge(model.MergeFailed, model.CodeConflict, "a")
 	given.State, asked.State = model.StatusReleased, model.StatusReleased
+	local, headless := blocked(model.ReasonRewrite), blocked(model.ReasonMarkerEdited)
+	local.Block.Local, headless.Block.Expected = true, ""
 	landing := merge(model.MergeFailed, model.CodeProtected, "b")
 	landing.Merge.Tip = "a"
 	for name, c := range map[string]struct {
@@ -41,13 +49,17 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 		"tests":                    {s: blocked(model.ReasonTests), kind: model.NeedBlock, want: "fix the required tests, or say how (an operator): /mergexo unblock"},
 		"a question":               {s: blocked(model.ReasonAgent), kind: model.NeedBlock, want: "answer the agent's question (anybody with write access): a comment with the answer"},
 		"a rewrite":                {s: blocked(model.ReasonRewrite), kind: model.NeedBlock, want: "restore the old history, or accept the new one (an operator): /mergexo unblock, or /mergexo unblock head_sha=b"},
+		"a rewrite by the agent":   {s: local, kind: model.NeedBlock, want: "find out why the agent rewrote history in its checkout (an operator): /mergexo unblock"},
+		"an edit":                  {s: blocked(model.ReasonMarkerEdited), kind: model.NeedBlock, want: "look at the comment that somebody edited (an operator): /mergexo unblock"},
+		"an edit of the last head": {s: headless, kind: model.NeedBlock, want: "look at the comment that somebody edited (an operator): /mergexo unblock head_sha=b"},
 		"a reason of later":        {s: blocked("x"), kind: model.NeedBlock, want: "decide about the block (an operator): /mergexo unblock"},
-		"waits for an approval":    {s: merge(model.MergeWaiting, model.CodeApproval, "a"), kind: model.NeedMerge, want: "approve it (a maintainer): an approving review"},
+		"waits for an approval":    {s: merge(model.MergeWaiting, model.CodeApproval, "a"), kind: model.NeedMerge, want: "approve it (anybody with write access): an approving review"},
 		"waits for checks":         {s: merge(model.MergeWaiting, model.CodeChecks, "a")},
 		"refused":                  {s: merge(model.MergeFailed, model.CodeNoTests, "a"), kind: model.NeedMerge, want: "set a test command (or none) in [merge] tests (a maintainer): /mergexo merge"},
-		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "fix the set-up of the tests (the author): /mergexo merge"},
+		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "set the command that prepares the tests in [merge] setup (a maintainer): /mergexo merge"},
 		"refused on its way":       {s: landing, kind: model.NeedMerge, want: "let the token push to the base, or merge it by hand (a maintainer): /mergexo merge"},
 		"refused for a later code": {s: merge(model.MergeFailed, "LATER", "a"), kind: model.NeedMerge, want: "find out why it was not merged (an operator): /mergexo merge"},
+		"only tried":               {s: merge(model.MergeFailed, model.CodeTried, "a")},
 		"taken back":               {s: merge(model.MergeFailed, model.CodeCancelled, "a")},
 		"merge of an earlier head": {s: merge(model.MergeFailed, model.CodeConflict, "b")},
 		"merged":                   {s: merge(model.MergeDone, "", "a")},
@@ -87,6 +99,72 @@ func TestWhatAnIssueWaitsFor(t *testing.T) {
 			Kind: model.NeedIssue, Number: 3, Issue: 3, Title: "Greet", Headline: got.Headline, Reason: why, Who: got.Who, Next: got.Next, Observed: "c", Since: said.UpdatedAt, URL: "there",
 		}, *got)
 	}
+}
+
+// constants are the values of a file's constants with this prefix, one list for each declaration that has any.
+func constants(t *testing.T, path, prefix string) (groups [][]string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	for _, d := range file.Decls {
+		var group []string
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+			for _, s := range g.Specs {
+				c := s.(*ast.ValueSpec)
+				if !strings.HasPrefix(c.Names[0].Name, prefix) {
+					continue
+				}
+				value, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+				require.NoError(t, err)
+				group = append(group, value)
+			}
+		}
+		if len(group) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// A new reason gets a row here, and a person decides who does what about it.
+func TestEveryReasonHasItsTask(t *testing.T) {
+	t.Parallel()
+	reasons := constants(t, "../model/block.go", "Reason")
+	require.Len(t, reasons, 2, "those of pull requests, and those that only issues have")
+	assert.ElementsMatch(t, reasons[0], slices.Collect(maps.Keys(blocks)))
+	assert.ElementsMatch(t, slices.Concat(reasons...), slices.Collect(maps.Keys(issues)))
+
+	codes := constants(t, "../model/merge.go", "Code")
+	require.Len(t, codes, 1)
+	require.Contains(t, codes[0], "DIRTY_BASE")
+	for _, value := range codes[0] {
+		code := model.MergeCode(value)
+		_, task := merges[code]
+		assert.True(t, task || settled[code] || code.Retryable(), "%s: somebody has to do something, or it is over, or only time helps", code)
+		assert.False(t, task && (settled[code] || code.Retryable()), code)
+	}
+
+	var b strings.Builder
+	for _, kind := range []struct {
+		name  string
+		tasks map[string]task
+	}{{"blocked pull requests", blocks}, {"issues", issues}, {"requests to merge", byText(merges)}, {"forks", byText(forks)}} {
+		fmt.Fprintf(&b, "# %s\n\n", kind.name)
+		for _, reason := range slices.Sorted(maps.Keys(kind.tasks)) {
+			one := kind.tasks[reason]
+			fmt.Fprintf(&b, "%s: %s\n", reason, model.Need{Headline: one.headline, Who: one.who, Next: one.next}.Todo())
+		}
+		b.WriteString("\n")
+	}
+	golden.Text(t, "tasks.txt", b.String())
+}
+
+func byText[K ~string](tasks map[K]task) map[string]task {
+	out := map[string]task{}
+	for reason, one := range tasks {
+		out[string(reason)] = one
+	}
+	return out
 }
 
 // What to type can be told from what to do, for every task.

@@ -66,7 +66,7 @@ func TestOnlyWhoMayBeHeardIsReadClosely(t *testing.T) {
 	answered := said(2, "alice", "OWNER", "old")
 	var read []string
 	p := policy
-	p.IsCommand = func(body string) bool { read = append(read, body); return false }
+	p.IsCommand = func(c model.Comment) bool { read = append(read, c.Body); return false }
 	s := snapshot(said(1, "eve", "NONE", strings.Repeat("[a](", 16_000)), answered, said(3, "alice", "OWNER", "new"))
 	turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
 	assert.Equal(t, []string{"new"}, read, "anybody can write what takes a parser seconds")
@@ -77,7 +77,7 @@ func TestOnlyWhoMayBeHeardIsReadClosely(t *testing.T) {
 func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 	now := said(1, "alice", "OWNER", "Do B.")
 	now.UpdatedAt, now.Edited, now.EditedByOther, now.Editor = at(60), true, true, "eve"
-	command := func(body string) bool { return strings.HasPrefix(body, "/mergexo") }
+	command := func(c model.Comment) bool { return strings.HasPrefix(c.Body, "/mergexo") }
 	ev := model.Event{Name: "pull_request_review_comment", Action: "created", Sender: model.Actor{Login: "alice"}, CommentID: 1, CommentBody: "Do A.", CommentAt: at(1)}
 
 	sent := turn.AsSent(snapshot(now), model.State{}, ev, command)[0]

@@ -30,6 +30,7 @@ func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.C
 		b := st.Block.Marker
 		out.Block = &model.Blocked{
 			Number: p.Number, Issue: out.Issue, Reason: b.Reason, Expected: b.Expected, Observed: b.Observed, Since: st.Block.At, URL: st.Block.URL,
+			Local: b.Phase == model.GuardLocal,
 		}
 	}
 	if m := st.Merge(); m != nil {

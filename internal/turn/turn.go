@@ -25,8 +25,8 @@ type Policy struct {
 	// Trigger is the event at hand: in the very second in which people gave the pull request back, what it carries counts as
 	// said after that.
 	Trigger model.Event
-	// IsCommand says that a text speaks to MergeXO and not to the agent; nil for none does.
-	IsCommand func(body string) bool
+	// IsCommand says that a comment speaks to MergeXO and not to the agent; nil for none does.
+	IsCommand func(model.Comment) bool
 }
 
 // Tracked reports whether the pull request is MergeXO's business: by its marker, or because its head is a branch of this
@@ -113,7 +113,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		case away(c):
 		// Reading Markdown takes longer than linear in its length, and anybody can write much: so all cheaper tests come first,
 		// and whoever may be a stranger is read closely only once GitHub has told that person's right, by Allowed.
-		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c.Body):
+		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c):
 		default:
 			out = append(out, c)
 		}
@@ -132,7 +132,7 @@ func claimed(st model.State, key string) bool {
 // AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
 // somebody edited it since: what its author said then counts. The later text is an event of its own, and is heard once the
 // earlier is answered. Where any text of that comment is answered already, or settled, the newest one stands.
-func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(string) bool) []model.Comment {
+func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(model.Comment) bool) []model.Comment {
 	i := slices.IndexFunc(s.Comments, ev.Carries)
 	if i < 0 || ev.CommentAt.IsZero() || strings.TrimSpace(ev.CommentBody) == "" {
 		return s.Comments
@@ -150,7 +150,7 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(str
 	if !c.Edited || c.UpdatedAt.Before(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
 		return s.Comments
 	}
-	if c.UpdatedAt.Equal(ev.CommentAt) && !isCommand(c.Body) {
+	if c.UpdatedAt.Equal(ev.CommentAt) && !isCommand(c) {
 		return s.Comments // both texts have one key: the later one is answered, unless it is none that is
 	}
 	c.Body, c.UpdatedAt = ev.CommentBody, ev.CommentAt
@@ -222,7 +222,7 @@ func speakers(c model.Comment) []string {
 func Allowed(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
 		unread := c.Kind != model.KindActions && !Insider(c) && len(policy.AllowedUsers) == 0
-		return !mayNow(c, known, policy) || unread && policy.IsCommand != nil && policy.IsCommand(c.Body)
+		return !mayNow(c, known, policy) || unread && policy.IsCommand != nil && policy.IsCommand(c)
 	})
 }
 

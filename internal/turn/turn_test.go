@@ -62,7 +62,7 @@ func TestWhatIsFeedbackAndWhatIsNot(t *testing.T) {
 		said(4, "alice", "OWNER", "please\n/mergexo unblock"), said(5, "alice", "OWNER", " \n"), answered, copied,
 	)
 	p := policy
-	p.IsCommand = func(body string) bool { return strings.Contains(body, "/mergexo") }
+	p.IsCommand = func(c model.Comment) bool { return strings.Contains(c.Body, "/mergexo") }
 	got := turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
 	assert.Equal(t, []int64{1, 9}, ids(got), "oldest first")
 }
@@ -108,7 +108,7 @@ func TestRightsAreAskedOncePerPersonWhateverTheAssociation(t *testing.T) {
 	known["eve"] = model.PermissionWrite
 	assert.Equal(t, []int64{1, 2, 4, 5}, ids(turn.Allowed(all, known, policy)))
 	spoken := policy
-	spoken.IsCommand = func(body string) bool { return body == "x" }
+	spoken.IsCommand = func(c model.Comment) bool { return c.Body == "x" }
 	assert.Equal(t, []int64{1, 2, 5}, ids(turn.Allowed(all, known, spoken)), "what she says to us is no feedback; Candidates has read the others")
 
 	named := policy

@@ -163,7 +163,7 @@ func stubs(comments []model.Comment) []model.Comment {
 			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted,
 		}
 		if !turn.Insider(c) && strings.Contains(strings.ToLower(c.Body), command.Word) {
-			comments[i].Body = c.Body
+			comments[i].Body, comments[i].Posted = c.Body, c.Posted
 		}
 	}
 	return comments

@@ -257,7 +257,7 @@ func (t *Thread) Fold() {
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
 	kindOf(t.Snap).fold(t)
-	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.Is)
+	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.IsCommand)
 	if t.Reported == nil {
 		t.Reported = map[int64]bool{}
 	}

@@ -53,7 +53,7 @@ func (t *Thread) Configure() error {
 	if err != nil {
 		return err
 	}
-	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
+	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, Users: s.Repo.AllowedUsers, OperationsIssue: s.Repo.OperationsIssue}
 	if branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
 		t.Operators.OperationsIssue = 0
 	}
@@ -99,7 +99,7 @@ func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + Setting
 func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
-		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.Is,
+		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand,
 	}
 }
 
