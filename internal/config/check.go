@@ -43,7 +43,6 @@ func (w *walk) check(s Settings, withAgent bool) {
 		}
 		seen = append(seen, g.Name)
 	}
-	w.checkInert(s, withAgent)
 }
 
 const (

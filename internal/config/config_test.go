@@ -39,12 +39,12 @@ func TestMessages(t *testing.T) {
 func TestTheLabelForForksMeansNothingElse(t *testing.T) {
 	for _, label := range []string{"agent:design", "agent:roadmap", "Agent:Bugfix", "agent:small-job", "agent:ignore", "Merge:Freeze", "go"} {
 		text := Minimal + fmt.Sprintf("[merge]\nauto_label = \"Go\"\nauto = \"label\"\n[labels]\nfreeze = \"merge:freeze\"\n[external]\nlabel = %q\n", label)
-		_, err := Parse(text+"enabled = false\n", source)
+		_, err := Parse(text, source)
 		require.NoError(t, err, label)
 		_, err = Parse(text+"enabled = true\n", source)
 		require.ErrorContains(t, err, "one label cannot mean two things", label)
 	}
-	_, err := Parse(Minimal+"[external]\nlabel = \"merge\"\nenabled = true\n", source)
+	_, err := Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source)
 	require.NoError(t, err, "nobody looks at merge.auto_label")
 }
 
@@ -70,7 +70,7 @@ func TestEveryKey(t *testing.T) {
 			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
 		Labels: Labels{Design: "d", Roadmap: "r", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
-		Agent: Agent{Adapter: "codex", Model: "m", ExtraArgs: []string{"--x"},
+		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
 			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3, Resolve: true},
 		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestsIn: "checkout", TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
@@ -80,7 +80,7 @@ func TestEveryKey(t *testing.T) {
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
 			},
 			Groups: []Group{{Name: "api+client", Repositories: []string{"octo/api", "octo/client"}}}},
-		Review:   Review{Adapter: "claude", Model: "r", Rounds: 1, On: []string{"bugfix", "small_job"}, Auto: "label", Label: "look"},
+		Review:   Review{Adapter: "command", Command: []string{"./review"}, Model: "r", Rounds: 1, On: []string{"bugfix", "small_job"}, Auto: "label", Label: "look"},
 		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
 		Roadmap:  Roadmap{Dir: "plans", MaxActive: 7},
 		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
@@ -89,12 +89,6 @@ func TestEveryKey(t *testing.T) {
 	var raw map[string]map[string]any
 	_, err = toml.Decode(string(text), &raw)
 	require.NoError(t, err)
-	// Beside a model, a command would have no effect.
-	s, err = Parse("[agent]\ncommand = [\"./agent\", \"arg\"]\n[review]\nadapter = \"command\"\ncommand = [\"./review\"]\n", source)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"./agent", "arg"}, s.Agent.Command)
-	assert.Equal(t, []string{"./review"}, s.Review.Command)
-	raw["agent"]["command"], raw["review"]["command"] = nil, nil
 	for _, known := range knownKeys {
 		table, name, nested := strings.Cut(known, ".")
 		require.Contains(t, raw, table)
@@ -252,53 +246,4 @@ func TestAReviewerSharesTheAgentsSettings(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, Settings{Agent: a, Review: c.r}.Reviewer(), c.name)
 	}
-}
-
-// Beside some settings others have no effect. Each gets an error; at its default it is only copied from the manual.
-func TestAKeyWithoutEffect(t *testing.T) {
-	codex, suggestion := "[agent]\nadapter = \"codex\"\n", "[agent]\nadapter = \"suggestion\"\n"
-	for text, want := range map[string]string{
-		codex + "[merge]\nverify = \"local\"\nbatch = 5":               `:5: merge.batch: has no effect: there is no merge train with verify = "local"; set verify = "ci" or "both", or remove batch`,
-		codex + "[merge]\nverify = \"local\"\nspeculate = 5":           `merge.speculate: has no effect: `,
-		codex + "[merge]\nverify = \"local\"\nci_retries = 5":          `merge.ci_retries: has no effect: `,
-		codex + "[merge]\nverify = \"local\"\nci_timeout = \"5h\"":     `merge.ci_timeout: has no effect: `,
-		codex + "[merge]\nauto = \"approval\"\nauto_label = \"go\"":    `merge.auto_label: has no effect: it is for auto = "label"; set that, or remove auto_label`,
-		codex + "[merge]\ntests = \"none\"\nsetup = [\"make\"]":        `merge.setup: has no effect: nothing is set up with tests = "none"; set tests to a command, or remove setup`,
-		codex + "[external]\nlabel = \"in\"":                           `external.label: has no effect: pull requests from forks are not handled; add enabled = true`,
-		codex + "[external]\nevaluate = [\"./e\"]":                     `external.evaluate: has no effect: `,
-		codex + "[external]\nfix = [\"./f\"]":                          `external.fix: has no effect: pull requests from forks`,
-		codex + "[external]\nenabled = true\nfix = [\"./f\"]":          `external.fix: has no effect: only an evaluation asks for a fix; add evaluate, or remove fix`,
-		codex + "[review]\nlabel = \"look\"":                           `review.label: has no effect: it is for auto = "label"; set that, or remove label`,
-		codex + "[review]\nrounds = 3":                                 `review.rounds: has no effect: it is for the work that on names; add on = ["bugfix"] or other work, or remove rounds`,
-		codex + "command = [\"./agent\"]":                              `agent.command: has no effect: adapter "codex" runs no command; set adapter = "command", or remove command`,
-		Minimal + "model = \"m\"":                                      `agent.model: has no effect: adapter "command" is told no model; remove model, or set adapter to "codex" or "claude"`,
-		suggestion + "model = \"m\"":                                   `agent.model: has no effect: adapter "suggestion" is told no model`,
-		suggestion + "extra_args = [\"-x\"]":                           `agent.extra_args: has no effect: adapter "suggestion" runs no program; remove extra_args, or set another adapter`,
-		Minimal + "[review]\nmodel = \"m\"":                            `review.model: has no effect: adapter "command" is told no model`,
-		"[review]\nadapter = \"codex\"\non = [\"bugfix\"]":             `review.on: has no effect: no agent is set whose work could be reviewed; set adapter under [agent], or remove on`,
-		codex + rules("a/*", "true") + rules("a/*", "true"):            `:8: merge.rule.branch: has no effect: an earlier rule is for "a/*" too, and the first one counts; remove one of them`,
-		codex + "[merge]\nverify = \"local\"\nbatch = 4":               "",
-		codex + "[merge]\nverify = \"both\"\nbatch = 5":                "",
-		codex + "[merge]\nbatch = 5":                                   "", // what the base requires decides
-		codex + "[external]\nenabled = false\nevaluate = [\"./e\"]":    "", // switched off
-		codex + rules("a/*", "false") + rules("a/*", "true"):           "",
-		codex + rules("a/*", "true") + rules("b/*", "true"):            "",
-		codex + "command = [\"./r\"]\n[review]\nadapter = \"command\"": "", // that of the reviewer
-		suggestion + "[review]\nadapter = \"codex\"\nmodel = \"m\"":    "",
-		Minimal + "extra_args = [\"-x\"]":                              "",
-	} {
-		_, err := Parse(text, source)
-		if want == "" {
-			assert.NoError(t, err, text)
-			continue
-		}
-		var e *Error
-		require.ErrorAs(t, err, &e, text)
-		assert.Len(t, e.Problems, 1, text)
-		assert.Contains(t, err.Error(), want, text)
-	}
-}
-
-func rules(branch, enabled string) string {
-	return fmt.Sprintf("[[merge.rule]]\nbranch = %q\nenabled = %s\nstrategy = \"squash\"\n", branch, enabled)
 }

@@ -143,7 +143,7 @@ func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which MergeXO keeps to itself: remove it",
 	} {
 		w := newWorld(t)
-		w.agentSetting("adapter = \"command\"\ncommand = ", "adapter = \"codex\"\n# ")
+		w.agentSetting(`adapter = "command"`, `adapter = "codex"`)
 		w.agentSetting(`pass_env = [`, `pass_env = ["`+pass+`", `)
 		w.env = map[string]string{"OPENAI_API_KEY": "sk-0123456789", "MY_KEY": "sk-0123456789"}
 		w.talk("alice", "Answer me.")
