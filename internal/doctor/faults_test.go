@@ -428,6 +428,7 @@ var faults = map[string]map[string]fault{
 		})),
 	},
 	"ci": {
+		"deploys":                  also(factsOf(func(r *model.RepositoryFacts) { r.DefaultBranch = "trunk" }), otherWorkflow("on: {push: {branches: [trunk, main]}}\n")),
 		"by the token written out": also(otherWorkflow("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
 		"waits": also(otherWorkflow("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: MainSame})
