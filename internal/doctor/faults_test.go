@@ -410,6 +410,12 @@ var faults = map[string]map[string]fault{
 		"locked":        also(appToken, demand(model.Demand{Kind: model.DemandLocked, Source: "branch protection"})),
 		"queue":         also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), demand(model.Demand{Kind: model.DemandQueue, Source: "ruleset 1"})),
 		"another token": also(appToken, demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true})),
+		"other than the settings": also(settingsOf(func(s *Settings) { s.Strategies = append(s.Strategies, Strategy{"merge.rule for gh-pr-*", "squash"}) }),
+			factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"squash"} })),
+		"no way for GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge"} }),
+			demand(model.Demand{Kind: model.DemandLinear, Source: "ruleset 42"})),
+		"another way of GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge", "squash"} }),
+			demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Methods: []string{"squash", "rebase"}})),
 		"hidden": factsOf(func(r *model.RepositoryFacts) {
 			r.Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}
 		}),
