@@ -103,7 +103,7 @@ func (opt Options) redacted(err error) error {
 }
 
 // words are what a program said. They are cut and quoted when they are shown: by then a secret in them must be gone, since nobody
-// recognises a part of it.
+// recognizes a part of it.
 type words struct {
 	text string
 	most int  // bytes that are shown

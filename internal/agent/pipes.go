@@ -231,7 +231,7 @@ func (l *lines) flush() {
 	}
 }
 
-// tail is the end, from where a line begins: a part of one could be a part of a secret, which nobody recognises.
+// tail is the end, from where a line begins: a part of one could be a part of a secret, which nobody recognizes.
 func (l *lines) tail() string {
 	from := max(0, len(l.kept)-tailLimit)
 	text := string(l.kept[from:])

@@ -38,7 +38,7 @@ func chooseColour(p *program, ctx *cli.Context) error {
 	return nil
 }
 
-// colour sets what the streams show. What programs read, and the logs of GitHub Actions, get no colours and no line about the work.
+// colour sets what the streams show. What programs read, and the logs of GitHub Actions, get no colors and no line about the work.
 // https://no-color.org
 func colour(p *program, when string, structured bool) {
 	set := func(name string) string { v, _ := p.lookup(name); return v }

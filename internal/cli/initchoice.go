@@ -133,6 +133,10 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 	}
 	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(ch.root))
 	ch.train(&out, hub)
+	out.Strategy = ch.before.Merge.Strategy
+	if hub != nil {
+		out.Strategy = doctor.StrategyFor(out.Strategy, hub.facts, out.App)
+	}
 	return out, nil
 }
 

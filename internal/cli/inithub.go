@@ -90,7 +90,7 @@ func (e retryError) Unwrap() error { return e.error }
 // setUp does what can be done on GitHub, and adds the rest to what is left.
 func (h *hubSetup) setUp(ctx context.Context, c doctor.Choice, l *left) error {
 	h.choice, h.left = c, l
-	for _, step := range []func(context.Context) error{h.labels, h.pullRequests, h.keys, h.makeApp, h.files} {
+	for _, step := range []func(context.Context) error{h.labels, h.pullRequests, h.keys, h.makeApp, h.strategy, h.files} {
 		if err := step(ctx); err != nil {
 			return unreachable(err)
 		}
@@ -221,6 +221,18 @@ func (h *hubSetup) keys(ctx context.Context) error {
 	}
 	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] }) {
 		h.left.add(fmt.Sprintf("Store the key of %s as the secret %s; gh asks for it:", h.choice.Adapter, h.choice.Key), h.ghLine("secret", "set", h.choice.Key))
+	}
+	return nil
+}
+
+// strategy tells whether the branch accepts what the settings of the checkout have land, which nobody knows without its rules.
+func (h *hubSetup) strategy(context.Context) error {
+	s, _ := h.wanted()
+	branch := oneLine(h.facts.DefaultBranch)
+	if why, fix := doctor.Refused(s.Merge.Strategy, h.facts, h.choice.App); why != "" {
+		h.left.add(fmt.Sprintf("Change [merge] strategy %q in %s, since %s: %s", s.Merge.Strategy, doctor.SettingsPath, oneLine(why), fix))
+	} else if !h.facts.Demands.Known {
+		h.left.add(fmt.Sprintf("Check that %s accepts [merge] strategy %q. Some of its rules were not read: %s", branch, s.Merge.Strategy, oneLine(h.facts.Demands.Why)))
 	}
 	return nil
 }

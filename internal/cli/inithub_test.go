@@ -110,6 +110,28 @@ func TestInitTellsWhatATokenMayNot(t *testing.T) {
 	assert.Contains(t, got.out, "workflows of octo/widgets may open pull requests now\n")
 }
 
+func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
+	h, dir := newField(t)
+	const repo = "/api/v3/repos/octo/widgets"
+	h.api("octo", "PATCH", repo, map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
+	got := h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"squash\"           # ")
+
+	h.api("octo", "PUT", repo+"/branches/main/protection", map[string]any{"enforce_admins": true, "required_status_checks": nil, "restrictions": nil,
+		"required_pull_request_reviews": map[string]any{"required_approving_review_count": 1}})
+	got = h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, `Change [merge] strategy "squash" in .github/mergexo.toml, since main accepts changes only by pull request (branch protection): set it to "api", which lets GitHub merge`, "--yes keeps the file")
+	got = h.onGitHub(dir, "octo", "--force")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"api\"              # ")
+	assert.NotContains(t, got.out, "[merge] strategy")
+	got = h.onGitHub(dir, "alice", "--force") // who is no administrator
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, `Check that main accepts [merge] strategy "api". Some of its rules were not read: GitHub does not show it to this token`)
+}
+
 // Wherever init dies, it goes on from there.
 func TestInitGoesOnAfterAnInterruption(t *testing.T) {
 	for name, path := range map[string]string{"labels": "/labels", "setting": "/actions/permissions/workflow", "signing key": "/actions/secrets/MERGEXO_SIGNING_KEY"} {

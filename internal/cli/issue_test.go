@@ -70,7 +70,7 @@ func TestReplayOfIssues(t *testing.T) {
 		"label off again":  {func(payload, issue map[string]any) { payload["action"], issue["labels"] = "unlabeled", []any{} }, 0, []string{"result: nothing, issue 9 has no label that starts an agent"}},
 		"closed":           {func(_, issue map[string]any) { issue["state"] = "closed" }, 0, []string{"result: nothing, issue 9 is closed"}},
 		"reopened":         {func(payload, _ map[string]any) { payload["action"] = "reopened"; delete(payload, "label") }, 0, []string{opened}},
-		"labelled by a bot": {func(payload, _ map[string]any) {
+		"labeled by a bot": {func(payload, _ map[string]any) {
 			payload["sender"] = map[string]any{"login": "triage[bot]", "id": 77, "type": "Bot"}
 		}, 0, []string{"result: nothing, neither the author"}},
 		"two flows": {func(_, issue map[string]any) {

@@ -36,6 +36,7 @@ import (
 // place is where a run happens, as the runner's environment describes it.
 type place struct {
 	event, eventPath     string
+	actor                string // who started the run; a rerun keeps it
 	repository           string
 	api, graphql, server string
 	workspace, temp      string
@@ -71,7 +72,7 @@ func (p *program) where() (place, error) {
 		return place{}, usagef("read the environment: %w", err)
 	}
 	w := place{
-		event: ctx.EventName, eventPath: env(p, "GITHUB_EVENT_PATH"), repository: ctx.Repository,
+		event: ctx.EventName, eventPath: env(p, "GITHUB_EVENT_PATH"), actor: ctx.Actor, repository: ctx.Repository,
 		// For a missing GITHUB_API_URL or GITHUB_GRAPHQL_URL the library uses github.com's even with another server, and would send
 		// the token there. The API's address is derived from the server's instead, and in the gateway GraphQL's from the API's.
 		api: strings.TrimRight(cmp.Or(env(p, "GITHUB_API_URL"), github.APIOf(ctx.ServerURL)), "/"), graphql: env(p, "GITHUB_GRAPHQL_URL"),
@@ -167,12 +168,23 @@ func (p *program) runCommand() *cli.Command {
 			if err != nil {
 				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
 			}
+			if w.ofDependabot(ev) {
+				return p.finish(c, w, ev.Repo, model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{},
+					Reason: "GitHub gives no secrets to a run that Dependabot started; the next sweep or comment continues"})
+			}
 			if ev.Number == 0 && (ev.Name == "schedule" || ev.Name == "workflow_dispatch") {
 				return p.sweep(c.Context, c, w, ev.Repo, sweeping.Options{})
 			}
 			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 		},
 	}
+}
+
+// ofDependabot reports whether GitHub withholds the repository's secrets from this run, without which nothing is signed. For other
+// events of Dependabot's it does not.
+// https://docs.github.com/code-security/reference/supply-chain-security/dependabot-on-actions
+func (w place) ofDependabot(ev model.Event) bool {
+	return cmp.Or(w.actor, ev.Sender.Login) == "dependabot[bot]" && (strings.HasPrefix(ev.Name, "pull_request") || ev.Name == "push")
 }
 
 // parts reads which phase of a run to do.

@@ -101,7 +101,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 	}
 	env := []string{"GITHUB_REPOSITORY=octo"}
 	assert.NotContains(t, program(t, env, "status").errout, "\x1b", "in a pipe")
-	assert.Contains(t, program(t, env, "status", "--color", "always").errout, redMergexo, "in a pipe that somebody wants coloured")
+	assert.Contains(t, program(t, env, "status", "--color", "always").errout, redMergexo, "in a pipe that somebody wants colored")
 }
 
 // What a person wrote moves nothing on the terminal of who replays it.

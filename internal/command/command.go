@@ -64,7 +64,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right
 }
 
 // Whispered reports whether only the right of its author tells whether a comment is audible: somebody who hides the membership in
-// the organisation shows as a stranger.
+// the organization shows as a stranger.
 func (p Policy) Whispered(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	return byPerson(c) && lately(c, s) && !c.Closed && !p.Audible(c, s, ev, model.PermissionNone) && strings.Contains(strings.ToLower(c.Posted), Word)
 }

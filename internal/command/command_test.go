@@ -297,7 +297,7 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 	}
 }
 
-// Who hides the membership in the organisation shows as a stranger.
+// Who hides the membership in the organization shows as a stranger.
 func TestWhoseRightTellsWhetherACommandIsHeard(t *testing.T) {
 	policy, s := command.Policy{Operators: []string{"Olga"}}, model.Snapshot{ReadAt: noon.Add(time.Hour)}
 	for name, tt := range map[string]struct {

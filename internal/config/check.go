@@ -11,7 +11,7 @@ import (
 
 // check finds problems between values. Invalid values have been reported and kept their default.
 func (w *walk) check(s Settings, withAgent bool) {
-	// A misspelt key may be the cause: report what is wrong before what is missing.
+	// A misspelled key may be the cause: report what is wrong before what is missing.
 	if withAgent && s.Agent.None() && w.wantsAgent() && len(w.problems) == 0 {
 		if w.lines[agentCommand] == 0 && w.lines["agent.adapter"] != 0 {
 			w.lines[agentCommand] = w.lines["agent.adapter"]

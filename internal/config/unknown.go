@@ -36,7 +36,7 @@ func (w *walk) unknown(place, name string) {
 	w.add(join(place, name), fmt.Errorf("unknown key; did you mean %s?", closest(shown(place), name)))
 }
 
-// closest is the known key with the smallest edit distance. A key of another table costs one more: a misspelt key is
+// closest is the known key with the smallest edit distance. A key of another table costs one more: a misspelled key is
 // matched in its own table first, and a key in the wrong table is still found.
 func closest(table, name string) string {
 	best, cost := "", 0

@@ -66,7 +66,7 @@ type page struct {
 // fact is one number of the whole repository.
 type fact struct {
 	Name, Value string
-	Class       string // of its colour; "" if nothing needs attention
+	Class       string // of its color; "" if nothing needs attention
 	To          string // id of the section that has more
 }
 

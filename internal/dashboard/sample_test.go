@@ -91,7 +91,7 @@ func samplePressing() []model.BoardPull {
 		{Name: "lint", State: model.CheckPending, URL: repoURL + "/actions/runs/1/job/2"},
 	}
 	blocked.Block = &model.Blocked{Number: 41, Issue: 38, Reason: model.ReasonRewrite, Expected: sha("41b"), Observed: sha("41x"), Since: ago(3, 4), URL: blocked.URL + "#issuecomment-41"}
-	secret := pull(44, "Read the licence key from the settings", "agent/small/43-licence", model.StatusBlocked, "44a", "44a",
+	secret := pull(44, "Read the license key from the settings", "agent/small/43-license", model.StatusBlocked, "44a", "44a",
 		took("flow", model.PhaseDone, "m1", "44a", ago(6, 1), 12, 0.40), took("turn", model.PhaseFailed, "44a", "", ago(5, 20), 4, 0.11))
 	secret.Turns[1].Reason = model.ReasonSecret
 	secret.Block = &model.Blocked{Number: 44, Reason: model.ReasonSecret, Since: ago(5, 20), URL: secret.URL + "#issuecomment-44"}

@@ -6,7 +6,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// badge is a state in a word, with a mark of the lineages and a colour.
+// badge is a state in a word, with a mark of the lineages and a color.
 type badge struct{ Word, Mark, Class string }
 
 // The groups of rows. The style knows their names, too.

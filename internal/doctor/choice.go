@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Choice is what the files of `mergexo init` are written for. The zero value is the workflow and the settings without an agent's
@@ -18,13 +21,15 @@ type Choice struct {
 	Tools   []string // commands that install what the tests need there
 	CI      []string // the names of the workflows whose runs are events
 	Auto    string   // what merges: never, which leaves it to the command, label or approval; "": never
-	Tests   []string // [repo] required_tests; nil: none
-	Found   string   // what shows that these are the tests
-	App     bool     // the workflow works with the token of a GitHub App
-	Bases   []string // branches that may have a merge train, pushes to which are events; nil: pushes are none
-	Bot     string   // that App's account, where several accounts have to trust each other
-	Split   bool     // the agent has a job of its own
-	Server  bool     // for GitHub Enterprise Server
+	// Strategy is [merge] strategy; "": rebase, where nobody knows what the branch accepts.
+	Strategy string
+	Tests    []string // [repo] required_tests; nil: none
+	Found    string   // what shows that these are the tests
+	App      bool     // the workflow works with the token of a GitHub App
+	Bases    []string // branches that may have a merge train, pushes to which are events; nil: pushes are none
+	Bot      string   // that App's account, where several accounts have to trust each other
+	Split    bool     // the agent has a job of its own
+	Server   bool     // for GitHub Enterprise Server
 }
 
 // The lines of the templates that a choice fills in.
@@ -147,7 +152,7 @@ ignore = "agent:ignore"       # leave this issue or pull request alone
 ci = %s
 
 [merge]
-strategy = "rebase"           # "api" if the branch is protected, "github-queue" if it has a merge queue
+strategy = %s
 auto = %s
 # tests = ["scripts/test"]    # test what is about to land; by default detected for Go, Python, Node, Rust and make; or "none"
 # setup = ["npm", "ci"]       # run before the tests; by default detected from the lockfile; or "none"
@@ -179,7 +184,15 @@ func (c Choice) Settings() string {
 	if auto == "" {
 		auto = `"never"                # only the comment /mergexo merge asks for a merge; "label" and "approval" can do so too`
 	}
-	return fmt.Sprintf(settingsTemplate, tests, bots, c.agent(), ci, auto)
+	return fmt.Sprintf(settingsTemplate, tests, bots, c.agent(), ci, c.strategy(), auto)
+}
+
+// strategy is the one of [merge].
+func (c Choice) strategy() string {
+	if c.Strategy == "" || c.Strategy == model.StrategyRebase {
+		return `"rebase"           # "api" if the branch is protected, "github-queue" if it has a merge queue`
+	}
+	return fmt.Sprintf("%-19s# \"mergexo help merging\" lists the others; the rules of the branch decide which it accepts", strconv.Quote(c.Strategy))
 }
 
 // agent are the first lines of [agent].

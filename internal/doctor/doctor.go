@@ -1,5 +1,5 @@
 // Package doctor decides whether MergeXO will work in a repository. It turns facts gathered by the caller into findings,
-// each with a fix, through a table of small independent checks. What could not be learnt is reported as not checked, never
+// each with a fix, through a table of small independent checks. What could not be learned is reported as not checked, never
 // guessed, and does not affect the exit code. The files that `mergexo init` writes are here too, so that what is written is
 // what is checked.
 package doctor

@@ -169,7 +169,7 @@ func TestOtherWays(t *testing.T) {
 		},
 		"anchors of blocks":     also(edit("permissions: {}", "x-rights: &rights {contents: write, issues: write, pull-requests: write, actions: read, checks: read, statuses: read}\npermissions: {}"), edit(rightsOf, "    permissions: *rights\n")),
 		"a step that decides":   also(edit(noBots, "(github.event.sender.type != 'Bot' || vars.BOTS)"), edit("        id: mergexo\n", "        id: mergexo\n        if: github.event.sender.type != 'Bot'\n")),
-		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), otherWorkflow("on: [push, pull_request]\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
+		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), otherWorkflow("on: [push, pull_request]\n"), otherWorkflow("on: {push: {branches: [main]}}\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
 		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), otherWorkflow("name: CI\non: workflow_dispatch\n")),
 		"the least git":         func(_ *testing.T, f *Facts) { f.Git = "2.38.0" },
 		"the token written out": edit("          signing-key", "          token: ${{ secrets.GITHUB_TOKEN }}\n          signing-key"),
@@ -184,8 +184,8 @@ func TestOtherWays(t *testing.T) {
 		"another command of ours": func(_ *testing.T, f *Facts) {
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/status.yml", Text: "on: workflow_dispatch\njobs: {a: {steps: [{uses: mergexo/mergexo@main, with: {command: status --json}}]}}\n"})
 		},
-		"commits of tags and named branches only": func(_ *testing.T, f *Facts) {
-			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/release.yml", Text: "on: {push: {tags: [v1]}}\n"}, File{Path: ".github/workflows/main.yml", Text: "on: {push: {branches: [main]}}\n"})
+		"commits of tags and branches on which nothing lands": func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/release.yml", Text: "on: {push: {tags: [v1]}}\n"}, File{Path: ".github/workflows/main.yml", Text: "on: {push: {branches: [production]}}\n"})
 		},
 		"GitHub merges": func(_ *testing.T, f *Facts) {
 			f.Settings.Strategies[0].Name = "api"

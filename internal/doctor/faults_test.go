@@ -410,6 +410,12 @@ var faults = map[string]map[string]fault{
 		"locked":        also(appToken, demand(model.Demand{Kind: model.DemandLocked, Source: "branch protection"})),
 		"queue":         also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), demand(model.Demand{Kind: model.DemandQueue, Source: "ruleset 1"})),
 		"another token": also(appToken, demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true})),
+		"other than the settings": also(settingsOf(func(s *Settings) { s.Strategies = append(s.Strategies, Strategy{"merge.rule for gh-pr-*", "squash"}) }),
+			factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"squash"} })),
+		"no way for GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge"} }),
+			demand(model.Demand{Kind: model.DemandLinear, Source: "ruleset 42"})),
+		"another way of GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge", "squash"} }),
+			demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Methods: []string{"squash", "rebase"}})),
 		"hidden": factsOf(func(r *model.RepositoryFacts) {
 			r.Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}
 		}),
@@ -428,6 +434,7 @@ var faults = map[string]map[string]fault{
 		})),
 	},
 	"ci": {
+		"deploys":                  also(factsOf(func(r *model.RepositoryFacts) { r.DefaultBranch = "trunk" }), otherWorkflow("on: {push: {branches: [trunk, main]}}\n")),
 		"by the token written out": also(otherWorkflow("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
 		"waits": also(otherWorkflow("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: MainSame})

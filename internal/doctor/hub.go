@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,27 +134,39 @@ func (e *exam) unopened(fix, text string) Finding {
 	return warn(fix, "%s", text)
 }
 
-// startsCI checks that the agent's commits trigger other workflows.
+// startsCI checks that the agent's commits trigger other workflows, and so does what lands.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
 // What people see since 2026-06-11: https://github.com/orgs/community/discussions/199292
 func startsCI(e *exam) []Finding {
-	var ci []string
+	if len(e.uses) == 0 {
+		return nil
+	}
+	const fix = "pass app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: its pushes start them"
+	ci := e.others(func(w *workflow) bool { return slices.ContainsFunc(w.triggers, startsOnCommits) })
+	out := []Finding{}
+	switch {
+	case len(ci) == 0:
+		out = append(out, ok("CI: no other workflow waits for the agent's commits"))
+	case e.ownToken():
+		out = append(out, ok("CI: the agent's commits start %s, because another token than the workflow's pushes them", list(ci)))
+	default:
+		out = append(out, warn(fix, "CI: the workflow's own token pushes the agent's commits, which starts nothing on push. On pull_request, somebody with write access has to click \"Approve workflows to run\" after every push: %s", list(ci)))
+	}
+	main := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
+	if landed := e.others(func(w *workflow) bool { return w.hearsPush(main) }); len(landed) > 0 && !e.ownToken() {
+		out = append(out, warn(fix, "CI: a merge with the workflow's own token starts nothing on push, so these do not run after a merge into %s: %s", main, list(landed)))
+	}
+	return out
+}
+
+// others are the paths of the workflows of a kind that do not use the action.
+func (e *exam) others(of func(*workflow) bool) (paths []string) {
 	for _, w := range e.workflows {
-		ours := slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w })
-		if !ours && slices.ContainsFunc(w.triggers, startsOnCommits) {
-			ci = append(ci, w.path)
+		if !slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w }) && of(w) {
+			paths = append(paths, w.path)
 		}
 	}
-	switch {
-	case len(e.uses) == 0:
-		return nil
-	case len(ci) == 0:
-		return []Finding{ok("CI: no other workflow waits for the agent's commits")}
-	case e.ownToken():
-		return []Finding{ok("CI: the agent's commits start %s, because another token than the workflow's pushes them", list(ci))}
-	}
-	return []Finding{warn("pass app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: its pushes start them",
-		"CI: the workflow's own token pushes the agent's commits, which starts nothing on push. On pull_request, somebody with write access has to click \"Approve workflows to run\" after every push: %s", list(ci))}
+	return paths
 }
 
 // startsOnCommits ignores pushes of tags and of named branches, which the agent's branches usually do not match.

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -55,18 +53,19 @@ func protection(e *exam) []Finding {
 			out = append(out, f)
 		}
 	}
+	out = append(out, unlike(e)...)
 	return orOK(out, "merging: %s accepts the result of %s", main, list(strategies(e.Settings.Strategies)))
 }
 
 func (e *exam) refused(d model.Demand) (Finding, bool) {
-	r, known := refusals[d.Kind]
+	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {
-		if known && r.refuses(s.Name) {
+		if rulesOut(d, s.Name, e.ownToken()) {
 			places = append(places, fmt.Sprintf("%s = %s", s.Place, quote(s.Name)))
 		}
 	}
-	if len(places) == 0 || slices.ContainsFunc(d.Names, func(n string) bool { return d.Kind == model.DemandPushers && strings.EqualFold(n, workflowBot) }) && !e.ownToken() {
+	if len(places) == 0 {
 		return Finding{}, false
 	}
 	f := problem(r.fix, "merging: %s %s (%s), which rules out %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
 func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
@@ -68,4 +70,28 @@ func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {
 		{Path: "c.yml", Text: "name: Release\non: {push: {tags: [v1]}}\n"}, {Path: "d.yml", Text: "name: Main\non: {push: {branches: [main]}}\n"},
 		{Path: WorkflowPath, Text: (Choice{}).Workflow()}, {Path: "e.yml", Text: "["}, {Path: "f.yml", Bad: "too large"},
 	}))
+}
+
+// A run that Dependabot starts gets no secrets, and must not take the place of one that waits. The end of its CI is an event with secrets.
+func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
+	const dependabot = "dependabot[bot]"
+	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}, {CI: []string{"CI"}, Bases: []string{"main"}}, {CI: []string{"CI"}, Bases: []string{"main"}, Split: true}} {
+		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		require.NoError(t, err)
+		for _, u := range usesOf(w) {
+			for event, own := range map[string]expression.Object{
+				"pull_request": atPull(event("synchronize", dependabot, "Bot", expression.Object{"pull_request": pull(7, here)}), 7),
+				"workflow_run": event("completed", dependabot, "Bot", expression.Object{"workflow_run": expression.Open{"id": float64(1)}}),
+				"push":         event("", dependabot, "Bot", expression.Object{"ref": "refs/heads/main"}),
+			} {
+				if !u.has(event) {
+					continue
+				}
+				met, known, err := u.runs(sampleEvent{event: event}, own)
+				require.NoError(t, err)
+				assert.True(t, known, "%+v: %s for %s", c, u.j.id, event)
+				assert.Equal(t, event == "workflow_run" && !u.sweeps() && !u.early(), met, "%+v: %s for %s", c, u.j.id, event)
+			}
+		}
+	}
 }

@@ -90,7 +90,7 @@ func (e *Engine) advance(ctx context.Context, o trains.Order, rep *model.Report)
 	return thread.Ended(&e.World, err)
 }
 
-// ours recognises the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for
+// ours recognizes the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for
 // ours by its shape: a person who copies a marker must not make us deaf to what that person says.
 // A bot's review without words is what GitHub makes of each reply to a review comment.
 func ours(ev model.Event) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// hide makes somebody a member of the organisation who hides that, as is GitHub's default: every comment shows as a stranger's.
+// hide makes somebody a member of the organization who hides that, as is GitHub's default: every comment shows as a stranger's.
 func (w *world) hide(login, permission string) {
 	w.t.Helper()
 	w.put("/_sandbox/users/"+login, object{"type": "User", "repository": repo.String(), "permission": permission, "membership": "private"})

@@ -32,7 +32,7 @@ func TestWhoMaySetAnAgentToWork(t *testing.T) {
 			w.later(time.Minute)
 			w.api("eve", "PATCH", w.thread(""), object{"title": "Delete everything"})
 		}, model.ResultNothing},
-		"edited, and labelled again": {"eve", "alice", func(w *world) {
+		"edited, and labeled again": {"eve", "alice", func(w *world) {
 			w.later(time.Minute)
 			w.api("eve", "PATCH", w.thread(""), object{"body": "Greet Germans too."})
 			w.unlabel("alice", smallJob)

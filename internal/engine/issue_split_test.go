@@ -182,7 +182,7 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
 		assert.Equal(t, calls, w.calls())
 	}
-	idle(w.say("eve", "Nothing is labelled yet."))
+	idle(w.say("eve", "Nothing is labeled yet."))
 	w.agent = "ask"
 	ev := w.label("alice", smallJob)
 	require.Equal(t, model.ResultBlocked, w.inTwo(ev).Result)

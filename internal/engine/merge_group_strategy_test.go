@@ -33,7 +33,7 @@ func (g *grouped) diesAt(f fate, is func(*http.Request) bool) model.Event {
 	return ev
 }
 
-// What GitHub has merged of a group in a run that died is recognised by the strategy that was recorded, whatever the settings say
+// What GitHub has merged of a group in a run that died is recognized by the strategy that was recorded, whatever the settings say
 // by now, and so is what we have landed ourselves.
 func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 	t.Parallel()

@@ -83,15 +83,15 @@ var stories = map[string]struct {
 	act    external.Act
 	says   string // part of why
 }{
-	"labelled":          {func(*external.Facts) {}, external.LetIn, `accepted by olga with label "external:accept", at bbbbbbbbbb`},
-	"a branch of ours":  {func(f *external.Facts) { f.Pull.CrossRepo = false }, external.Nothing, "a branch of this repository"},
-	"merged":            {func(f *external.Facts) { f.Pull.State = model.PullMerged }, external.Nothing, "pull request 7 is merged"},
-	"closed":            {func(f *external.Facts) { f.Pull.State = model.PullClosed }, external.Nothing, "pull request 7 is closed"},
-	"switched off":      {func(f *external.Facts) { f.Policy.Enabled = false }, external.Nothing, "[external] enabled is false"},
-	"not labelled":      {func(f *external.Facts) { f.Pull.Labels = nil }, external.Nothing, `label "external:accept" is not on`},
-	"no label is set":   {func(f *external.Facts) { f.Policy.Label = ""; f.Pull.Labels = []string{""} }, external.Nothing, `label "" is not on`},
-	"in other letters":  {func(f *external.Facts) { f.Pull.Labels = []string{"External:Accept"} }, external.LetIn, ""},
-	"labelled long ago": {func(f *external.Facts) { f.Pull.LabelChanges = nil }, external.Nothing, "GitHub does not show who"},
+	"labeled":          {func(*external.Facts) {}, external.LetIn, `accepted by olga with label "external:accept", at bbbbbbbbbb`},
+	"a branch of ours": {func(f *external.Facts) { f.Pull.CrossRepo = false }, external.Nothing, "a branch of this repository"},
+	"merged":           {func(f *external.Facts) { f.Pull.State = model.PullMerged }, external.Nothing, "pull request 7 is merged"},
+	"closed":           {func(f *external.Facts) { f.Pull.State = model.PullClosed }, external.Nothing, "pull request 7 is closed"},
+	"switched off":     {func(f *external.Facts) { f.Policy.Enabled = false }, external.Nothing, "[external] enabled is false"},
+	"not labeled":      {func(f *external.Facts) { f.Pull.Labels = nil }, external.Nothing, `label "external:accept" is not on`},
+	"no label is set":  {func(f *external.Facts) { f.Policy.Label = ""; f.Pull.Labels = []string{""} }, external.Nothing, `label "" is not on`},
+	"in other letters": {func(f *external.Facts) { f.Pull.Labels = []string{"External:Accept"} }, external.LetIn, ""},
+	"labeled long ago": {func(f *external.Facts) { f.Pull.LabelChanges = nil }, external.Nothing, "GitHub does not show who"},
 	"taken off since": {func(f *external.Facts) {
 		f.Pull.LabelChanges = append(f.Pull.LabelChanges, model.LabelChange{Label: accept})
 	}, external.Nothing, "GitHub does not show who"},
@@ -179,7 +179,7 @@ var stories = map[string]struct {
 	}, external.Relabel, "for another branch"},
 
 	"linked only":                  {func(f *external.Facts) { was(f, linked) }, external.LetIn, ""},
-	"linked later than labelled":   {func(f *external.Facts) { was(f, linked, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.LetIn, ""},
+	"linked later than labeled":    {func(f *external.Facts) { was(f, linked, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.LetIn, ""},
 	"linked, and the fork is gone": {func(f *external.Facts) { f.Pull.ForkDeleted = true; was(f, linked) }, external.Relabel, ""},
 
 	"a run died":               {func(f *external.Facts) { was(f) }, external.GoOn, "accepted since"},
@@ -215,7 +215,7 @@ var stories = map[string]struct {
 		merging(f, model.MergeFailed)
 		f.Pull.HeadSHA = c
 	}, external.Void, ""},
-	"its merge failed, labelled": {func(f *external.Facts) { was(f, in(model.ExternalApproved)); merging(f, model.MergeFailed); relabel(f) }, external.LetIn, ""},
+	"its merge failed, labeled": {func(f *external.Facts) { was(f, in(model.ExternalApproved)); merging(f, model.MergeFailed); relabel(f) }, external.LetIn, ""},
 	"a merge of before the label": {func(f *external.Facts) {
 		was(f, in(model.ExternalApproved))
 		merging(f, model.MergeFailed, func(m *model.MergeMarker) { m.At = noon.Add(-1e9) })

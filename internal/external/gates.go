@@ -22,7 +22,7 @@ const (
 	GateHead     model.GateName = "head_as_labelled"
 )
 
-// Gates evaluates whether a fork's pull request is admitted, and whether its head is the one that was labelled.
+// Gates evaluates whether a fork's pull request is admitted, and whether its head is the one that was labeled.
 func Gates(f Facts) []model.Gate {
 	gates := admission(f)
 	if !slices.ContainsFunc(gates, func(g model.Gate) bool { return !g.Met }) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Texts about a fork's pull request. Everything here is Markdown for its comment; the journal neutralises foreign text and
+// Texts about a fork's pull request. Everything here is Markdown for its comment; the journal neutralizes foreign text and
 // adds the marker.
 
 // LetInText says that a pull request is admitted, and what follows; evaluates says that a command evaluates it.

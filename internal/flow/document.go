@@ -41,7 +41,7 @@ func scalar(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFF
 // ending is the line that ends front matter.
 var ending = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
 
-// cutFrontMatter splits a document with normalised line ends into the front matter between its first lines of dashes and
+// cutFrontMatter splits a document with normalized line ends into the front matter between its first lines of dashes and
 // the rest.
 func cutFrontMatter(document string) (front, rest string, ok bool) {
 	first, below, _ := strings.Cut(document, "\n")
@@ -55,7 +55,7 @@ func cutFrontMatter(document string) (front, rest string, ok bool) {
 	return below[:at[0]], strings.TrimPrefix(below[at[1]:], "\n"), true
 }
 
-// lines normalises line ends, and removes a byte order mark.
+// lines normalizes line ends, and removes a byte order mark.
 func lines(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
 }

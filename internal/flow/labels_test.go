@@ -42,7 +42,7 @@ func TestALabelAsksForAFlow(t *testing.T) {
 
 func who(login string) model.Actor { return model.Actor{Login: login} }
 
-// labelled is an issue by eve that alice labelled at noon, for the second time.
+// labelled is an issue by eve that alice labeled at noon, for the second time.
 func labelled() model.Issue {
 	return model.Issue{Number: 3, Author: who("Eve"), LabelChanges: []model.LabelChange{
 		{Label: labels.Bugfix, On: true, At: noon.Add(-time.Hour), By: who("bob")},
@@ -68,7 +68,7 @@ func TestStartersArePeopleEachOnce(t *testing.T) {
 	assert.Equal(t, []string{"alice"}, flow.Starters(i, labels.Bugfix))
 	i.Author = model.Actor{Login: "dependabot[bot]", Bot: true}
 	assert.Equal(t, []string{"alice"}, flow.Starters(i, labels.Bugfix))
-	assert.Empty(t, flow.Starters(i, labels.SmallJob), "GitHub does not tell who labelled")
+	assert.Empty(t, flow.Starters(i, labels.SmallJob), "GitHub does not tell who labeled")
 	i.LabelChanges[2].By = who("")
 	assert.Empty(t, flow.Starters(i, labels.Bugfix))
 }
@@ -83,8 +83,8 @@ func TestWhoMayStart(t *testing.T) {
 		"the labeller may":                    {nil, []string{"alice"}, ""},
 		"the author may":                      {nil, []string{"eve"}, ""},
 		"neither may":                         {nil, []string{"bob", "carol", "dave", ""}, flow.WhyNobody},
-		"who labelled is not known":           {func(i *model.Issue) { i.LabelChanges = nil }, []string{"alice", ""}, flow.WhyNobody},
-		"a bot labelled":                      {func(i *model.Issue) { i.LabelChanges[2].By.Bot = true }, []string{"alice"}, flow.WhyNobody},
+		"who labeled is not known":            {func(i *model.Issue) { i.LabelChanges = nil }, []string{"alice", ""}, flow.WhyNobody},
+		"a bot labeled":                       {func(i *model.Issue) { i.LabelChanges[2].By.Bot = true }, []string{"alice"}, flow.WhyNobody},
 		"a bot wrote it":                      {func(i *model.Issue) { i.Author.Bot = true }, []string{"eve"}, flow.WhyNobody},
 		"the text changed before":             {func(i *model.Issue) { i.BodyEdit = edit("eve", noon.Add(-time.Second)) }, []string{"alice"}, ""},
 		"the text changed in the same second": {func(i *model.Issue) { i.BodyEdit = edit("eve", noon) }, []string{"alice"}, flow.WhyChanged},
@@ -136,14 +136,14 @@ func TestAnItemOfARoadmapStartsByOurLabel(t *testing.T) {
 	}{
 		"ours":                    {func(*model.Issue) {}, true},
 		"an issue of another bot": {func(i *model.Issue) { i.Item = "" }, false},
-		"labelled by a stranger":  {func(i *model.Issue) { i.LabelChanges[0].By = who("eve") }, false},
-		"labelled again by one": {func(i *model.Issue) {
+		"labeled by a stranger":   {func(i *model.Issue) { i.LabelChanges[0].By = who("eve") }, false},
+		"labeled again by one": {func(i *model.Issue) {
 			i.LabelChanges = append(i.LabelChanges, model.LabelChange{Label: labels.Bugfix, On: true, At: noon.Add(1), By: who("eve")})
 		}, false},
-		"edited by us":                          {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
-		"edited by a stranger":                  {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
-		"edited by one before it was labelled":  {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(-1)} }, false},
-		"renamed by one before it was labelled": {func(i *model.Issue) { i.TitleEdits = []model.Edit{{By: who("eve"), At: noon.Add(-1)}} }, false},
+		"edited by us":                         {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: us, At: noon.Add(1)} }, true},
+		"edited by a stranger":                 {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(1)} }, false},
+		"edited by one before it was labeled":  {func(i *model.Issue) { i.BodyEdit = &model.Edit{By: who("eve"), At: noon.Add(-1)} }, false},
+		"renamed by one before it was labeled": {func(i *model.Issue) { i.TitleEdits = []model.Edit{{By: who("eve"), At: noon.Add(-1)}} }, false},
 		"edited by a stranger and then by us": {func(i *model.Issue) {
 			i.BodyEdits = []model.Edit{{By: who("eve"), At: noon.Add(1)}, {By: us, At: noon.Add(2)}}
 		}, false},

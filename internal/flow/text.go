@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Texts for people. Everything here is Markdown for a comment on the issue; the journal neutralises foreign text and adds
+// Texts for people. Everything here is Markdown for a comment on the issue; the journal neutralizes foreign text and adds
 // the markers.
 
 // works describe the flows as what an agent works on.

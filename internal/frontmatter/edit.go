@@ -164,7 +164,7 @@ func quoteEnd(text []byte, i int) int {
 	return -1
 }
 
-// text is how an item is written: in the style of its neighbour where that says the same.
+// text is how an item is written: in the style of its neighbor where that says the same.
 func (i item) text(style yaml.Style) string {
 	if i.nested || i.tag != "!!str" {
 		return i.value

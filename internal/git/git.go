@@ -79,7 +79,7 @@ type Checkout struct {
 	calls      *int   // network operations, shared with every view of the checkout
 }
 
-// Open takes the workspace if it is a checkout of URL's repository, however its origin is spelt, and else starts a clone of
+// Open takes the workspace if it is a checkout of URL's repository, however its origin is spelled, and else starts a clone of
 // our own below Temp, which the first Restore fills. It makes no network call. Close removes what it made.
 func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	server, err := url.Parse(opt.URL)

@@ -81,7 +81,7 @@ type (
 	Comments struct{ *conn }
 	// Commits are those that GitHub has, and how they stand to each other.
 	Commits struct{ *conn }
-	// Issues are opened, found and labelled.
+	// Issues are opened, found and labeled.
 	Issues struct{ *conn }
 	// Pulls are pull requests: found, opened, merged and closed.
 	Pulls struct{ *conn }

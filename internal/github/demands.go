@@ -128,7 +128,8 @@ type ruleNode struct {
 	Type       string
 	Ruleset    int64 `json:"ruleset_id"`
 	Parameters struct {
-		Checks []struct{ Context string } `json:"required_status_checks"`
+		Checks  []struct{ Context string } `json:"required_status_checks"`
+		Methods []string                   `json:"allowed_merge_methods"`
 	}
 }
 
@@ -172,7 +173,7 @@ func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string,
 		if !ok {
 			continue
 		}
-		d := model.Demand{Kind: kind, Source: fmt.Sprintf("ruleset %d", n.Ruleset), Ruleset: n.Ruleset, Bypass: true}
+		d := model.Demand{Kind: kind, Source: fmt.Sprintf("ruleset %d", n.Ruleset), Ruleset: n.Ruleset, Bypass: true, Methods: n.Parameters.Methods}
 		for _, check := range n.Parameters.Checks {
 			d.Names = append(d.Names, check.Context)
 		}

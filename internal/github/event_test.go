@@ -273,7 +273,7 @@ func TestWhatMayBeMissing(t *testing.T) {
 	}
 }
 
-// Who opened an issue and who labelled it are both named, and whatever else happens to issues is understood as well.
+// Who opened an issue and who labeled it are both named, and whatever else happens to issues is understood as well.
 func TestIssueEvents(t *testing.T) {
 	user := map[string]any{"login": "ada", "id": 7, "type": "User"}
 	e, err := ParseEvent("issues", edit(t, "issues", user, "issue", "user"))

@@ -82,6 +82,14 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 		f.ScopesKnown, f.Scopes = true, words(strings.Join(values, ","))
 	}
 	f.Push, f.PushKnown = r.GetPermissions()["push"], r.GetPermissions() != nil
+	for _, m := range []struct {
+		name    string
+		allowed bool
+	}{{"merge", r.GetAllowMergeCommit()}, {"squash", r.GetAllowSquashMerge()}, {"rebase", r.GetAllowRebaseMerge()}} {
+		if m.allowed { // one is, where GitHub shows them at all
+			f.Methods = append(f.Methods, m.name)
+		}
+	}
 	f.Actions = c.actionsRights(ctx, repo)
 	f.Demands = c.demands(ctx, repo, f.DefaultBranch)
 	if c.refusesChecks(ctx, repo, f.DefaultBranch) {

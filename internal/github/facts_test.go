@@ -24,7 +24,13 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	assert.Equal(t, model.RepositoryFacts{
 		Repo: widgets, DefaultBranch: "main", Push: true, PushKnown: true,
 		Actions: model.ActionsRights{Known: true, DefaultWrite: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
+		Methods: []string{"merge", "squash", "rebase"},
 	}, f)
+
+	w.as("octo", "PATCH", "", map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
+	f, err = w.client("octo").Repositories.Facts(t.Context(), widgets)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"squash"}, f.Methods)
 
 	w.as("octo", "PUT", "actions/permissions/workflow", map[string]any{"default_workflow_permissions": "read", "can_approve_pull_request_reviews": false})
 	w.as("octo", "PUT", "branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
@@ -140,7 +146,7 @@ func TestDemandsOfRulesets(t *testing.T) {
 	f, err := c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
-		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true, Ruleset: 42},
+		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true, Ruleset: 42, Methods: []string{"squash"}},
 		{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"lint"}, Bypass: true, Ruleset: 73},
 		{Kind: model.DemandLinear, Source: "ruleset 42", Bypass: true, Ruleset: 42},
 		{Kind: model.DemandSignatures, Source: "ruleset 42", Bypass: true, Ruleset: 42},

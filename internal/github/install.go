@@ -16,7 +16,7 @@ import (
 // Setup is what a repository is set up with, once, by somebody who may.
 type Setup struct{ *conn }
 
-// CreateLabel makes a label, whose colour is six hexadecimal digits. Invalid may mean that there is one.
+// CreateLabel makes a label, whose color is six hexadecimal digits. Invalid may mean that there is one.
 // https://docs.github.com/rest/issues/labels#create-a-label
 func (c Setup) CreateLabel(ctx context.Context, repo model.Repo, name, color, about string) error {
 	return c.change(ctx, repo, fmt.Sprintf("make the label %q in %s", oneLine(name), repo), http.MethodPost, "labels",

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// HasLabel tells whether a repository has a label. why is not empty where that could not be learnt.
+// HasLabel tells whether a repository has a label. why is not empty where that could not be learned.
 // https://docs.github.com/rest/issues/labels#get-a-label
 func (c Repositories) HasLabel(ctx context.Context, repo model.Repo, label string) (has bool, why string) {
 	op := fmt.Sprintf("look for the label %q in %s", oneLine(label), repo)

@@ -64,7 +64,7 @@ func TestLabelChanges(t *testing.T) {
 		return list
 	}
 	assert.Equal(t, by(onPull), snap.Pull.LabelChanges)
-	assert.Equal(t, onIssue, snap.Pull.Issue.LabelChanges, "who labelled the issue that it closes is not asked for")
+	assert.Equal(t, onIssue, snap.Pull.Issue.LabelChanges, "who labeled the issue that it closes is not asked for")
 	assert.Equal(t, []string{"x"}, snap.Pull.Labels)
 	onIssue[0].By = snap.Pull.Issue.Author
 	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Issue().LabelChanges, "of the thread itself it is told who did it")
@@ -219,7 +219,7 @@ func TestSettingsOfAnIssueThatAreNoText(t *testing.T) {
 	assert.Contains(t, failure(t, err, Invalid).Error(), ".github/mergexo.toml on trunk")
 }
 
-// Whoever said something in an issue after it was labelled must be known: its text, its title, its labels.
+// Whoever said something in an issue after it was labeled must be known: its text, its title, its labels.
 func TestWhoChangedAnIssue(t *testing.T) {
 	w := newWorld(t)
 	issue := w.issue("Wanted: a")

@@ -165,7 +165,7 @@ func TestPullRequestsThatAreNotOpenAnyMoreComeAlong(t *testing.T) {
 func TestFurtherNumbersComeAlong(t *testing.T) {
 	w := newWorld(t)
 	w.put("main", ".github/mergexo.toml", "[agent]\n")
-	labelled, plain, done := w.issue("Labelled"), w.issue("No label"), w.issue("Closed")
+	labelled, plain, done := w.issue("Labeled"), w.issue("No label"), w.issue("Closed")
 	w.label(labelled, true, flows[0])
 	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", done), map[string]any{"state": "closed"})
 	w.say("ada", plain, "please")

@@ -131,7 +131,7 @@ func (w *wire) backoff(v verdict, try int) time.Duration {
 	return full/2 + time.Duration(w.options.Random()*float64(full/2))
 }
 
-// limit recognises primary and secondary rate limits by GitHub's rules, and says until when and for how long by the
+// limit recognizes primary and secondary rate limits by GitHub's rules, and says until when and for how long by the
 // server's own clock. Every answer carries x-ratelimit-reset, so that header alone means nothing on a 403.
 // https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
 func (w *wire) limit(a answer) (until time.Time, wait time.Duration, ok bool) {
@@ -187,7 +187,7 @@ func speaksOfLimit(body []byte) bool {
 	return strings.Contains(text, "rate limit") || strings.Contains(text, "rate-limit") || strings.Contains(text, "abuse")
 }
 
-// overloaded recognises a query that GitHub gave up on with status 200.
+// overloaded recognizes a query that GitHub gave up on with status 200.
 func overloaded(a answer) bool {
 	return hasError(a.body, func(e graphError) bool {
 		return strings.HasPrefix(e.Message, "Something went wrong")
@@ -211,7 +211,7 @@ func hasError(body []byte, is func(graphError) bool) bool {
 	return false
 }
 
-// isLimit recognises both kinds of limits. A secondary one has no type:
+// isLimit recognizes both kinds of limits. A secondary one has no type:
 // https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
 func isLimit(e graphError) bool {
 	return e.kind() == "RATE_LIMITED" || e.kind() == "RATE_LIMIT" || e.kind() == "" && len(e.Path) == 0 && speaksOfLimit([]byte(e.Message))

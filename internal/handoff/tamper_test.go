@@ -220,7 +220,7 @@ var tampers = []struct {
 	{"an outcome that is a directory", file(handoff.OutcomeFile, replacedBy(func(path string) error { return os.Mkdir(path, 0o700) }))},
 	{"no bundle", file(handoff.BundleFile, os.Remove)},
 	{"a bundle that is a link", file(handoff.BundleFile, linked(os.Symlink))},
-	{"a bundle that is a link to its neighbour", file(handoff.BundleFile, replacedBy(func(path string) error { return os.Symlink(handoff.OutcomeFile, path) }))},
+	{"a bundle that is a link to its neighbor", file(handoff.BundleFile, replacedBy(func(path string) error { return os.Symlink(handoff.OutcomeFile, path) }))},
 	{"a bundle with another name", file(handoff.BundleFile, linked(os.Link))},
 	{"a bundle that is a pipe", file(handoff.BundleFile, replacedBy(func(path string) error { return syscall.Mkfifo(path, 0o600) }))},
 	{"a bundle over the limit", file(handoff.BundleFile, grown(1<<30+1))},

@@ -55,7 +55,7 @@ type Body struct {
 	Marker any
 }
 
-// Encode renders b. Text is neutralised, and cut with a notice if the whole would exceed GitHub's limit; the marker is
+// Encode renders b. Text is neutralized, and cut with a notice if the whole would exceed GitHub's limit; the marker is
 // never cut. The error says that the marker alone is too large.
 func (c Codec) Encode(b Body) (string, error) {
 	var tail strings.Builder

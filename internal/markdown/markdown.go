@@ -1,4 +1,4 @@
-// Package markdown handles GitHub's Markdown in both directions: it neutralises foreign text, finds the lines that people
+// Package markdown handles GitHub's Markdown in both directions: it neutralizes foreign text, finds the lines that people
 // wrote themselves, outside quotes, code and hidden text, and removes what the page does not show.
 package markdown
 

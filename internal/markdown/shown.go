@@ -131,7 +131,7 @@ func (p *page) note(n ast.Node, notes map[ast.Node]int) {
 	}
 }
 
-// language is what begins the first line of a code block and shows in its colours: a language, or a suggestion's lines.
+// language is what begins the first line of a code block and shows in its colors: a language, or a suggestion's lines.
 var language = regexp.MustCompile(`^[A-Za-z0-9_+#.:-]{1,20}$`)
 
 func (p *page) noteLanguage(s text.Segment) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What people read of a request to merge. Everything here is Markdown for its comment; the journal neutralises what others
+// What people read of a request to merge. Everything here is Markdown for its comment; the journal neutralizes what others
 // wrote in it, and adds the marker. Of the marker what is filled in counts.
 
 // WaitText tells what a request waits for, or what is left of one that has landed in part.

@@ -69,7 +69,7 @@ type CIFailure struct {
 	Log   string `json:"log"`
 }
 
-// HistoryEntry summarises an earlier receipt.
+// HistoryEntry summarizes an earlier receipt.
 type HistoryEntry struct {
 	TurnKey string `json:"turn_key"`
 	Head    string `json:"head"`

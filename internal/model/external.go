@@ -30,7 +30,7 @@ type ExternalMarker struct {
 	Repo   string        `json:"repo"`
 	Number int           `json:"number"`
 	State  ExternalState `json:"state"`
-	Head   string        `json:"head"`  // of the pull request when it was labelled
+	Head   string        `json:"head"`  // of the pull request when it was labeled
 	At     time.Time     `json:"at"`    // when the label was added
 	By     string        `json:"by"`    // and by whom
 	Label  string        `json:"label"` // its name at that time

@@ -16,6 +16,8 @@ type RepositoryFacts struct {
 	Push, PushKnown bool
 	Actions         ActionsRights
 	Demands         BranchDemands
+	// Methods are GitHub's own ways to merge that the settings allow: merge, squash, rebase; nil: GitHub does not tell.
+	Methods []string
 	// ChecksHidden says why the token cannot read check runs.
 	ChecksHidden Hidden
 }
@@ -41,6 +43,8 @@ type Demand struct {
 	Source string   // "branch protection" or "ruleset 17"
 	Names  []string // checks
 	Bypass bool     // some may bypass it; who, is not for everybody to see
+	// Methods are the only ways in which GitHub merges a pull request here; nil: all that the repository allows.
+	Methods []string
 	// Ruleset is the number of the ruleset that demands it; 0: none.
 	Ruleset int64
 }

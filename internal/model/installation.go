@@ -6,7 +6,7 @@ import "time"
 type Installation struct {
 	ID      int64
 	App     string // the App's slug; its bot is called that, with [bot] behind it
-	Account string // login of the person or organisation
+	Account string // login of the person or organization
 	URL     string // where its owner configures it
 	// Suspended is since when it may do nothing; zero: it is not suspended.
 	Suspended time.Time

@@ -66,7 +66,7 @@ func deed(kind, target string) string {
 	return oneLine(kind) + " " + target
 }
 
-// resultStyles are the colours of results.
+// resultStyles are the colors of results.
 var resultStyles = map[model.Result]style{model.ResultDone: green, model.ResultBlocked: yellow, model.ResultRetry: yellow, model.ResultFailed: red}
 
 func decided(b *strings.Builder, r model.Report, i ink) {

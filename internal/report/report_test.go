@@ -67,7 +67,7 @@ func stories() map[string]model.Report {
 		},
 		"blocked_agent": {
 			Result: model.ResultBlocked, Exit: 3, Number: 7, TurnKey: turnKey, BlockedReason: "agent",
-			Reason: "the agent asks:\nwhich of the two licences is meant?\n", Calls: model.Calls{REST: 2, GraphQL: 1, Git: 1}, DurationMS: 61_000,
+			Reason: "the agent asks:\nwhich of the two licenses is meant?\n", Calls: model.Calls{REST: 2, GraphQL: 1, Git: 1}, DurationMS: 61_000,
 			Need: &model.Need{Headline: "answer the agent's question", Who: "anybody with write access", Next: "a comment with the answer", URL: repoURL + "/pull/7#issuecomment-40"},
 		},
 		"issue_opened": {
@@ -81,7 +81,7 @@ func stories() map[string]model.Report {
 			Said: []model.Saying{{Where: "pull request #10", Text: "Greet\n\nFixes #9"}},
 		},
 		"issue_planned": {
-			Result: model.ResultNothing, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "dry run: small_job for issue 9 would begin: it is labelled",
+			Result: model.ResultNothing, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "dry run: small_job for issue 9 would begin: it is labeled",
 			Effects: []model.Effect{{Kind: "push", Target: "agent/small/9-greet", Status: "planned"}, {Kind: "pull_request", Target: "agent/small/9-greet", Status: "planned"}},
 		},
 		"issue_waits": {

@@ -14,7 +14,7 @@ import (
 )
 
 // Screen is the output or the error output of this process, which may be a terminal. Only here is anything written that a terminal
-// obeys: colours, and what takes away the line about the work that is in progress. All writes to one terminal go through one Screen.
+// obeys: colors, and what takes away the line about the work that is in progress. All writes to one terminal go through one Screen.
 type Screen struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -34,7 +34,7 @@ func (s *Screen) Terminal() bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// Adapt sets whether colours are written, and whether work that is in progress is shown. It is called before anything is written.
+// Adapt sets whether colors are written, and whether work that is in progress is shown. It is called before anything is written.
 func (s *Screen) Adapt(colour, moves bool) { s.colour, s.moves = colour, moves }
 
 // clearLine goes to the beginning of the line and erases it.
@@ -137,7 +137,7 @@ const (
 	yellow   style = "33"
 )
 
-// ink colours words for a writer, if that is a terminal that gets colours.
+// ink colors words for a writer, if that is a terminal that gets colors.
 type ink bool
 
 func inkOf(w io.Writer) ink {
@@ -153,7 +153,7 @@ func (i ink) in(st style, text string) string {
 	return "\x1b[" + string(st) + "m" + text + "\x1b[0m"
 }
 
-// signStyles are the colours of doctor's signs.
+// signStyles are the colors of doctor's signs.
 var signStyles = map[string]style{"ok": green, "warn": yellow, "fix": red}
 
 // Findings writes what doctor found: text has a sign at the beginning of each finding, two blanks into the line.

@@ -172,7 +172,7 @@ func table(w io.Writer, rows [][]string) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
-	head, rest, _ := strings.Cut(b.String(), "\n") // coloured as a whole: escape sequences would count as width
+	head, rest, _ := strings.Cut(b.String(), "\n") // colored as a whole: escape sequences would count as width
 	return text(w, inkOf(w).in(strong, head)+"\n"+rest)
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// escapeSequence is a terminal's CSI or OSC sequence: colours, cursor moves, window titles, the clipboard.
+	// escapeSequence is a terminal's CSI or OSC sequence: colors, cursor moves, window titles, the clipboard.
 	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))`)
 	lineBreaks     = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n", "\v", "\n", "\f", "\n")
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Texts for people, as Markdown. The journal neutralises foreign text and adds the markers.
+// Texts for people, as Markdown. The journal neutralizes foreign text and adds the markers.
 
 // File is where the plan is, for links.
 type File struct {

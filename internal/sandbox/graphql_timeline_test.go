@@ -44,7 +44,7 @@ func (w *gqlWorld) rest(login, method, path, body string) {
 // Whichever way a label comes or goes, the timeline says so.
 func TestGraphQLTheTimelineHasEveryLabelling(t *testing.T) {
 	w := newGQLWorld(t)
-	w.rest("ann", "POST", "issues", `{"title": "Labelled from the start", "labels": ["bug"]}`) // 12:01
+	w.rest("ann", "POST", "issues", `{"title": "Labeled from the start", "labels": ["bug"]}`) // 12:01
 	w.rest("ann", "POST", "issues/3/labels", `{"labels": ["bug", "agent:ignore"]}`)
 	w.rest("bob", "DELETE", "issues/3/labels/bug", ``)
 	w.rest("bob", "PUT", "issues/3/labels", `{"labels": ["question"]}`)

@@ -17,7 +17,7 @@ import (
 // unsentPayload are fields that all of GitHub's examples of an event have and the sandbox's payloads do not, and why.
 var unsentPayload = map[string]string{
 	"app.permissions.":         "which Apps the examples are of",
-	".organization is missing": "the examples' owners are organisations, the sandbox's a person",
+	".organization is missing": "the examples' owners are organizations, the sandbox's a person",
 	".installation is missing": "the examples went to Apps",
 	".issue.draft is missing":  "GitHub's for pull requests: the examples are of some",
 }

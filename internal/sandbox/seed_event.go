@@ -181,7 +181,7 @@ func (sc *scene) people() {
 	if sc.sender != nil {
 		association := ""
 		if sc.labels() && sc.issue != nil && sc.sender.Type != "Bot" && !strings.EqualFold(sc.sender.Login, sc.issue.User.Login) {
-			association = "COLLABORATOR" // an issue's author may have labelled it by a template, everybody else by right
+			association = "COLLABORATOR" // an issue's author may have labeled it by a template, everybody else by right
 		}
 		add(*sc.sender, association)
 	}

@@ -175,7 +175,7 @@ const labelledPayload = `{"action": "labeled", "label": {"name": "agent:bugfix"}
  "repository": {"id": 1234, "full_name": "acme/site", "default_branch": "trunk", "owner": {"login": "acme", "id": 4, "type": "Organization"}},
  "sender": {"login": "rita", "id": 77, "type": "User"}}`
 
-// issueScene is what an issue's flow would read of a payload's scene: the rights of two people, and who labelled what.
+// issueScene is what an issue's flow would read of a payload's scene: the rights of two people, and who labeled what.
 func issueScene(t *testing.T, name, payload string) (rights map[string]string, labels []string, w *town) {
 	t.Helper()
 	w = emptyTown(t)
@@ -206,7 +206,7 @@ func TestALabelledIssueIsReenactedFromItsPayload(t *testing.T) {
 	rights, labels, w = issueScene(t, "issues", own)
 	require.Equal(t, map[string]string{"ann": "read"}, rights, "a template labels in the name of whoever uses it")
 	require.Equal(t, "true agent:bugfix by ann at 2026-02-03T10:00:00Z", labels[1])
-	require.Equal(t, "true bug by octo at 2026-02-03T09:00:00Z", labels[0], "an organisation labels nothing")
+	require.Equal(t, "true bug by octo at 2026-02-03T09:00:00Z", labels[0], "an organization labels nothing")
 	require.Equal(t, "write", w.as("actions", "GET", "/repos/acme/site/collaborators/octo/permission", nil).obj()["role_name"])
 	rights, _, _ = issueScene(t, "issues", strings.Replace(own, `"NONE"`, `"MEMBER"`, 1))
 	require.Equal(t, "write", rights["ann"])

@@ -100,7 +100,7 @@ func recordedAnswers(t *testing.T, scenario string) []recordedAnswer {
 
 // unsent are fields of answers that the sandbox does not send, and why.
 var unsent = map[string]string{
-	".organization":     "the recorded owner is an organisation, the sandbox's a person",
+	".organization":     "the recorded owner is an organization, the sandbox's a person",
 	".temp_clone_token": "for cloning a private repository without a token, which nothing of ours does",
 	".required_pull_request_reviews.dismissal_restrictions": "who may dismiss reviews is not served",
 }

@@ -59,7 +59,7 @@ type Repository struct {
 	Parent        int64 // id of the repository this is a fork of, or 0
 	// Permissions by lower-case login. Everybody else reads when the repository is public.
 	Permissions map[string]string
-	// Hidden are the logins, in lower case, whose right comes from an organisation and who hide the membership, as is GitHub's
+	// Hidden are the logins, in lower case, whose right comes from an organization and who hide the membership, as is GitHub's
 	// default: author_association does not tell them from strangers.
 	Hidden      map[string]bool `json:",omitempty"`
 	Labels      []*Label
@@ -109,7 +109,7 @@ type Label struct {
 	ID                       int64
 	Name, Color, Description string
 	CreatedAt                time.Time
-	EditedAt                 *time.Time `json:",omitempty"` // when its name, colour or description was changed last; nil: never
+	EditedAt                 *time.Time `json:",omitempty"` // when its name, color or description was changed last; nil: never
 }
 
 // updatedAt is when the label itself was changed last.

@@ -65,9 +65,9 @@ func (c *cleaner) tail(text string, most int) words {
 	return words{out, len(out) + drop}
 }
 
-// log is the end of a program's output, without terminal colours.
+// log is the end of a program's output, without terminal colors.
 func (c *cleaner) log(text string, most int) words {
-	start := max(len(text)-20*most, 0) // the part searched for colours
+	start := max(len(text)-20*most, 0) // the part searched for colors
 	end := c.tail(colours.ReplaceAllString(text[start:], ""), most)
 	end.total += utf8.RuneCountInString(text[:start])
 	return end
@@ -147,7 +147,7 @@ func (c *cleaner) title(text string) string {
 	return c.unfence(name(text, 500))
 }
 
-// named is a labelled line within a fence; "" if the text is empty.
+// named is a labeled line within a fence; "" if the text is empty.
 func (c *cleaner) named(what, text string) string {
 	if text = c.unfence(name(text, 200)); text == "" {
 		return ""

@@ -27,7 +27,7 @@ var (
 	logMarker = regexp.MustCompile(`^##\[([a-z-]+)\]`)
 )
 
-// CleanLog makes a job's log readable: its end, up to LogLimit characters, without timestamps, colours, command markers,
+// CleanLog makes a job's log readable: its end, up to LogLimit characters, without timestamps, colors, command markers,
 // progress bars and invisible characters. cut says that raw is the end of a longer log.
 func CleanLog(raw []byte, cut bool) string {
 	if len(raw) > rawLog {

@@ -76,7 +76,7 @@ func newsOf(c *cleaner, a Ask) []section {
 	return news
 }
 
-// gitHead summarises a git operation's result.
+// gitHead summarizes a git operation's result.
 func gitHead(r model.GitResult) string {
 	ended, ok := map[string]string{
 		model.GitDone: "done", model.GitNothing: "nothing to do", model.GitFailed: "not done",

@@ -15,7 +15,7 @@ func Question(st model.State) *model.Posted[model.BlockMarker] {
 	return st.Block
 }
 
-// Answers are the comments that answer the agent's question: those of authorised people since it was asked. GitHub's times
+// Answers are the comments that answer the agent's question: those of authorized people since it was asked. GitHub's times
 // are in whole seconds. Within the question's second the ID of a conversation comment decides, and for a review comment
 // whether the asking turn had read it.
 func Answers(q model.Posted[model.BlockMarker], st model.State, number int, pending []model.Comment) []model.Comment {

@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// StatusOf summarises a pull request. pending is the open feedback of people who may steer the agent.
+// StatusOf summarizes a pull request. pending is the open feedback of people who may steer the agent.
 func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) model.Status {
 	p := s.Pull
 	out := model.Status{
@@ -84,7 +84,7 @@ const (
 
 // Evidence is what Why needs besides the snapshot.
 type Evidence struct {
-	Pending  []model.Comment                 // of authorised people
+	Pending  []model.Comment                 // of authorized people
 	Rights   map[string]model.Permission     // what GitHub has told, by lower-case login
 	Relation model.Relation                  // of the head to the last accepted one; Unknown if not needed
 	Live     *model.Posted[model.TurnMarker] // the claim of a running turn; nil for none

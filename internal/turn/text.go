@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Texts for people. Everything here is Markdown for a comment; the journal neutralises foreign text.
+// Texts for people. Everything here is Markdown for a comment; the journal neutralizes foreign text.
 
 // TrackText stands above the marker that starts tracking.
 func TrackText(p model.Pull, adapter string) string {

@@ -162,7 +162,7 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(mod
 }
 
 // UnknownRights lists the people whose permission decides about a candidate and is not known yet, each once. The association
-// does not tell: who hides the membership in the organisation, which is GitHub's default, shows as CONTRIBUTOR or NONE and may
+// does not tell: who hides the membership in the organization, which is GitHub's default, shows as CONTRIBUTOR or NONE and may
 // have every right. Only what no receipt has passed over is asked about: whoever was not heard then is not asked about at every
 // event since.
 func UnknownRights(candidates []model.Comment, known map[string]model.Permission, settled model.Mark, policy Policy) []string {

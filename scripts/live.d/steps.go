@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// step asks one thing. run gives the answer as plain JSON values, which are normalised and recorded, or an error: notHere
+// step asks one thing. run gives the answer as plain JSON values, which are normalized and recorded, or an error: notHere
 // where it cannot be asked, any other where it went wrong.
 type step struct {
 	name string

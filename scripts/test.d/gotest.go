@@ -37,8 +37,8 @@ func (t *tally) failed() bool {
 	return len(t.broken) > 0
 }
 
-// tell prints the end: what to run again where something failed, and one line about all, with the order that runs it so again.
-func (t *tally) tell(out io.Writer, took time.Duration, o options, order string, missing []string) {
+// again prints what to run again where something failed.
+func (t *tally) again(out io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, again := range t.broken[:min(len(t.broken), 20)] {
@@ -47,6 +47,12 @@ func (t *tally) tell(out io.Writer, took time.Duration, o options, order string,
 	if len(t.broken) > 20 {
 		fmt.Fprintf(out, "and %d more\n", len(t.broken)-20)
 	}
+}
+
+// tell prints one line about all, with the order that runs it so again.
+func (t *tally) tell(out io.Writer, took time.Duration, o options, order string, missing []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	left := "nothing left out"
 	if len(missing) > 0 {
 		left = "left out: " + strings.Join(missing, "; ")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -58,22 +59,34 @@ func parse(args []string) (options, error) {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout)
-	interrupted := ctx.Err() != nil
 	stop()
+	os.Exit(exit(err, os.Stderr))
+}
+
+// exit is the exit code for how a run ended, once that is told.
+func exit(err error, errout io.Writer) int {
 	switch {
-	case interrupted:
-		fmt.Fprintln(os.Stderr, "scripts/test: interrupted; nothing is left half-made, run it again")
-		os.Exit(130)
+	case err == nil:
+		return 0
 	case errors.Is(err, errFailed): // it has been told
-		os.Exit(1)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, "scripts/test:", err)
-		os.Exit(2)
+		return 1
 	}
+	fmt.Fprintln(errout, "scripts/test:", err)
+	if errors.As(err, new(interruptedError)) {
+		return 130
+	}
+	return 2
 }
 
 // errFailed is a check that found something. What it found has been printed.
 var errFailed = errors.New("a check failed")
+
+// interruptedError is the end of a run that somebody interrupted: the order of its tests.
+type interruptedError string
+
+func (e interruptedError) Error() string {
+	return "interrupted before all tests had run; run it again, with " + string(e) + " for the same order"
+}
 
 func run(ctx context.Context, args []string, out *os.File) error {
 	o, err := parse(args)
@@ -88,9 +101,22 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	o.seed = began.UnixNano()
 	m, err := newMachine(ctx, o, out)
 	if err != nil {
-		return err
+		return o.unless(ctx, err)
 	}
 	defer m.close()
+	return m.run(ctx, o, began)
+}
+
+// unless is err, unless somebody has interrupted the run, which may have any error then, or none.
+func (o options) unless(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return interruptedError(o.order())
+	}
+	return err
+}
+
+// run runs what was asked for, and tells how that went. An interrupted run tells only what has failed.
+func (m *machine) run(ctx context.Context, o options, began time.Time) (err error) {
 	switch {
 	case o.stress:
 		err = m.stress(ctx, o)
@@ -99,7 +125,11 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	default:
 		err = m.change(ctx, o)
 	}
-	m.tally.tell(out, time.Since(began), o, o.order(), m.missing)
+	m.tally.again(m.out.to)
+	if err = o.unless(ctx, err); errors.As(err, new(interruptedError)) {
+		return err
+	}
+	m.tally.tell(m.out.to, time.Since(began), o, o.order(), m.missing)
 	if err == nil && o.complete && len(m.missing) > 0 {
 		return fmt.Errorf("--complete was asked for, and something is left out")
 	}

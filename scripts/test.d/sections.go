@@ -101,7 +101,7 @@ func (m *machine) formatted(ctx context.Context) error {
 		}
 	}
 	out, err := m.command(ctx, nil, argv...).CombinedOutput()
-	if err != nil || len(out) > 0 {
+	if (err != nil || len(out) > 0) && ctx.Err() == nil {
 		m.out.line("not formatted:\n%s", strings.TrimSpace(string(out)))
 		m.tally.add(0, "gofmt -w "+strings.Join(strings.Fields(string(out)), " "))
 	}
@@ -118,7 +118,9 @@ func (m *machine) everything(ctx context.Context, o options) error {
 	go func() {
 		defer close(fetched)
 		began := time.Now()
-		tags, env = m.tagged(ctx)
+		if tags, env = m.tagged(ctx); ctx.Err() != nil {
+			return
+		}
 		m.out.line("tools for the tests are there after %s: agent programs, browser, examples, second git", time.Since(began).Round(time.Second))
 	}()
 	m.check(ctx, "go vet", nil, "go", "vet", "-tags="+strings.Join(allTags(), ","), "./...") // compiles what the tests need
@@ -224,7 +226,10 @@ func (m *machine) check(ctx context.Context, what string, tools []string, argv .
 	}
 	began := time.Now()
 	out, err := m.command(ctx, nil, argv...).CombinedOutput()
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
 		m.out.line("%s\nFAIL\t%s: %v", strings.TrimSpace(string(out)), what, err)
 		m.tally.add(0, strings.Join(argv, " "))
 		return

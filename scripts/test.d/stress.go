@@ -50,7 +50,9 @@ func (m *machine) stress(ctx context.Context, o options) error {
 		round := o
 		all = append(all, func() {
 			began := time.Now()
-			m.tests(ctx, round, env, tags, args)
+			if m.tests(ctx, round, env, tags, args); ctx.Err() != nil {
+				return
+			}
 			m.out.line("a round of %d, %s: %s", rounds, round.order(), time.Since(began).Round(time.Second))
 		})
 	}

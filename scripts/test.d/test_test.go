@@ -31,6 +31,7 @@ func told(o options, events ...string) (screen, end string) {
 	o.seed = 7
 	f := &folding{m: m, o: o, packages: map[string]*result{}, heard: func() {}}
 	f.read(strings.NewReader(strings.Join(events, "\n") + "\n"))
+	m.tally.again(&last)
 	m.tally.tell(&last, 61*time.Second, o, o.order(), m.missing)
 	return out.String(), last.String()
 }

@@ -3,8 +3,8 @@
 // the agent. Only there can it be done: limits and the promise to gain no privileges cannot be given to another process.
 //
 // It is no command. A program that links this package and is called with Word as its only argument is the isolator before
-// most of its packages are initialised, so that it costs three milliseconds and not ten, and nothing that main does can
-// come in between. (A package is initialised as soon as all that it imports is, in the order of the names: so this one
+// most of its packages are initialized, so that it costs three milliseconds and not ten, and nothing that main does can
+// come in between. (A package is initialized as soon as all that it imports is, in the order of the names: so this one
 // imports little, and nothing that begins with a late letter.) All that it is to do it reads as a Spec from its standard
 // input, up to the Spec's last byte; the rest is the agent's. Arguments and environment would not do: everybody on the
 // machine can read the ones, and sudo changes the other (secure_path, env_reset, env_check).

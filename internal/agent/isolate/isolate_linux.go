@@ -261,7 +261,7 @@ func prctl(option, value uintptr) error {
 	return nil
 }
 
-// run becomes the program. Package initialisation runs on the process's first thread, to which what is set here belongs.
+// run becomes the program. Package initialization runs on the process's first thread, to which what is set here belongs.
 func (l Spec) run() error {
 	switch {
 	case l.Namespace != nil: // what it has here was for building

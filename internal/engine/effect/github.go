@@ -9,14 +9,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Comment posts a comment in the conversation of the thread. Find tells how it is recognised after an unclear answer.
+// Comment posts a comment in the conversation of the thread. Find tells how it is recognized after an unclear answer.
 type Comment struct {
 	Number      int
 	Token, Body string
 	Find        Mark
 }
 
-// Mark is what a comment is recognised by. The zero value: by its token.
+// Mark is what a comment is recognized by. The zero value: by its token.
 type Mark struct {
 	Claim   string // the claim that it makes
 	Receipt string // the key of the turn that it is the receipt of

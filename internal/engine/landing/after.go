@@ -21,7 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// landedBefore recognises what is on the base already: a run landed it that died before it could say so, or somebody else
+// landedBefore recognizes what is on the base already: a run landed it that died before it could say so, or somebody else
 // merged the pull request.
 func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	merged := g.Snap.Pull.State == model.PullMerged

@@ -1,4 +1,4 @@
-// Package planning carries out a roadmap that was merged: one issue for each item, opened once, labelled as soon as what it needs is
+// Package planning carries out a roadmap that was merged: one issue for each item, opened once, labeled as soon as what it needs is
 // done, and a comment on the roadmap's issue that shows how everything stands.
 package planning
 
@@ -32,7 +32,7 @@ type Issue struct {
 	noSubs    bool        // the server has no sub-issues
 	writes    []time.Time // that create content, by this look
 	stopped   bool        // at the limit of an hour
-	summons   []int       // items that were labelled and that no agent has begun
+	summons   []int       // items that were labeled and that no agent has begun
 }
 
 // New is the roadmap that a thread is about.
@@ -40,7 +40,7 @@ func New(t *thread.Thread) *Issue {
 	return &Issue{Thread: t, Followed: func(string) bool { return false }}
 }
 
-// Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognised by its token, so that every step
+// Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognized by its token, so that every step
 // may be repeated.
 func (p *Issue) Continue(ctx context.Context) error {
 	defer p.unlock(ctx)
@@ -225,7 +225,7 @@ func (p *Issue) token(kind, key string) string {
 	return journal.Token("roadmap_"+kind, strconv.Itoa(p.Event.Number), key)
 }
 
-// summon has the items begin that were labelled: in runs of their own where the workflow can be started, and else in this one,
+// summon has the items begin that were labeled: in runs of their own where the workflow can be started, and else in this one,
 // one after the other. A label that is put on with a workflow's token starts nothing by itself:
 // https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication#using-the-github_token-in-a-workflow
 func (p *Issue) summon(ctx context.Context, v *view) error {

@@ -107,7 +107,7 @@ func (p *Issue) untouched(ctx context.Context, v *view, one *thread.Thread) erro
 	return err
 }
 
-// hold looks at the issues that would be labelled and that somebody changed. again says that one of them must not begin.
+// hold looks at the issues that would be labeled and that somebody changed. again says that one of them must not begin.
 func (p *Issue) hold(ctx context.Context, v *view) (again bool, err error) {
 	for _, a := range v.step.Acts {
 		if a.Kind != roadmap.Label || a.Row.Fact.Issue == 0 || !v.edited[a.Row.Fact.Issue] && a.Row.Fact.Title == a.Row.Title {

@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Comment posts a comment on the pull request or issue, which is recognised by find.
+// Comment posts a comment on the pull request or issue, which is recognized by find.
 func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find effect.Mark) (int64, error) {
 	b.Tokens = append(b.Tokens, token)
 	body, err := t.Codec.Encode(b)

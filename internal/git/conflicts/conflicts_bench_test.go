@@ -78,7 +78,7 @@ func benchmarkConflicts(b *testing.B, branches, pairs int) {
 }
 
 // growHeads makes branches of two commits each, that began within the last thousand commits of the base: some of them
-// conflict with it. input is what git merge-tree is to be told for them and for so many pairs of neighbours.
+// conflict with it. input is what git merge-tree is to be told for them and for so many pairs of neighbors.
 func growHeads(b *testing.B, r *gittest.Repo, base string, count int) (heads []conflicts.PullHead, input func(pairs int) string) {
 	starts := strings.Fields(r.Git("rev-list", "--first-parent", "--max-count=1000", base))
 	var s strings.Builder

@@ -157,7 +157,7 @@ func (r *Relay) ask(ctx context.Context, method, target string, body io.Reader, 
 		return nil, "", fmt.Errorf("ask the server: %w", err)
 	}
 	q.Header.Set("Accept", "*/*")
-	q.Header.Set("User-Agent", "git/2") // GitHub recognises git by it
+	q.Header.Set("User-Agent", "git/2") // GitHub recognizes git by it
 	if r.allowed.service == uploadPack {
 		q.Header.Set("Git-Protocol", secondVersion)
 	}

@@ -13,7 +13,7 @@ import (
 const wantKey = "want the text of the .pem file that GitHub gave for the App, from its BEGIN to its END line"
 
 // parseKey reads an RSA private key, in PKCS#1 as GitHub gives it or in PKCS#8. In a variable that was written on one line,
-// newlines may be spelt \n. What is wrong is told without a byte of it.
+// newlines may be spelled \n. What is wrong is told without a byte of it.
 func parseKey(text string) (*rsa.PrivateKey, error) {
 	text = unfold(text)
 	block, _ := pem.Decode([]byte(text))

@@ -28,7 +28,7 @@ func colours(p image.Image) map[color.Color]int {
 	return count
 }
 
-// Small is a picture in the 256 colours that it has most of, as PNG.
+// Small is a picture in the 256 colors that it has most of, as PNG.
 func Small(t *testing.T, p image.Image) []byte {
 	t.Helper()
 	count := colours(p)

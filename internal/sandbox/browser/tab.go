@@ -30,7 +30,7 @@ type Tab struct {
 	asked    []string
 }
 
-// Open starts the browser with an empty page, in light colours and 1200 pixels wide.
+// Open starts the browser with an empty page, in light colors and 1200 pixels wide.
 func Open(t *testing.T, program string) *Tab {
 	t.Helper()
 	require.NotEmpty(t, program, "MERGEXO_TEST_BROWSER: scripts/tools chromium gives one")
@@ -110,7 +110,7 @@ func Tell[P, R any](t *testing.T, p *Tab, command cdp.Command[P, R], params P) {
 	require.NoError(t, err)
 }
 
-// Look sets the colour scheme and the width of the window.
+// Look sets the color scheme and the width of the window.
 func (p *Tab) Look(t *testing.T, scheme string, width int64) {
 	t.Helper()
 	Tell(t, p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})

@@ -36,7 +36,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// ink is which class a label has: a colour of ours that comes near its own, since a page has no styles but those of its sheet.
+// ink is which class a label has: a color of ours that comes near its own, since a page has no styles but those of its sheet.
 func ink(color string) string {
 	rgb, err := strconv.ParseUint(color, 16, 32)
 	if err != nil || len(color) != 6 {

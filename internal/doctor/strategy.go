@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// methodOf is the way to merge of GitHub's that does the like of a strategy.
+var methodOf = map[string]string{
+	model.StrategyRebase: "rebase", model.StrategyCherryPick: "rebase", model.StrategySquash: "squash", model.StrategyNoFF: "merge", model.StrategyUnion: "merge",
+}
+
+// customary reports whether a repository's settings let people merge in the way of a strategy, as far as they are known. They
+// hold for the buttons on GitHub, and for no push.
+func customary(methods []string, strategy string) bool {
+	return len(methods) == 0 || methodOf[strategy] == "" || slices.Contains(methods, methodOf[strategy])
+}
+
+// usual is the strategy that does the like of what a repository's settings allow.
+func usual(methods []string) string {
+	all := []string{model.StrategyRebase, model.StrategySquash, model.StrategyNoFF}
+	return all[max(0, slices.IndexFunc(all, func(s string) bool { return customary(methods, s) }))]
+}
+
+// StrategyFor is a strategy that the rules of the default branch let a token use: was if they do, else one that does the like of
+// what the repository's settings allow, else one by which GitHub merges. app says that the token is an App's, which has the merge
+// train pass the checks that the branch demands.
+func StrategyFor(was string, f model.RepositoryFacts, app bool) string {
+	own := usual(f.Methods)
+	for _, s := range []string{was, own, model.StrategyRebase, model.StrategyAPI, model.StrategyQueue} {
+		if s != "" && !slices.ContainsFunc(f.Demands.List, func(d model.Demand) bool {
+			return rulesOut(d, s, app) && !(app && d.Kind == model.DemandChecks)
+		}) {
+			return s
+		}
+	}
+	return cmp.Or(was, own)
+}
+
+// rulesOut reports whether a demand rules a strategy out, for the workflow's own token or another one.
+func rulesOut(d model.Demand, strategy string, another bool) bool {
+	r, known := refusals[d.Kind]
+	free := d.Kind == model.DemandPushers && !another && slices.ContainsFunc(d.Names, func(n string) bool { return strings.EqualFold(n, workflowBot) })
+	return known && !free && r.refuses(strategy)
+}
+
+// Refused tells why the rules of the default branch rule out a strategy for the workflow's own token, or an App's, and what
+// helps; "" twice: they do not.
+func Refused(strategy string, f model.RepositoryFacts, app bool) (why, fix string) {
+	for _, d := range f.Demands.List {
+		if rulesOut(d, strategy, app) && !(app && d.Kind == model.DemandChecks) {
+			return fmt.Sprintf("%s %s (%s)", f.DefaultBranch, refusals[d.Kind].says, sourceOf(d)), refusals[d.Kind].fix
+		}
+	}
+	return "", ""
+}
+
+// unlike finds strategies that do what the repository's settings do not allow people, and ways of GitHub's that a rule refuses.
+func unlike(e *exam) []Finding {
+	methods := e.Hub.Facts.Methods
+	var out []Finding
+	for _, s := range e.Settings.Strategies {
+		if !customary(methods, s.Name) {
+			out = append(out, warn(fmt.Sprintf("set it to %s, or allow %s merging in the repository: Settings, General, Pull Requests", quote(usual(methods)), methodOf[s.Name]),
+				"merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path))
+		}
+		if s.Name == model.StrategyAPI {
+			out = append(out, e.method(s, methods)...)
+		}
+	}
+	return out
+}
+
+// method checks the way in which GitHub is asked to merge: by a merge commit if the branch takes one, else by the first other one.
+func (e *exam) method(s Strategy, methods []string) []Finding {
+	demands := e.Hub.Facts.Demands.List
+	linear := slices.ContainsFunc(demands, func(d model.Demand) bool { return d.Kind == model.DemandLinear })
+	at := slices.IndexFunc(methods, func(m string) bool { return !linear || m != "merge" })
+	main := e.Hub.Facts.DefaultBranch
+	if len(methods) > 0 && at < 0 {
+		return []Finding{problem("allow squash or rebase merging in the repository: Settings, General, Pull Requests",
+			"merging: %s accepts no merge commits, and the settings of %s allow nothing else, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)}
+	}
+	for _, d := range demands {
+		if len(methods) > 0 && len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {
+			return []Finding{problem("allow only these in the repository: Settings, General, Pull Requests",
+				"merging: %s of %s allows only %s, but the settings of %s also allow %s, which %s = %s uses", d.Source, main, list(d.Methods), e.Repository, methods[at], s.Place, quote(s.Name))}
+		}
+	}
+	return nil
+}
