@@ -161,7 +161,7 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				assert.Contains(t, got.out, "\n0 to fix, ")
 				for line := range strings.Lines(got.out) {
 					if strings.HasPrefix(line, "  warn") {
-						assert.True(t, agent == "suggestion" && strings.Contains(line, "no model will run") || strings.Contains(line, "CI: the workflow's own token"), line)
+						assert.True(t, agent == "suggestion" && strings.Contains(line, "no model will run") || strings.Contains(line, "the workflow's own token"), line)
 					}
 				}
 			})
