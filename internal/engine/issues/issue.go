@@ -152,7 +152,9 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
-		p.State.Retried = p.State.Retried || retried
+		if retried && !p.State.Retried {
+			p.State.Retry()
+		}
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
 		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
