@@ -266,6 +266,9 @@ func undertake(p *Issue, step flow.Step) {
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
 		p.Marker = p.Mine(last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
+		if w.staged { // the stop stays, and tells what the work cost
+			p.Marker.CostUSD = 0
+		}
 		return
 	}
 	start, session := w.origin(step, last, p.Snap)
