@@ -274,17 +274,17 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return nil, err
 	}
 	if late != nil {
-		return r.tried(thread.OutOfTime(r.Thread)), nil
+		return tried(r, thread.OutOfTime(r.Thread)), nil
 	}
 	result := model.ResultFailed
 	if agent.Starved(err) {
 		result = model.ResultRetry
 	}
-	return r.tried(thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why)), nil
+	return tried(r, thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why)), nil
 }
 
 // tried notes how the attempt of this run ended: the next one is another run's.
-func (r *round) tried(ended *thread.Stop) *thread.Stop {
+func tried(r *round, ended *thread.Stop) *thread.Stop {
 	r.Memory.Reviewed = map[string]*thread.Stop{r.marker.Claim: ended}
 	return ended
 }
