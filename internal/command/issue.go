@@ -17,6 +17,7 @@ type Work struct {
 	// GoesOn says that a retry does something; otherwise Instead says why not.
 	GoesOn  bool
 	Instead string
+	Accepts bool // a retry accepts that somebody edited a comment of ours
 }
 
 // AboutIssue reports whether a command is about the work on the issue that it was given on: that work is in progress, or no
@@ -34,6 +35,8 @@ func DecideOnIssue(c Case, w Work) Answer {
 		return c.apply("%s", w.table())
 	case c.Away:
 		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again.")
+	case !w.GoesOn && w.Accepts:
+		return c.apply("**The edit is accepted.** Nothing is done again: %s.", markdown.Plain(w.Instead))
 	case !w.GoesOn:
 		return c.reject("Nothing can be retried now: %s.", markdown.Plain(w.Instead))
 	}

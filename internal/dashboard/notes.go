@@ -31,7 +31,7 @@ type checkList struct {
 var forkWords = map[model.ExternalState]string{
 	model.ExternalLinked: "is not accepted yet", model.ExternalLetIn: "is being evaluated", model.ExternalApproved: "is to be merged",
 	model.ExternalFix: "is being fixed", model.ExternalWanting: "needs changes by its contributor", model.ExternalRejected: "was rejected",
-	model.ExternalLanded: "is already on the base", model.ExternalVoid: "has new commits and needs a new review", model.ExternalFailed: "could not be evaluated",
+	model.ExternalLanded: "is already on the base", model.ExternalVoid: "needs a new review", model.ExternalFailed: "could not be evaluated",
 }
 
 // mergeWords are what requests to merge wait for.
@@ -74,7 +74,7 @@ func (d drawer) notes(p model.BoardPull) []note {
 		} else {
 			n.Rest = ": " + words(string(e.State))
 		}
-		if e.Reason != "" {
+		if e.Reason != "" && e.State != model.ExternalVoid {
 			n.Rest += ". The evaluation says: " + clean(e.Reason)
 		}
 		notes = append(notes, n)

@@ -141,6 +141,68 @@ func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 	w.quiet()
 }
 
+// What a person does while an evaluation runs counts: its verdict is on something else then.
+func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
+	t.Parallel()
+	const evaluating = "the evaluation is at work"
+	unlabel := func(w *world) {
+		status, out := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/external:accept", w.number)), nil)
+		require.Equal(t, 200, status, "%s", out)
+	}
+	for name, c := range map[string]struct {
+		meanwhile func(w *world)
+		says      string
+	}{
+		"the head moved":            {func(w *world) { w.contribute("feature", "f.txt", "better\n") }, "This needs a new review."},
+		"the label was removed":     {unlabel, "The result does not count: the label `external:accept` was removed"},
+		"the label was added again": {func(w *world) { unlabel(w); w.letIn("carol") }, "The result does not count"},
+		"a person closed it":        {func(w *world) { w.api("octo", "PATCH", w.pull(""), object{"state": "closed"}) }, "it was closed in the meantime"},
+		"a person took over":        {func(w *world) { w.labels("carol", "agent:ignore") }, "**Accepted** by carol"},
+	} {
+		for _, verdict := range []string{"reject", "fix", "approve"} {
+			if verdict != "reject" && !everyRow {
+				continue
+			}
+			t.Run(name+", "+verdict, func(t *testing.T) {
+				t.Parallel()
+				w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; echo "{\"verdict\": \"`+verdict+`\", \"reason\": \"Out of scope.\"}"']`, `fix = ["false"]`)
+				before := w.at("main")
+				w.letIn("carol")
+				w.printed.At(evaluating, func() {
+					w.later(time.Minute)
+					c.meanwhile(w)
+					w.badge() // by when GitHub shows it
+				})
+				w.sweep()
+				assert.Contains(t, w.said(), c.says)
+				assert.NotContains(t, w.said(), "Out of scope.")
+				assert.Equal(t, before, w.at("main"))
+				if name != "a person closed it" {
+					assert.Equal(t, "open", w.badge())
+				}
+			})
+		}
+	}
+}
+
+func TestANewHeadIsEvaluatedAfterAVoidVerdict(t *testing.T) {
+	t.Parallel()
+	const evaluating = "the evaluation is at work"
+	w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; if grep -q better f.txt; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"reject\",\"reason\":\"no\"}"; fi']`)
+	w.letIn("carol")
+	w.printed.At(evaluating, func() {
+		w.contribute("feature", "f.txt", "better\n")
+		w.badge() // by when GitHub shows it
+	})
+	w.sweep()
+	require.Equal(t, "open", w.badge())
+	w.quiet()
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	w.quiet()
+}
+
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
 	t.Parallel()
 	w := newExternal(t,
@@ -182,6 +244,7 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	assert.Equal(t, "open", w.badge())
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], w.theirs())
+	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalVoid)}, w.waiting("sandbox-actions"))
 	w.quiet()
 	w.letIn("carol")
 	w.sweep()

@@ -559,6 +559,51 @@ func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
 	assert.Len(t, w.pulls(), 2, "an operator wanted it")
 }
 
+// What the comment said no longer counts. What others say still does, and is not done again.
+func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		label string
+		more  func(w *world, ev model.Event)
+		pulls int
+	}{
+		"a pull request is open": {smallJob, func(*world, model.Event) {}, 1},
+		"its design was built": {design, func(w *world, ev model.Event) {
+			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+			require.Equal(w.t, model.ResultDone, w.handle(ev).Result)
+		}, 2},
+		"its roadmap is under way": {roadmapLabel, func(w *world, ev model.Event) {
+			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+			require.Equal(w.t, model.ResultDone, w.handle(ev).Result)
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.agent = "ask"
+			ev := w.label("alice", c.label)
+			require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
+			stop := w.comments()[0].id()
+			w.agent = map[string]string{smallJob: "job", design: "job", roadmapLabel: "pair"}[c.label]
+			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "In French, please.")).Result)
+			c.more(w, ev)
+			issue, calls := w.number, w.calls()
+			w.later(time.Minute)
+			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", stop)), object{"body": "Nothing to see."})
+			require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
+			assert.Contains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
+			rep := w.handle(w.say("carol", "/mergexo retry"))
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			assert.Contains(t, w.said(), "**The edit is accepted.** Nothing is done again: ")
+			assert.Equal(t, calls, w.calls())
+			assert.Len(t, w.pulls(), c.pulls)
+			assert.NotContains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
+			assert.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
+			assert.Equal(t, calls, w.calls())
+		})
+	}
+}
+
 func TestADeletedReceiptOpensNoSecondPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)

@@ -64,6 +64,60 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 	}
 }
 
+// Nobody gave a command for it, so it waits as the turns do.
+func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
+	t.Parallel()
+	unlabel := func(w *world) {
+		w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
+	}
+	for name, c := range map[string]struct{ hold, end func(w *world) }{
+		"paused":     {func(w *world) { w.orders("carol", "/mergexo pause") }, func(w *world) { w.orders("carol", "/mergexo resume") }},
+		"released":   {func(w *world) { w.orders("carol", "/mergexo release") }, func(w *world) { w.orders("carol", "/mergexo adopt") }},
+		"taken over": {func(w *world) { w.labels("carol", "agent:ignore") }, unlabel},
+	} {
+		for _, begun := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", begun ", begun), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+				w.finds(threeFindings())
+				if begun { // by a run that died
+					w.gate.only(2, diesFirst)
+					w.labels("carol", "look")
+					w.handle(w.delivery("pull_request"))
+					require.True(t, w.gate.died())
+					w.gate.revive()
+				}
+				c.hold(w)
+				if !begun {
+					w.labels("carol", "look")
+					w.handle(w.delivery("pull_request"))
+				}
+				before := w.calls()
+				w.sweep()
+				w.sweep()
+				assert.Equal(t, before, w.calls())
+				assert.Empty(t, w.reviewed())
+				c.end(w)
+				w.sweep()
+				assert.Contains(t, w.reviewed(), "3 findings")
+			})
+		}
+	}
+	t.Run("ready", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, "", "[review]\nauto = \"ready\"")
+		w.finds(threeFindings())
+		opened := w.delivery("pull_request")
+		w.labels("carol", "agent:ignore")
+		w.handle(opened)
+		w.sweep()
+		assert.Zero(t, w.calls())
+		unlabel(w)
+		w.sweep()
+		assert.Contains(t, w.reviewed(), "3 findings")
+	})
+}
+
 func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "[review]\nauto = \"ready\"")

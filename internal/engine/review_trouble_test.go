@@ -48,6 +48,25 @@ func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
 	}
 }
 
+// The run takes further turns, each of which looks at the pull request again.
+func TestAReviewThatFailedIsTriedOnceInARun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "works+reviews"
+	w.finds([]model.Finding{found("a", -2, model.Must, "x")})
+	w.review("alice", "Greet people.")
+	w.talk("carol", "/mergexo review")
+	ev := w.delivery("issue_comment")
+	rep := w.handle(ev)
+	w.answered("applied", "attempt 1 of 3")
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Equal(t, 2, w.calls(), "the reviewer, then the author")
+	w.settled(1, 1, 1)
+	w.handle(ev)
+	w.answered("applied", "attempt 2 of 3")
+	assert.Equal(t, 3, w.calls())
+}
+
 func TestOfTooManyFindingsTheGravestAreSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

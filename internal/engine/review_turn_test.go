@@ -41,6 +41,18 @@ func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
 	assert.Equal(t, 1, w.reviews())
 }
 
+func TestAReviewOfATurnIsNoneOfTheWholePullRequest(t *testing.T) {
+	t.Parallel()
+	w, ev := newTurn(t, "works+reviews", []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")})
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Contains(t, w.reviewed(), "1 finding (1 × should), still open when the turn's commits were pushed.")
+	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "Greet people.")})
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**must:** Greet people.")
+	assert.Equal(t, 2, w.reviews())
+}
+
 func TestAReviewedTurnIsHandedOver(t *testing.T) {
 	t.Parallel()
 	left := []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")}

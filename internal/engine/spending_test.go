@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -61,4 +62,65 @@ func TestADaysCostIsCounted(t *testing.T) {
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "the agent cost $1.50 today, and cost_per_day_usd is 1.50")
 	assert.Equal(t, 2, w.calls())
+}
+
+// costs are what the dashboard and the log say of all that was done on a number.
+func (w *world) costs(number int) (board, log float64) {
+	w.t.Helper()
+	b, err := w.engine().Board(context.Background(), repo)
+	require.NoError(w.t, err)
+	turns := []model.BoardTurn{}
+	for _, p := range b.Pulls {
+		if p.Number == number {
+			turns = append(turns, p.Turns...)
+		}
+	}
+	for _, i := range b.Issues {
+		if i.Number == number {
+			turns = append(turns, i.Turns...)
+		}
+	}
+	for _, t := range turns {
+		board += t.CostUSD
+	}
+	entries, err := w.engine().History(context.Background(), repo, number, time.Time{})
+	require.NoError(w.t, err)
+	for _, e := range entries {
+		log += e.CostUSD
+	}
+	return board, log
+}
+
+func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	t.Run("work that waited for its pull request", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t)
+		w.agent = "job+costs"
+		may := func(is bool) {
+			w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": is})
+		}
+		may(false)
+		require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
+		require.Equal(t, model.ReasonNoPull, w.handle(w.say("carol", "/mergexo retry")).BlockedReason)
+		may(true)
+		require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo retry")).Result)
+		require.Equal(t, 1, w.calls())
+		board, log := w.costs(w.number)
+		assert.InDelta(t, 0.75, board, 0.001)
+		assert.InDelta(t, 0.75, log, 0.001)
+	})
+	t.Run("a review before a turn that says no cost", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "reviews+costs"
+		w.finds(threeFindings())
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
+		w.agent = "answer"
+		w.talk("alice", "Change it.")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+		board, log := w.costs(w.number)
+		assert.InDelta(t, 0.75, board, 0.001)
+		assert.InDelta(t, 0.75, log, 0.001)
+	})
 }

@@ -71,6 +71,9 @@ func LabelledBy(p model.Pull, label string) (model.LabelChange, bool) {
 	return model.LabelChange{}, false
 }
 
+// Labelled reports whether the label is on that admits a pull request, added by somebody who may do so.
+func Labelled(f Facts) bool { return labelGate(f).Met }
+
 func has(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
 }

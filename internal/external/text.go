@@ -66,6 +66,11 @@ func OverText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Nothing more to do: it was closed in the meantime.** %s\n\n%s", what(p, m), relabel(m, "If it is reopened, a maintainer who has reviewed it can"))
 }
 
+// UnlabelledText says that somebody removed the label while a command was at work.
+func UnlabelledText(p model.Pull, m model.ExternalMarker) string {
+	return fmt.Sprintf("**The result does not count: the label `%s` was removed in the meantime.** %s\n\n%s", markdown.Code(m.Label), what(p, m), relabel(m, "A maintainer who has reviewed it can"))
+}
+
 // RejectedText says why it is rejected.
 func RejectedText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Rejected**: %s\n\nThank you for the effort. These are the reasons:%s\n\nThe pull request is closed. If you disagree, comment here: a maintainer can reopen it and add the label `%s` to have it evaluated again.",

@@ -48,6 +48,7 @@ func TestWhatPeopleRead(t *testing.T) {
 		"relabel_base":      external.RelabelText(rebased.Pull, external.Next(rebased).Marker),
 		"over_merged":       external.OverText(merged, with(repaired)),
 		"over_closed":       external.OverText(closed, with(odd)),
+		"unlabelled":        external.UnlabelledText(p, with(odd)),
 		"rejected":          external.RejectedText(p, with(in(model.ExternalRejected), because(evil))),
 		"landed":            external.LandedText(p, with(func(m *model.ExternalMarker) { m.Landed = landed })),
 		"wanting":           external.WantingText(p, with(in(model.ExternalWanting), because("Please use tabs."))),

@@ -120,7 +120,8 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 // opened handles an issue with a pull request.
 func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	m := s.From.Marker
-	anew := labelled && (f.State.Retried || f.labelledSince(s.From.UpdatedAt))
+	retried := f.State.Retried && !f.State.EditAccepted
+	anew := labelled && (retried || f.labelledSince(s.From.UpdatedAt))
 	design := labelled && m.Flow == model.FlowDesign && flow == model.FlowDesign
 	roadmap := labelled && m.Flow == model.FlowRoadmap && flow == model.FlowRoadmap
 	if roadmap && f.State.Roadmap != nil {
@@ -143,7 +144,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 		return s.as(Begin, "its design was merged with pull request %d", m.Pull)
 	case roadmap && at >= 0 && f.Pulls[at].State == model.PullMerged:
 		return s.as(Run, "its roadmap was merged with pull request %d", m.Pull)
-	case labelled && (f.State.Retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
+	case labelled && (retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
 	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Untold > 0:

@@ -29,8 +29,9 @@ func (f *fold) retry(cm model.Comment) {
 	if n == 0 {
 		return
 	}
-	st.Retried, f.pardon = true, model.Mark{At: cm.CreatedAt, ID: cm.ID}
-	if st.Flows[n-1].Marker.Waiting == model.ReasonBudget {
+	st.Retry()
+	f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
+	if n = len(st.Flows); st.Flows[n-1].Marker.Waiting == model.ReasonBudget {
 		st.Spent, f.beside = model.Spent{}, nil
 	}
 }

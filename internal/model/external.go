@@ -14,8 +14,15 @@ const (
 	ExternalWanting  ExternalState = "wanting"  // changes are needed that only the contributor makes
 	ExternalRejected ExternalState = "rejected" // posted and closed
 	ExternalLanded   ExternalState = "landed"   // its commits are on the base under other SHAs: posted and closed
-	ExternalVoid     ExternalState = "void"     // the head moved: the result no longer counts
+	ExternalVoid     ExternalState = "void"     // the head moved, or the label was removed: no result counts
 	ExternalFailed   ExternalState = "failed"   // the evaluation or the fix used up its attempts
+)
+
+// Reasons of a void admission whose head did not move.
+const (
+	ExternalClosed     = "closed meanwhile"
+	ExternalMerged     = "merged meanwhile"
+	ExternalUnlabelled = "label removed meanwhile"
 )
 
 // Verdicts of an evaluation.

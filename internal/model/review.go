@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Severity says how much a finding matters.
 type Severity string
@@ -82,6 +85,9 @@ func (m *ReviewMarker) Charge(turns int, cost float64) {
 		*s = &after
 	}
 }
+
+// ByItself reports whether it was asked for without a command: the key of a command names its comment, any other is a token.
+func (m ReviewMarker) ByItself() bool { return !strings.Contains(m.Command, ":") }
 
 // Open reports whether the review is still to be posted.
 func (m ReviewMarker) Open() bool { return m.State == ReviewRunning }

@@ -252,8 +252,9 @@ type State struct {
 	Turns   []Posted[TurnMarker] // in the order of their comments
 	// Flows are the attempts on an issue, in the order of their comments. Their turns are in Turns as well.
 	Flows []Posted[IssueMarker]
-	// Retried says that an operator gave a retry after the newest of them.
-	Retried bool
+	// Retried says that an operator gave a retry after the newest of them, and EditAccepted that it only ended a stop for an edited
+	// comment: what was done before that stands.
+	Retried, EditAccepted bool
 	// Block is the first one since the last unblock. Any other block displaces a question of the agent.
 	Block *Posted[BlockMarker]
 	// Question is the agent's question lifted since the newest receipt, by an answer or an operator; nil for none. Lifted
@@ -339,6 +340,17 @@ func (s State) Merge() *Posted[MergeMarker] {
 		return nil
 	}
 	return &s.Merges[len(s.Merges)-1]
+}
+
+// Retry records that an operator asked for another attempt on an issue. A stop for a comment that somebody edited ends with that, and
+// the attempt before it is the newest one again.
+func (s *State) Retry() {
+	n := len(s.Flows)
+	for n > 1 && s.Flows[n-1].Marker.Status == PhaseWaiting && s.Flows[n-1].Marker.Waiting == ReasonMarkerEdited {
+		n--
+	}
+	s.EditAccepted = n < len(s.Flows) && s.Flows[n-1].Marker.Status == PhaseDone
+	s.Flows, s.Retried = s.Flows[:n:n], n > 0
 }
 
 // Review is the newest review that was asked for; nil for none.

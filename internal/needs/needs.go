@@ -109,6 +109,7 @@ var merges = map[model.MergeCode]task{
 var forks = map[model.ExternalState]task{
 	model.ExternalFailed:  {"find out why the evaluation failed", maintainer, "the label again"},
 	model.ExternalWanting: {"change what the evaluation asks for", contributor, "a push to the fork"},
+	model.ExternalVoid:    {"review its head as it is now", maintainer, "the label again"},
 }
 
 // settled are the ends of a merge request that leave nothing to do.
@@ -134,13 +135,22 @@ func OfPull(s model.Status, fork *model.Posted[model.ExternalMarker]) *model.Nee
 			return todo(n, t)
 		}
 	}
-	if fork != nil && fork.Marker.Head == s.Head && s.State != model.StatusReleased {
+	if fork != nil && s.State != model.StatusReleased && ofHead(fork.Marker, s.Head) {
 		if t, waits := forks[fork.Marker.State]; waits {
-			n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedFork, string(fork.Marker.State), fork.Marker.Head, fork.UpdatedAt, fork.URL
+			n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedFork, string(fork.Marker.State), s.Head, fork.UpdatedAt, fork.URL
 			return todo(n, t)
 		}
 	}
 	return nil
+}
+
+// ofHead reports whether what a fork's marker asks for is still to be done at a head. A void one asks for a review of whatever
+// the head is, unless a person removed the label.
+func ofHead(m model.ExternalMarker, head string) bool {
+	if m.State == model.ExternalVoid {
+		return m.Reason != model.ExternalUnlabelled
+	}
+	return m.Head == head
 }
 
 func todo(n model.Need, t task) *model.Need {

@@ -30,6 +30,8 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 	fork := func(state model.ExternalState, head string) *model.Posted[model.ExternalMarker] {
 		return &model.Posted[model.ExternalMarker]{Marker: model.ExternalMarker{State: state, Head: head}, URL: "f"}
 	}
+	moved, off := fork(model.ExternalVoid, "b"), fork(model.ExternalVoid, "a")
+	moved.Marker.Moved, off.Marker.Reason = "c", model.ExternalUnlabelled
 	taken := merge(model.MergeWaiting, model.CodeApproval, "a")
 	taken.State = model.StatusTaken
 	given, asked := blocked(model.ReasonAgent), merge(model.MergeFailed, model.CodeConflict, "a")
@@ -69,6 +71,10 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 		"not evaluated":            {s: model.Status{Head: "a"}, fork: fork(model.ExternalFailed, "a"), kind: model.NeedFork, want: "find out why the evaluation failed (a maintainer): the label again"},
 		"wanting":                  {s: model.Status{Head: "a"}, fork: fork(model.ExternalWanting, "a"), kind: model.NeedFork, want: "change what the evaluation asks for (the contributor): a push to the fork"},
 		"of an earlier head":       {s: model.Status{Head: "a"}, fork: fork(model.ExternalFailed, "b")},
+		"not accepted yet":         {s: model.Status{Head: "a"}, fork: fork(model.ExternalVoid, "a"), kind: model.NeedFork, want: "review its head as it is now (a maintainer): the label again"},
+		"moved":                    {s: model.Status{Head: "a"}, fork: moved, kind: model.NeedFork, want: "review its head as it is now (a maintainer): the label again"},
+		"moved and released":       {s: model.Status{Head: "a", State: model.StatusReleased}, fork: moved},
+		"its label removed":        {s: model.Status{Head: "a"}, fork: off},
 		"being evaluated":          {s: model.Status{Head: "a"}, fork: fork(model.ExternalLetIn, "a")},
 	} {
 		got := OfPull(c.s, c.fork)

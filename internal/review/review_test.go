@@ -252,9 +252,11 @@ func TestAReviewReadsWell(t *testing.T) {
 		suggested, fenced, forged, finding("a.go", 90, model.Must, "This caller\nis not changed."),
 		finding("a.go", 6, model.Nit, "teh"), finding("b.go", 0, model.Nit, "Long file."),
 	}
-	opening := about
+	opening, ofTurn := about, about
 	opening.Opening, opening.Earlier = true, 2
-	text := page(review.Compose(about, found, review.ReadDiff(diff))) + "\n=====\n" + page(review.Compose(opening, found[:1], nil)) + "\n=====\n" + page(review.Compose(about, nil, nil))
+	ofTurn.Turn = true
+	text := page(review.Compose(about, found, review.ReadDiff(diff))) + "\n=====\n" + page(review.Compose(opening, found[:1], nil)) + "\n=====\n" + page(review.Compose(about, nil, nil)) +
+		"\n=====\n" + page(review.Compose(ofTurn, found[:1], nil))
 	golden.File(t, "review.md", text)
 }
 

@@ -35,6 +35,7 @@ type About struct {
 	Head    string
 	By      string // the reviewer's adapter
 	Opening bool   // it is of what was proposed, and posted along with it
+	Turn    bool   // it is of the commits of one turn, and not of the whole pull request
 	Earlier int    // findings that were left out since they stand there already
 	Dropped int    // findings that were left out since there was no room for them
 }
@@ -102,7 +103,10 @@ func footer(r Review) string {
 // heading says what was reviewed and how it came out.
 func heading(a About, findings []model.Finding) string {
 	text := fmt.Sprintf("**Review of %s** by `%s`: %s", markdown.Commit(a.Pull.URL, a.Head), markdown.Code(a.By), counted(findings))
-	if a.Opening {
+	switch {
+	case a.Turn:
+		text += ", still open when the turn's commits were pushed"
+	case a.Opening:
 		text += ", still open when the pull request was opened"
 	}
 	if a.Earlier > 0 {

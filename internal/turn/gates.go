@@ -87,6 +87,17 @@ func takenGate(p model.Pull, policy Policy) model.Gate {
 	return gate(GateTaken, true, "label %q is neither on the pull request nor on its source issue", policy.IgnoreLabel)
 }
 
+// Held says why nothing is done by itself on a pull request, whatever its branch: people have it for themselves, or paused it; "" where
+// they have not.
+func Held(p model.Pull, st model.State, policy Policy) string {
+	gates := []model.Gate{takenGate(p, policy), pausedGate(st)}
+	if st.Released != nil {
+		gates = append(gates, trackedGate(p, st, policy))
+	}
+	g, _ := Unmet(gates)
+	return g.Evidence
+}
+
 func pausedGate(st model.State) model.Gate {
 	if st.Paused != nil {
 		return gate(GatePaused, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)

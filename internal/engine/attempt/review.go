@@ -152,19 +152,23 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 }
 
 // PostReview posts what a review has left to say on the pull request, once it was opened or has the commits, for which shown waits
-// if GitHub needs it. Where GitHub takes none, note says so: the work itself is not held up by that.
-func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker, shown func(context.Context) error) (note string, err error) {
+// if GitHub needs it. ofTurn says that it is of these commits alone. Where GitHub takes none, note says so: the work itself is not held
+// up by that.
+func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker, ofTurn bool, shown func(context.Context) error) (note string, err error) {
 	left := m.Outbox.Review
-	if left == nil || t.State.Tokens[reviewer.Token(t.Event.Number, m.Planned)] != 0 {
+	if left == nil {
+		return "", nil
+	}
+	about := review.About{
+		Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: !ofTurn, Turn: ofTurn, Dropped: left.Dropped,
+	}
+	if t.State.Tokens[reviewer.TokenOf(about)] != 0 {
 		return "", nil
 	}
 	onLines := slices.DeleteFunc(slices.Clone(left.Shown), func(i int) bool { return i < 0 || i >= len(left.Findings) })
 	lines := review.Diff{}
 	for _, i := range onLines {
 		lines.Add(left.Findings[i].Path, left.Findings[i].Line)
-	}
-	about := review.About{
-		Pull: model.Pull{Number: t.Event.Number, URL: t.Snap.Pull.URL}, Head: m.Planned, By: left.By, Opening: true, Dropped: left.Dropped,
 	}
 	_, err = reviewer.Post(ctx, t, about, left.Findings, lines, shown)
 	if reviewer.Refused(err) {

@@ -29,7 +29,7 @@ func postReview(ctx context.Context, p *Pull) (note string, err error) {
 	if p.Snap.Pull.HeadSHA == p.Marker.Planned {
 		shown = nil
 	}
-	return attempt.PostReview(ctx, p.Thread, p.Marker, shown)
+	return attempt.PostReview(ctx, p.Thread, p.Marker, true, shown)
 }
 
 // resolve resolves the threads that the turn has answered, but for those in which somebody has gone on talking. It is a courtesy:

@@ -17,9 +17,9 @@ func (p *Pull) End(ctx context.Context) error {
 	g := &admission{Pull: p, comment: said.CommentID, marker: said.Marker}
 	if external.EndedByOthers(p.State) {
 		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
-		g.marker.Reason = "closed meanwhile"
+		g.marker.Reason = model.ExternalClosed
 		if p.Snap.Pull.State == model.PullMerged {
-			g.marker.Reason = "merged meanwhile"
+			g.marker.Reason = model.ExternalMerged
 		}
 		if err := g.put(ctx, external.OverText(p.Snap.Pull, g.marker)); err != nil {
 			return err

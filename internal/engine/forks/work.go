@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,6 +206,9 @@ func (g *admission) evaluate(ctx context.Context) error {
 	if !m.Open() {
 		return nil
 	}
+	if away, err := g.stands(ctx); away != nil || err != nil {
+		return cmp.Or(err, error(away))
+	}
 	return g.put(ctx, g.text())
 }
 
@@ -236,6 +240,9 @@ func (g *admission) repair(ctx context.Context) error {
 		return &mistake{"the required tests fail after the fix; the end of their output:\n" + output}
 	}
 	ctx = context.WithoutCancel(ctx)
+	if away, err := g.stands(ctx); away != nil || err != nil {
+		return cmp.Or(err, error(away))
+	}
 	m.Next = head // before it is there: what else turns up on the mirror is nobody's repair
 	if err := g.put(ctx, g.text()); err != nil {
 		return err
@@ -289,6 +296,9 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 // conclude says what it came to that is not merged, and closes what is.
 func (g *admission) conclude(ctx context.Context) (*thread.Stop, error) {
 	ctx = context.WithoutCancel(ctx)
+	if away, err := g.stands(ctx); away != nil || err != nil {
+		return away, err
+	}
 	m, pull := g.marker, g.Snap.Pull
 	switch m.State {
 	case model.ExternalRejected:
@@ -311,7 +321,7 @@ func (g *admission) conclude(ctx context.Context) (*thread.Stop, error) {
 
 // request asks for the merge of what was approved, once.
 func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
-	if away, err := g.Voided(ctx); away != nil || err != nil {
+	if away, err := g.stands(ctx); away != nil || err != nil {
 		return away, err
 	}
 	m := g.marker

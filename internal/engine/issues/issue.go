@@ -152,7 +152,9 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
-		p.State.Retried = p.State.Retried || retried
+		if retried && !p.State.Retried {
+			p.State.Retry()
+		}
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
 		candidates = turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
@@ -264,6 +266,9 @@ func undertake(p *Issue, step flow.Step) {
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
 		p.Marker = p.Mine(last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
+		if w.staged { // the stop stays, and tells what the work cost
+			p.Marker.CostUSD = 0
+		}
 		return
 	}
 	start, session := w.origin(step, last, p.Snap)

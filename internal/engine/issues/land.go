@@ -298,7 +298,7 @@ func openPull(ctx context.Context, p *Issue) error {
 	if err != nil {
 		return err
 	}
-	note, err := attempt.PostReview(ctx, other, p.Marker, nil)
+	note, err := attempt.PostReview(ctx, other, p.Marker, false, nil)
 	if err != nil {
 		return err
 	}

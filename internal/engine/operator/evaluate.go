@@ -85,7 +85,8 @@ func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.S
 		return command.Answer{}, err
 	}
 	if c.Command.Name == "retry" && live == nil {
-		p.State.Retried = len(p.State.Flows) > 0
+		p.State.Retry()
+		w.Accepts = p.State.EditAccepted
 		if s, err = p.Topics.NextStep(ctx); err != nil {
 			return command.Answer{}, err
 		}

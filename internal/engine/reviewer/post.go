@@ -17,6 +17,14 @@ func Token(number int, head string) string {
 	return journal.Token("review", strconv.Itoa(number), head)
 }
 
+// TokenOf names a review. That of one turn's commits leaves a review of the whole pull request at the same head to be done.
+func TokenOf(about review.About) string {
+	if about.Turn {
+		return journal.Token("review_turn", strconv.Itoa(about.Pull.Number), about.Head)
+	}
+	return Token(about.Pull.Number, about.Head)
+}
+
 // FindingToken names a finding on a pull request, whichever review says it.
 func FindingToken(number int, f model.Finding) string {
 	return journal.Token(append([]string{"finding", strconv.Itoa(number)}, review.Name(f)...)...)
@@ -63,7 +71,7 @@ func Refused(err error) bool {
 
 func post(ctx context.Context, t *thread.Thread, about review.About, r review.Review, head string) (effect.Result, error) {
 	number := about.Pull.Number
-	body := journal.Body{Text: r.Text, Tokens: []string{Token(number, about.Head)}}
+	body := journal.Body{Text: r.Text, Tokens: []string{TokenOf(about)}}
 	for _, f := range r.Listed {
 		body.Tokens = append(body.Tokens, FindingToken(number, f))
 	}
@@ -81,7 +89,7 @@ func post(ctx context.Context, t *thread.Thread, about review.About, r review.Re
 		in.Comments = append(in.Comments, github.LineComment{Path: c.Finding.Path, Line: int(c.Finding.Line), Body: text})
 		said += "\n\n---\n\n`" + c.Finding.Path + "` line " + strconv.FormatInt(c.Finding.Line, 10) + "\n\n" + c.Text
 	}
-	made, err := t.Apply(ctx, effect.Review{Number: number, Token: Token(number, about.Head), Input: in})
+	made, err := t.Apply(ctx, effect.Review{Number: number, Token: TokenOf(about), Input: in})
 	if err == nil {
 		t.Say(model.Saying{Where: "review of #" + strconv.Itoa(number), Text: said})
 	}

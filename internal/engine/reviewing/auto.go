@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // asking is a review that nobody has given a command for.
@@ -40,7 +41,7 @@ func (p *Pull) askByItself(ctx context.Context) (*thread.Stop, error) {
 
 // asks is what asks for a review without a command; nil: nothing does.
 func (p *Pull) asks(ctx context.Context) (*asking, error) {
-	if p.Snap.Pull.State != model.PullOpen {
+	if p.Snap.Pull.State != model.PullOpen || p.held() != "" {
 		return nil, nil
 	}
 	switch p.Settings.Review.Auto {
@@ -50,6 +51,14 @@ func (p *Pull) asks(ctx context.Context) (*asking, error) {
 		return p.asksWhenReady(ctx)
 	}
 	return nil, nil
+}
+
+// held says why a review that nobody gave a command for waits; "" where it does not. What the agent's job has paid for is said.
+func (p *Pull) held() string {
+	if p.handed != nil {
+		return ""
+	}
+	return turn.Held(p.Snap.Pull, p.State, p.Policy)
 }
 
 // labelled is what put the label on that asks for a review.

@@ -40,6 +40,9 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return other, err
 	}
 	r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
+	if ended := p.Memory.Reviewed[r.marker.Claim]; ended != nil {
+		return ended, nil
+	}
 	if live, err := p.busy(ctx, *said); err != nil || live {
 		return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
 	}
@@ -51,6 +54,9 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	if p.Snap.Pull.State != model.PullOpen {
 		return r.give(ctx, "The pull request is no longer open.")
+	}
+	if why := p.held(); why != "" && r.marker.ByItself() {
+		return thread.End(model.ResultNothing, "%s", why), nil
 	}
 	if r.MergeClaims[r.marker.Claim] {
 		return p.part().carry(ctx, r)
@@ -268,13 +274,19 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 		return nil, err
 	}
 	if late != nil {
-		return thread.OutOfTime(r.Thread), nil
+		return tried(r, thread.OutOfTime(r.Thread)), nil
 	}
 	result := model.ResultFailed
 	if agent.Starved(err) {
 		result = model.ResultRetry
 	}
-	return thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
+	return tried(r, thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why)), nil
+}
+
+// tried notes how the attempt of this run ended: the next one is another run's.
+func tried(r *round, ended *thread.Stop) *thread.Stop {
+	r.Memory.Reviewed = map[string]*thread.Stop{r.marker.Claim: ended}
+	return ended
 }
 
 // untry takes an attempt back that was none of the reviewer's.

@@ -70,7 +70,7 @@ func (p *Pull) due(ctx context.Context) (*round, error) {
 			return nil, err
 		case live:
 			return nil, thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL)
-		case p.Snap.Pull.State != model.PullOpen || said.Marker.Attempt >= review.MaxAttempts:
+		case p.Snap.Pull.State != model.PullOpen || said.Marker.Attempt >= review.MaxAttempts || said.Marker.ByItself() && p.held() != "":
 			return nil, nil
 		}
 		r.marker = said.Marker

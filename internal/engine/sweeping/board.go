@@ -22,7 +22,13 @@ func (p *reading) boardPull() model.BoardPull {
 		}
 	}
 	for i, t := range p.State.Turns {
-		row.Turns = append(row.Turns, boardTurn("turn", t, dayBefore(p.State.Turns[:i], t)))
+		before := dayBefore(p.State.Turns[:i], t)
+		for _, r := range p.State.Reviews { // which are rows of their own
+			if a, b := r.Marker.Spent, t.Marker.Spent; r.At.Before(t.At) && a != nil && b != nil && a.Day == b.Day {
+				before = max(before, a.CostUSD)
+			}
+		}
+		row.Turns = append(row.Turns, boardTurn("turn", t, before))
 	}
 	for _, m := range p.State.Merges {
 		one := model.BoardTurn{Kind: "merge", Phase: string(m.Marker.State), From: m.Marker.Head, To: m.Marker.Landed, Began: m.At, URL: m.URL, RunURL: m.Marker.RunURL, Reason: string(m.Marker.Reason)}

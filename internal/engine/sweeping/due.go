@@ -308,7 +308,9 @@ func (p *reading) dueIssue() item {
 	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
 		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
 			g.due(model.DueReplies, time.Time{})
+			return g
 		}
+		g.step = flow.Next(thread.IssueFacts(p.Thread, nil, nil, thread.Everybody))
 		return g
 	}
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, st, p.Policy), p.Memory.Rights, p.Policy)
@@ -318,7 +320,7 @@ func (p *reading) dueIssue() item {
 		candidates = thread.Untold(p.Thread, candidates) // nobody is told twice where the work goes on
 		g.facts = facts
 		g.facts.Issue.Body, g.facts.Issue.Posted = "", ""
-		g.facts.State = model.State{Flows: st.Flows[len(st.Flows)-1:], Retried: st.Retried}
+		g.facts.State = model.State{Flows: st.Flows[len(st.Flows)-1:], Retried: st.Retried, EditAccepted: st.EditAccepted}
 	}
 	if g.step.From != nil {
 		g.since = g.step.From.At

@@ -8,12 +8,17 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // dueReview finds a review that a run has left, and a label that asks for one, which counts like a command.
 func (p *reading) dueReview(g *item) {
-	if said := p.State.Review(); said != nil && said.Marker.Open() {
+	held := turn.Held(p.Snap.Pull, p.State, p.Policy) != ""
+	if said := p.State.Review(); said != nil && said.Marker.Open() && !(held && said.Marker.ByItself()) {
 		g.due(model.DueReview, said.At)
+	}
+	if held {
+		return
 	}
 	known := func(key string) bool {
 		return slices.ContainsFunc(p.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.Marker.Command == key })

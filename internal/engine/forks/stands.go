@@ -1,0 +1,57 @@
+package forks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// stands reads the pull request again before anything is said or done by a verdict: the command may have been at work for long.
+// What no longer holds is ended, and the Stop says why; nil: it is as it was let in.
+func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
+	if away, err := g.Voided(ctx); away != nil || err != nil {
+		return away, err
+	}
+	if err := thread.AskHost(ctx, g.Thread); err != nil {
+		return nil, err
+	}
+	facts := thread.ForkFacts(g.Thread, g.MayLetIn)
+	step := external.Next(facts)
+	was := step.From
+	switch {
+	case was == nil || was.Marker.Claim != g.marker.Claim:
+		return thread.End(model.ResultRetry, "another run is working on pull request %d", g.Event.Number), nil
+	case step.Act == external.GoOn || step.Act == external.GiveUp: // the attempt at hand may be the last one
+		return nil, nil
+	case g.Snap.Pull.State != model.PullOpen:
+		return thread.End(model.ResultNothing, "%s", step.Why), g.End(ctx)
+	case step.Act != external.Nothing || !external.Labelled(facts): // it was put on again, which asks for another evaluation
+		return g.unlabelled(ctx, was.Marker)
+	}
+	return g.wait(ctx, was.Marker, step.Why)
+}
+
+// unlabelled ends what a label had let in that was taken off since.
+func (g *admission) unlabelled(ctx context.Context, was model.ExternalMarker) (*thread.Stop, error) {
+	g.marker = was
+	g.marker.State, g.marker.Reason, g.marker.Claim = model.ExternalVoid, model.ExternalUnlabelled, ""
+	if err := g.put(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
+		return nil, err
+	}
+	return thread.End(model.ResultNothing, "the label %q was removed in the meantime, so the result for pull request %d does not count", was.Label, g.Event.Number), nil
+}
+
+// wait leaves what was let in to a later run, because a person has stopped it for now. A record that somebody edited stays as it is.
+func (g *admission) wait(ctx context.Context, was model.ExternalMarker, why string) (*thread.Stop, error) {
+	waits := thread.End(model.ResultNothing, "%s", why)
+	if slices.ContainsFunc(g.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
+		return waits, nil
+	}
+	g.marker = was
+	g.marker.Attempt--
+	g.marker.Expires = g.ServerNow()
+	return waits, g.put(ctx, g.text())
+}
