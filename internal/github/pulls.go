@@ -14,7 +14,7 @@ import (
 // fixPulls names the setting that is off in new repositories, and greyed out where the organisation has it off:
 // https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/enabling-features-for-your-repository/managing-github-actions-settings-for-a-repository#preventing-github-actions-from-creating-or-approving-pull-requests
 const fixPulls = `turn on "Allow GitHub Actions to create and approve pull requests" in Settings > Actions > General > Workflow permissions, ` +
-	`of the repository and of its organisation, or use the token of a GitHub App`
+	`of the repository and of its organization, or use the token of a GitHub App`
 
 // Create opens a pull request between two branches of a repository. Unclear means that it may be there. PullExists is
 // an open pull request between the same branches, NoCommits a head with nothing that the base has not; where the

@@ -54,7 +54,7 @@ func TestWorkflowsMayOpenNoPulls(t *testing.T) {
 	_, err := w.client("actions").Pulls.Create(t.Context(), widgets, draft)
 	e := failure(t, err, Forbidden)
 	assert.Contains(t, e.Error(), "GitHub Actions is not permitted to create or approve pull requests. (403)")
-	for _, part := range []string{"Settings > Actions > General > Workflow permissions", "Allow GitHub Actions to create and approve pull requests", "organisation", "GitHub App"} {
+	for _, part := range []string{"Settings > Actions > General > Workflow permissions", "Allow GitHub Actions to create and approve pull requests", "organization", "GitHub App"} {
 		assert.Contains(t, e.Fix, part)
 	}
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
