@@ -57,7 +57,7 @@ var issues = map[string]task{
 var merges = map[model.MergeCode]task{
 	model.CodeApproval:      {"approve it", maintainer, "an approving review"},
 	model.CodeStale:         {"approve the new head", maintainer, "an approving review"},
-	model.CodeChanges:       {"resolve the review that asks for changes", author, "a commit, or another review"},
+	model.CodeChanges:       {"resolve the review that requests changes", author, "a commit, or another review"},
 	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
 	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
 	model.CodeFrozen:        {"remove the freeze label", maintainer, "the label"},
@@ -67,7 +67,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeSquash:        {"resolve the conflict with the base", author, again},
 	model.CodeTests:         {"fix the tests that fail on what would land", author, again},
 	model.CodeNoTests:       {"set a test command (or none) in [merge] tests", maintainer, again},
-	model.CodeSetup:         {"fix the set-up of the tests", author, again},
+	model.CodeSetup:         {"fix the setup of the tests", author, again},
 	model.CodeNoCheckout:    {"have the workflow check the repository out, or set tests_in = \"fresh\"", maintainer, again},
 	model.CodeRewound:       {"rebase its own commits onto the current base", author, again},
 	model.CodeProtected:     {"let the token push to the base, or merge it by hand", maintainer, again},

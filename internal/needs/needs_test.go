@@ -45,7 +45,7 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 		"waits for an approval":    {s: merge(model.MergeWaiting, model.CodeApproval, "a"), kind: model.NeedMerge, want: "approve it (a maintainer): an approving review"},
 		"waits for checks":         {s: merge(model.MergeWaiting, model.CodeChecks, "a")},
 		"refused":                  {s: merge(model.MergeFailed, model.CodeNoTests, "a"), kind: model.NeedMerge, want: "set a test command (or none) in [merge] tests (a maintainer): /mergexo merge"},
-		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "fix the set-up of the tests (the author): /mergexo merge"},
+		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "fix the setup of the tests (the author): /mergexo merge"},
 		"refused on its way":       {s: landing, kind: model.NeedMerge, want: "let the token push to the base, or merge it by hand (a maintainer): /mergexo merge"},
 		"refused for a later code": {s: merge(model.MergeFailed, "LATER", "a"), kind: model.NeedMerge, want: "find out why it was not merged (an operator): /mergexo merge"},
 		"taken back":               {s: merge(model.MergeFailed, model.CodeCancelled, "a")},

@@ -119,7 +119,7 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
 	}
 	if len(found) > 0 {
-		found = append(found, "if a match is no secret, in a test fixture for example, add its file to [feedback] allow_secrets")
+		found = append(found, "if a match is not a secret, for example in a test fixture, add its file to [feedback] allow_secrets")
 		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
 	}
 	for _, u := range unseen {
