@@ -71,7 +71,7 @@ func (a *access) verify(env []string) error {
 	}
 	for _, name := range a.keys {
 		if strings.ContainsFunc(value(env, name), func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return fmt.Errorf("%s: it is not one word of ASCII, as a key is: look for a line break in it", name)
+			return fmt.Errorf("%s: a key must be one word of ASCII: check it for a line break", name)
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func TestAccessThatCannotBeUsedIsAMistake(t *testing.T) {
 		"ANTHROPIC_BASE_URL: it is not the address of a server: want one such as https://gateway.example.com/v1": {
 			Adapter: "claude", Access: []string{"ANTHROPIC_BASE_URL=x.test"},
 		},
-		"ANTHROPIC_API_KEY: it is not one word of ASCII, as a key is: look for a line break in it": {
+		"ANTHROPIC_API_KEY: a key must be one word of ASCII: check it for a line break": {
 			Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-one\r\nX-Other: sk-two"},
 		},
 	} {

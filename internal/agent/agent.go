@@ -199,7 +199,7 @@ func refused(name string) string {
 	case name == "" || strings.ContainsAny(name, "=\x00 "):
 		return "it is not the name of a variable"
 	case secret(name):
-		return "an agent never sees a token of GitHub's or a setting of MergeXO's"
+		return "an agent never sees GitHub's tokens or MergeXO's own settings"
 	case strings.HasPrefix(upper, "GIT_"):
 		return "git's environment is set for it"
 	case slices.Contains([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}, upper):

@@ -51,7 +51,7 @@ func broken(err error) error { return &Error{Kind: Exit, Exit: -1, Detail: err.E
 
 // pullOf describes what was changed.
 func pullOf(req model.Request, paths []string, how map[string]string) model.Outcome {
-	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "The changes of the diff blocks are there already."}
+	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "The changes in the diff blocks are already there."}
 	if len(paths) > 0 {
 		out.CommitMessage = out.PRTitle
 		out.PRSummary = "Applied the diff blocks:\n"
@@ -105,7 +105,7 @@ func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why stri
 	}
 	tries := [][]diff{append(first, comments...)}
 	if len(tries[0]) == 0 {
-		return nil, "this agent applies the diff blocks of an issue; there is none here", nil
+		return nil, "this agent applies the diff blocks of an issue; there are none here", nil
 	}
 	if len(req.History) > 0 && len(first) > 0 && len(comments) > 0 {
 		tries = append(tries, comments)
@@ -177,7 +177,7 @@ func design(req model.Request, texts []shown) model.Outcome {
 		}
 	}
 	if out.Summary == "" {
-		return model.Outcome{BlockedReason: "this agent makes a design document of what an issue says; there is nothing in this one"}
+		return model.Outcome{BlockedReason: "this agent turns the text of an issue into a design document; this issue has no text"}
 	}
 	return out
 }

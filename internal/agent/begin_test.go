@@ -121,7 +121,7 @@ func TestARoadmapIsTheListInAnIssue(t *testing.T) {
 	out = built(t, dir, more)
 	assert.Equal(t, []model.RoadmapItem{item("1-one", "one"), item("2-two", "two", "1-one")}, out.RoadmapItems, "what was said later comes later")
 	assert.Equal(t, "Thanks.", out.Goal, "a list is no goal")
-	assert.Equal(t, model.Outcome{BlockedReason: "this agent makes a roadmap of the list in an issue; there is none in this one"}, built(t, dir, issue(model.AskRoadmap, "Do it all.\n\n1. one")))
+	assert.Equal(t, model.Outcome{BlockedReason: "this agent turns the list in an issue into a roadmap; this issue has no list"}, built(t, dir, issue(model.AskRoadmap, "Do it all.\n\n1. one")))
 	assert.Equal(t, map[string]string{"greet.txt": letter}, grown(t, dir), "it changes nothing")
 }
 
@@ -131,9 +131,9 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	}
 	fresh := func(path string) string { return diffBlock("--- /dev/null", "+++ b/"+path, "@@ -0,0 +1 @@", "+y") }
 	for body, want := range map[string]string{
-		"":                                 "this agent applies the diff blocks of an issue; there is none here",
-		"<!--\n" + in("old/x.txt") + "-->": "this agent applies the diff blocks of an issue; there is none here",
-		"> " + strings.ReplaceAll(in("old/x.txt"), "\n", "\n> "): "this agent applies the diff blocks of an issue; there is none here",
+		"":                                 "this agent applies the diff blocks of an issue; there are none here",
+		"<!--\n" + in("old/x.txt") + "-->": "this agent applies the diff blocks of an issue; there are none here",
+		"> " + strings.ReplaceAll(in("old/x.txt"), "\n", "\n> "): "this agent applies the diff blocks of an issue; there are none here",
 		diffBlock("hello"):         "diff block 1 of the issue cannot be applied: there is no diff in it",
 		"```diff\n--- a/greet.txt": "diff block 1 of the issue cannot be applied: it has no end",
 		in("greet.txt"):            "diff block 2 of the issue cannot be applied to greet.txt: hunk 1 does not apply at line 1 of the file",
@@ -187,7 +187,7 @@ func TestCommentsAddDiffs(t *testing.T) {
 	req := issue(model.AskSmallJob, diffBlock(louder[:7]...))
 	first := built(t, dir, req)
 	again := built(t, dir, req)
-	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "The changes of the diff blocks are there already."}, again, "an earlier attempt did it")
+	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "The changes in the diff blocks are already there."}, again, "an earlier attempt did it")
 
 	bye := diffBlock("--- a/greet.txt", "+++ b/greet.txt", "@@ -3,2 +3,3 @@", " ", " bye", "+you")
 	req.Feedback = []model.Feedback{{ID: 8, Kind: model.KindIssue, Body: "and?"}, {ID: 9, Kind: model.KindIssue, Body: bye}}
@@ -227,7 +227,7 @@ func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	assert.Equal(t, map[string]string{"greet.txt": "dear all\nHELLO\n\nbye\n", "docs/a.md": "a\n"}, grown(t, dir), "the document stands for its issue")
 
 	assert.Equal(t, "# Only code", built(t, dir, issue(model.AskDesign, "# Only code")).Summary)
-	assert.Contains(t, built(t, dir, issue(model.AskDesign, " <!-- x -->")).BlockedReason, "there is nothing in this one")
+	assert.Contains(t, built(t, dir, issue(model.AskDesign, " <!-- x -->")).BlockedReason, "this issue has no text")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	a, err := agent.New(agent.Options{Adapter: "suggestion"})

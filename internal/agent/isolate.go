@@ -272,7 +272,7 @@ func (opt Options) Exposed(secrets ...string) (string, error) {
 	}
 	out, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Look, Processes: holders})
 	if err != nil {
-		return "", fmt.Errorf("look what an agent could read: %w", err)
+		return "", fmt.Errorf("check what an agent could read: %w", err)
 	}
 	pid, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	if pid == "" {

@@ -85,7 +85,7 @@ func (opt Options) findAccount() (*account, error) {
 	t := &account{name: opt.User}
 	switch {
 	case runtime.GOOS != "linux":
-		return nil, t.wrong("only on Linux can agents run as another user: leave it out, or run MergeXO on Linux")
+		return nil, t.wrong("agents can run as another user only on Linux: leave it out, or run MergeXO on Linux")
 	case opt.Isolator == "":
 		return nil, t.wrong("agents can run as another user only with isolation")
 	}
@@ -94,9 +94,9 @@ func (opt Options) findAccount() (*account, error) {
 	}
 	switch {
 	case t.uid == 0:
-		return nil, t.wrong("this is root: name a user of the agent's own, as sudo useradd --system --create-home mergexo-agent makes one")
+		return nil, t.wrong("this is root: name a separate user for the agent, created with sudo useradd --system --create-home mergexo-agent")
 	case t.uid == os.Getuid() || t.uid == os.Geteuid():
-		return nil, t.wrong("this is the user that MergeXO itself runs as: name one of the agent's own, as sudo useradd --system --create-home mergexo-agent makes one")
+		return nil, t.wrong("this is the user that MergeXO itself runs as: name a separate user for the agent, created with sudo useradd --system --create-home mergexo-agent")
 	}
 	for _, gid := range append([]int{t.gid}, t.groups...) {
 		group, err := user.LookupGroupId(strconv.Itoa(gid))
@@ -127,7 +127,7 @@ func (t *account) find() error {
 		t.uid, t.gid = int(number), int(number) //nolint:gosec // of 31 bits
 		return nil
 	case errors.As(err, new(user.UnknownUserError)):
-		return t.wrong("there is no such user on this machine: make it with sudo useradd --system --create-home %s, or leave user out", excerpt(t.name, 40))
+		return t.wrong("there is no such user on this machine: create it with sudo useradd --system --create-home %s, or leave user out", excerpt(t.name, 40))
 	default:
 		return t.wrong("look it up: %w", err)
 	}

@@ -217,7 +217,7 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	if us := os.Getuid(); us != 0 {
 		opt.User = strconv.Itoa(us)
 		_, err = sh(t, opt, linked, "true")
-		assert.ErrorContains(t, err, "this is the user that MergeXO itself runs as: name one of the agent's own")
+		assert.ErrorContains(t, err, "this is the user that MergeXO itself runs as: name a separate user for the agent")
 	}
 	opt.User, opt.Isolator = "nobody", ""
 	_, err = sh(t, opt, linked, "true")

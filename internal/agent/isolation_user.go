@@ -272,7 +272,7 @@ func (opt Options) way(dirs []string) (back func() error, err error) {
 	for {
 		first, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Reach, Dirs: dirs})
 		if err != nil && !errors.As(err, new(*noEntry)) {
-			err = opt.tenant.wrong("look what it can reach: %w", err)
+			err = opt.tenant.wrong("check what it can reach: %w", err)
 		}
 		if err != nil || first == "" {
 			return back, err

@@ -44,8 +44,8 @@ func TestALimitThatAProgramOnlyClaimsIsAFailure(t *testing.T) {
 		says   string
 	}{
 		"the provider answers":               {"yes", 200, agent.Model, "reported a limit, but its provider sent none (This would exceed your rate limit)"},
-		"the provider is at a limit":         {"yes", 429, agent.Limit, "is at a limit of its provider (This would exceed your rate limit)"},
-		"it asks another provider than that": {"", 200, agent.Limit, "is at a limit of its provider"},
+		"the provider is at a limit":         {"yes", 429, agent.Limit, "has reached a limit of its provider (This would exceed your rate limit)"},
+		"it asks another provider than that": {"", 200, agent.Limit, "has reached a limit of its provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))

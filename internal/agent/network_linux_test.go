@@ -289,7 +289,7 @@ func TestNothingGetsOutOfANetworkOfItsOwn(t *testing.T) {
 
 			m.opt.Network.Hosts = []string{"localhost"}
 			said = try("proxy!localhost:443", "proxy!example.com:443", "proxy!localhost:22", all[0])
-			assert.Contains(t, said.Log, "shut: proxy!localhost:443 403 MergeXO does not connect to this host: its address is this machine's", "the proxy is reached, and looks further")
+			assert.Contains(t, said.Log, "shut: proxy!localhost:443 403 MergeXO does not connect to this host: its address is on this machine", "the proxy is reached, and looks further")
 			assert.Contains(t, said.Log, "shut: proxy!example.com:443 403 MergeXO does not connect to this host: [agent] network does not name it")
 			assert.Contains(t, said.Log, "shut: proxy!localhost:22 403")
 			assert.Contains(t, said.Log, "shut: "+all[0])

@@ -35,7 +35,7 @@ func planned(req model.Request, texts []shown) model.Outcome {
 		}
 	}
 	if len(out.RoadmapItems) == 0 {
-		return model.Outcome{BlockedReason: "this agent makes a roadmap of the list in an issue; there is none in this one"}
+		return model.Outcome{BlockedReason: "this agent turns the list in an issue into a roadmap; this issue has no list"}
 	}
 	out.Summary = fmt.Sprintf("The %d entries of the list, one after the other.", len(out.RoadmapItems))
 	return out

@@ -219,10 +219,10 @@ func (p *program) noSession(id string, said *Error) *Error {
 func (p *program) failed(kind Kind, said string, exit int) *Error {
 	ways := map[Kind]string{
 		Login:   "%s has no valid key (%s): set %s in the env of MergeXO's step",
-		Limit:   "%s is at a limit of its provider (%s)",
+		Limit:   "%s has reached a limit of its provider (%s)",
 		Model:   "%s got no answer from its model (%s)",
-		Refused: "%s got a refusal from its model (%s)",
-		Output:  "%s gave no outcome (%s)",
+		Refused: "%s reports that its model refused (%s)",
+		Output:  "%s returned no outcome (%s)",
 	}
 	args := []any{p.name, words{text: said, most: 300, line: true}}
 	if kind == Login {

@@ -223,7 +223,7 @@ func summary(all []*proposal, talk int) string {
 		text = append(text, fmt.Sprintf("Applied %d suggestions.", applied))
 	}
 	if same := len(all) - applied - refused; same > 0 {
-		text = append(text, fmt.Sprintf("%d were there already.", same))
+		text = append(text, fmt.Sprintf("%d were already there.", same))
 	}
 	if refused > 0 {
 		text = append(text, fmt.Sprintf("%d could not be applied; the replies say why.", refused))

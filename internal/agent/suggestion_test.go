@@ -198,7 +198,7 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 		60: "Applied to line 1 of `a.txt`.",
 	}, replies(out))
 	assert.Equal(t, "Apply 3 suggestions from review\n\n- lines 3 to 4 of a.txt: rita\n- line 6 of a.txt: rita\n- line 1 of a.txt: rita", out.CommitMessage)
-	assert.Equal(t, "Applied 3 suggestions. 1 were there already. 1 could not be applied; the replies say why. "+
+	assert.Equal(t, "Applied 3 suggestions. 1 were already there. 1 could not be applied; the replies say why. "+
 		"This agent only applies the suggestion blocks of review comments, and answers nothing else.", out.GeneralComment)
 }
 

@@ -81,12 +81,12 @@ func TestMistakesWithAnAppAreOneLineEach(t *testing.T) {
 	id, key := appOf(h, nil) // in whose place
 	said := h.comments()
 	for want, env := range map[string][]string{
-		"app-id is given, and private-key is not":                        {"MERGEXO_APP_ID=" + id},
-		"private-key is given, and app-id is not":                        {"MERGEXO_PRIVATE_KEY=" + key},
-		"private-key: not a PEM file":                                    {"MERGEXO_APP_ID=" + id, "MERGEXO_PRIVATE_KEY=secret"},
-		"app-id: want the number or the client id":                       {"MERGEXO_APP_ID=my app", "MERGEXO_PRIVATE_KEY=" + key},
-		"sign in as App 4711: there is no App with this id":              {"MERGEXO_APP_ID=4711", "MERGEXO_PRIVATE_KEY=" + key},
-		"sign in as App " + id + ": the private key is none of this App": {"INPUT_APP-ID=" + id, "INPUT_PRIVATE-KEY=" + other},
+		"app-id is given, and private-key is not":                                {"MERGEXO_APP_ID=" + id},
+		"private-key is given, and app-id is not":                                {"MERGEXO_PRIVATE_KEY=" + key},
+		"private-key: not a PEM file":                                            {"MERGEXO_APP_ID=" + id, "MERGEXO_PRIVATE_KEY=secret"},
+		"app-id: want the number or the client id":                               {"MERGEXO_APP_ID=my app", "MERGEXO_PRIVATE_KEY=" + key},
+		"sign in as App 4711: there is no App with this id":                      {"MERGEXO_APP_ID=4711", "MERGEXO_PRIVATE_KEY=" + key},
+		"sign in as App " + id + ": the private key does not belong to this App": {"INPUT_APP-ID=" + id, "INPUT_PRIVATE-KEY=" + other},
 	} {
 		got := program(t, h.env(env...), "run")
 		assert.Equal(t, 2, got.exit, got.errout)

@@ -101,7 +101,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func Main(args []string, s Streams) int {
 	secrets, err := takeSecrets()
 	if err != nil {
-		fmt.Fprintf(s.Err, "mergexo: take the token out of the environment: %v\n", err)
+		fmt.Fprintf(s.Err, "mergexo: remove the token from the environment: %v\n", err)
 		return ExitFailed
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -38,7 +38,7 @@ func demonstrate(p *program, c *cli.Context) (err error) {
 	defer listener.Close()
 	temp, err := p.scratch.Make(os.TempDir(), "demo", nil)
 	if err != nil {
-		return fmt.Errorf("make a place for the demo: %w", err)
+		return fmt.Errorf("make a directory for the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	state, kept := filepath.Join(temp, "state"), c.IsSet("state")

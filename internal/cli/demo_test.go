@@ -61,7 +61,7 @@ func newDemo(t testing.TB, args ...string) *demo {
 func (d *demo) page(path string) string {
 	d.t.Helper()
 	for {
-		if shown := d.ask(http.MethodGet, path+"?wait", nil); !strings.Contains(shown, "MergeXO is at work") {
+		if shown := d.ask(http.MethodGet, path+"?wait", nil); !strings.Contains(shown, "MergeXO is working") {
 			return shown
 		}
 	}

@@ -134,7 +134,7 @@ func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error
 		return nil, usagef("not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY")
 	}
 	if top == "" && !s.given {
-		return nil, usagef("there is neither a checkout of %s to look at nor a token to ask GitHub with: give --checkout DIR, or %s", s.name, exportToken(w.server))
+		return nil, usagef("found neither a checkout of %s nor a token for GitHub: give --checkout DIR, or %s", s.name, exportToken(w.server))
 	}
 	if top != "" {
 		if s.root, err = os.OpenRoot(top); err != nil {
@@ -159,7 +159,7 @@ func (s *scene) find(ctx context.Context, dir string) (top string, err error) {
 	case err == nil:
 		return found.Top, nil
 	case errors.Is(err, git.ErrNoRepository) && given:
-		return "", usagef("--checkout: %s is in no git repository", dir)
+		return "", usagef("--checkout: %s is not in a git repository", dir)
 	case errors.Is(err, git.ErrNoRepository):
 		return "", nil
 	case found.Version != "":

@@ -111,7 +111,7 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Equal(t, 2, got.exit)
 	for _, line := range []string{
-		`runs the reviewer "claude", and no step before it installs claude`, `runs the reviewer "claude", and no env there sets ANTHROPIC_API_KEY`,
+		`runs the reviewer "claude", but no step before it installs claude`, `runs the reviewer "claude", but no env there sets ANTHROPIC_API_KEY`,
 		`labels: "agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:review" and "merge" are missing`,
 	} {
 		assert.Contains(t, got.out, line)
@@ -258,8 +258,8 @@ func TestDoctorHasNothingToLookAt(t *testing.T) {
 		says      string
 	}{
 		"nothing":      {nil, nil, "not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY"},
-		"a name only":  {[]string{"GITHUB_REPOSITORY=octo/widgets"}, nil, "there is neither a checkout of octo/widgets to look at nor a token"},
-		"no checkout":  {nil, []string{"--checkout", t.TempDir()}, "is in no git repository"},
+		"a name only":  {[]string{"GITHUB_REPOSITORY=octo/widgets"}, nil, "found neither a checkout of octo/widgets nor a token for GitHub"},
+		"no checkout":  {nil, []string{"--checkout", t.TempDir()}, "is not in a git repository"},
 		"no directory": {nil, []string{"--checkout", file}, "--checkout: " + file + " is not a directory"},
 		"an argument":  {nil, []string{"now"}, `doctor takes no argument "now"`},
 	} {

@@ -17,7 +17,7 @@ import (
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
-		Description: "Asks which agent to run, which failed workflows go to it, and what merges a pull request. Flags answer in advance. If the\n" +
+		Description: "Asks which agent to run, which failed workflows go to it, and what starts a merge. Flags answer in advance. If the\n" +
 			"files exist, it takes the answers from them, and asks before it overwrites anything; without an answer it writes\n" +
 			"nothing. It lets your CI run on the branches of a merge train where that is safe, and shows the lines that it adds.\n" +
 			"With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left to do, with a\n" +
@@ -88,7 +88,7 @@ const (
 func (s setup) install(c *cli.Context) error {
 	q := newQuestioner(c.Context, s.Streams)
 	if c.Bool("app") && !s.github {
-		return usagef("--app needs --github, which makes the App")
+		return usagef("--app needs --github, which creates the App")
 	}
 	var hub *hubSetup
 	if s.github {

@@ -24,7 +24,7 @@ func (h *hubSetup) registration() app.Registration {
 	return app.Registration{
 		Server: h.server, Repo: h.repo, Organization: h.facts.Organization, Convert: h.gh.Setup.ConvertManifest, Keep: h.keepKey, Installed: h.appInstalled,
 		Ask: func(address string) error {
-			_, err := fmt.Fprintf(h.Err, "Open this address in a browser on this machine to make a GitHub App:\n  %s\n", address)
+			_, err := fmt.Fprintf(h.Err, "Open this address in a browser on this machine to create a GitHub App:\n  %s\n", address)
 			return err
 		},
 	}
@@ -38,7 +38,7 @@ func (h *hubSetup) makeApp(ctx context.Context) error {
 	}
 	variables, err := h.gh.Setup.Variables(ctx, h.repo)
 	if err != nil || h.secrets == nil {
-		return h.may(errors.Join(err, h.unseen), "Make a GitHub App. It takes a token that may write secrets and variables", "mergexo init --github --app")
+		return h.may(errors.Join(err, h.unseen), "Create a GitHub App with a token that may write secrets and variables", "mergexo init --github --app")
 	}
 	known, stored := variables[appVariable] != "", h.secrets[appSecret]
 	switch {
@@ -63,7 +63,7 @@ func (h *hubSetup) makeApp(ctx context.Context) error {
 	if bot := made.Slug + "[bot]"; h.choice.Bot != "" && h.choice.Bot != bot {
 		h.left.add(fmt.Sprintf("Name the App's account in [repo] bots of %s: %s in place of %s", doctor.SettingsPath, bot, h.choice.Bot))
 	}
-	return h.say("made the App %s, the secret %s and the variable %s", made.Slug, appSecret, appVariable)
+	return h.say("created the App %s, the secret %s and the variable %s", made.Slug, appSecret, appVariable)
 }
 
 // keepKey stores the key of an App, or where that fails writes it to a file: nobody can ask for it again.

@@ -46,7 +46,7 @@ func (h *hub) makesAnApp(dir string, args ...string) *underway {
 	u.errout = bufio.NewReader(pipe)
 	line, err := u.errout.ReadString('\n')
 	require.NoError(t, err)
-	require.Equal(t, "Open this address in a browser on this machine to make a GitHub App:\n", line)
+	require.Equal(t, "Open this address in a browser on this machine to create a GitHub App:\n", line)
 	line, err = u.errout.ReadString('\n')
 	require.NoError(t, err)
 	u.address = strings.TrimSpace(line)
@@ -119,7 +119,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			assert.Contains(t, page, "MergeXO will work as mergexo-octo[bot] in octo/widgets. You can close this window.")
 			got := u.ends()
 			require.Equal(t, 0, got.exit, got.errout)
-			assert.Contains(t, got.out, "made the App mergexo-octo, the secret MERGEXO_PRIVATE_KEY and the variable MERGEXO_APP_ID\n")
+			assert.Contains(t, got.out, "created the App mergexo-octo, the secret MERGEXO_PRIVATE_KEY and the variable MERGEXO_APP_ID\n")
 			key := h.secrets()["MERGEXO_PRIVATE_KEY"].(string)
 			assert.Contains(t, key, "BEGIN RSA PRIVATE KEY")
 			assert.NotContains(t, got.out+got.errout, key[40:80])
@@ -165,10 +165,10 @@ func TestInitIsInterruptedWhileAnAppIsMade(t *testing.T) {
 	assert.Equal(t, key, h.secrets()["MERGEXO_PRIVATE_KEY"], "no second App")
 
 	got = h.onGitHub(dir, "bob", "--app")
-	assert.Contains(t, got.out, "Make a GitHub App. It takes a token that may write secrets and variables. GitHub refused this token: ")
+	assert.Contains(t, got.out, "Create a GitHub App with a token that may write secrets and variables. GitHub refused this token: ")
 	got = programIn(t, newRepository(t), "", nil, "init", "--yes", "--app")
 	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "--app needs --github, which makes the App")
+	assert.Contains(t, got.errout, "--app needs --github, which creates the App")
 }
 
 // A key that cannot be stored is not lost: nobody can ask for it again.

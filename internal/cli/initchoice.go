@@ -284,7 +284,7 @@ func (ch *chooser) merges(out *doctor.Choice) error {
 	case ch.c.Bool("yes"):
 		return take("")
 	}
-	return ch.until(take, "What merges a pull request: the command /mergexo merge, a label or an approval [command]: ")
+	return ch.until(take, "What starts a merge: the command /mergexo merge, a label or an approval [command]: ")
 }
 
 // oneLine is a text that moves nothing in a terminal.

@@ -164,7 +164,7 @@ func (h *hubSetup) labels(ctx context.Context) error {
 		err := h.gh.Setup.CreateLabel(ctx, h.repo, l.name, l.color, l.about)
 		switch {
 		case err == nil:
-			err = h.say("made the label %s", oneLine(l.name))
+			err = h.say("created the label %s", oneLine(l.name))
 		case slices.Contains(refusals, github.KindOf(err)):
 			refused, why, err = append(refused, l), err, nil
 		}
@@ -179,7 +179,7 @@ func (h *hubSetup) labels(ctx context.Context) error {
 	for _, l := range refused {
 		commands = append(commands, h.ghLine("label", "create", l.name, "--color", l.color, "--description", l.about))
 	}
-	return h.may(why, "Make the labels", commands...)
+	return h.may(why, "Create the labels", commands...)
 }
 
 // pullRequests lets workflows open pull requests, which an App may anyway.
@@ -211,7 +211,7 @@ func (h *hubSetup) keys(ctx context.Context) error {
 	_, _, keys := agent.SetUp(h.choice.Adapter)
 	if err == nil && !secrets[signingSecret] {
 		if err = h.gh.Setup.SetSecret(ctx, h.repo, signingSecret, random()+random()); err == nil {
-			err = h.say("made the secret %s, a random key that is stored nowhere else", signingSecret)
+			err = h.say("created the secret %s, a random key that is stored nowhere else", signingSecret)
 		}
 	}
 	if err != nil {

@@ -80,7 +80,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 		h.write("main", name, files[name])
 	}
 	got = h.onGitHub(dir, "octo")
-	assert.Contains(t, got.out, "\nNothing is left to do. Put the label agent:small-job on an issue.\n")
+	assert.Contains(t, got.out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
 	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
 	got = programIn(t, dir, "", h.terminal("octo"), "doctor")
 	assert.Equal(t, 0, got.exit, "%s", got.out)
@@ -91,8 +91,8 @@ func TestInitMakesTheLabelsOfTheSettings(t *testing.T) {
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[review]\nauto = \"label\"\nlabel = \"look\"\n[merge]\nauto = \"label\"\n")
 	got := h.onGitHub(dir, "octo")
 	require.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.out, "made the label look\n")
-	assert.Contains(t, got.out, "made the label merge\n")
+	assert.Contains(t, got.out, "created the label look\n")
+	assert.Contains(t, got.out, "created the label merge\n")
 }
 
 func TestInitTellsWhatATokenMayNot(t *testing.T) {

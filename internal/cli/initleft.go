@@ -68,7 +68,7 @@ func (s setup) tellLeft(l left) error {
 	var b strings.Builder
 	switch {
 	case len(l.all) == 0:
-		fmt.Fprintf(&b, "\nNothing is left to do. Put the label %s on an issue.\n", oneLine(l.label))
+		fmt.Fprintf(&b, "\nNothing is left to do. Add the label %s to an issue.\n", oneLine(l.label))
 	default:
 		b.WriteString("\nLeft to do:\n")
 	}

@@ -60,7 +60,7 @@ func TestReplayOfIssues(t *testing.T) {
 		exit   int
 		shows  []string
 	}{
-		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "There was nothing to keep."}},
+		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "There was no work to keep."}},
 		"no body":          {body(nil), 3, []string{blocked}},
 		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked}},
 		"a diff far below": {body(strings.Repeat("word ", 12_950) + "\n\n" + fix), 0, []string{opened}},
@@ -114,7 +114,7 @@ func TestReplayOfADesign(t *testing.T) {
 	got := program(t, nil, "replay", "--event", "../../scripts/events/issues_design.json")
 	require.Equal(t, 0, got.exit, got.errout)
 	for _, s := range []string{
-		"- push to agent/design/11-greet-people-in-their-own-language\n", "\n  | Refs #11\n", "Once it is merged, the design is implemented in a pull request of its own.",
+		"- push to agent/design/11-greet-people-in-their-own-language\n", "\n  | Refs #11\n", "Once it is merged, MergeXO implements the design in a separate pull request.",
 		"result: done, issue #11 led to pull request #12, which is at ",
 	} {
 		assert.Contains(t, got.out, s)

@@ -139,7 +139,7 @@ func (s stage) run(ctx context.Context, name string) error {
 		err = left
 	}
 	if err == nil && rep.Result == model.ResultFailed {
-		err = fmt.Errorf("set the merge train going: %s", rep.Reason)
+		err = fmt.Errorf("start the merge train: %s", rep.Reason)
 	}
 	return err
 }

@@ -39,11 +39,11 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		want string
 	}{
 		"an event that is not JSON":  {nil, []string{"replay", "--event", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
-		"an event without a key":     {nil, []string{"replay", "--event", nothing}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
+		"an event without a key":     {nil, []string{"replay", "--event", nothing}, 2, nothing + ": its keys do not show which event it is: name it with --name or GITHUB_EVENT_NAME"},
 		"a seed that is not JSON":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
 		"a seed of another shape":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", labels}, 2, labels + ": payload: issue.labels: want a list, got a number"},
-		"an event that is unnamed":   {[]string{"GITHUB_EVENT_PATH=" + nothing, "GITHUB_TOKEN=x"}, []string{"run"}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
-		"a checkout of no clone":     {nil, []string{"replay", "--event", event, "--checkout", dir}, 2, "--checkout: " + dir + " is in no git repository: give a directory in a clone"},
+		"an event that is unnamed":   {[]string{"GITHUB_EVENT_PATH=" + nothing, "GITHUB_TOKEN=x"}, []string{"run"}, 2, nothing + ": its keys do not show which event it is: name it with --name or GITHUB_EVENT_NAME"},
+		"a checkout of no clone":     {nil, []string{"replay", "--event", event, "--checkout", dir}, 2, "--checkout: " + dir + " is not in a git repository: give a directory in a clone"},
 		"a checkout that is missing": {nil, []string{"replay", "--event", event, "--checkout", "/nowhere"}, 2, "--checkout: /nowhere is not a directory"},
 		"almost a command":           {nil, []string{"blokced"}, 2, `unknown command "blokced"; did you mean blocked?`},
 		"almost a subcommand":        {nil, []string{"blocked", "lst"}, 2, `unknown command "lst"; did you mean list?`},
@@ -85,7 +85,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 	within := filepath.Join(clone, "deep", "er")
 	require.NoError(t, os.MkdirAll(within, 0o700))
 	got := programIn(t, dir, "", nil, "replay", "--event", event, "--checkout", within)
-	assert.NotContains(t, got.errout, "is in no git repository")
+	assert.NotContains(t, got.errout, "is not in a git repository")
 	assert.NotContains(t, got.errout, "does not appear to be", "the whole clone is taken")
 }
 

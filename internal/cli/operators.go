@@ -301,5 +301,5 @@ func (p *program) repository(ctx context.Context, named string, w place) (model.
 			return model.ParseRepo(name)
 		}
 	}
-	return model.Repo{}, usagef("which repository? give --repo OWNER/NAME, or go into a clone whose remote origin is on %s", w.server)
+	return model.Repo{}, usagef("which repository? give --repo OWNER/NAME, or run this in a clone whose remote origin is on %s", w.server)
 }

@@ -23,7 +23,7 @@ func (p *program) replayCommand() *cli.Command {
 	return &cli.Command{
 		Name: "replay", Usage: "try one event offline, in a sandbox",
 		Description: "The event comes from a file, or from --make. Replay starts a GitHub of its own, fills it from the payload and, with\n" +
-			"--checkout, from that repository, and prints what MergeXO says and does there. What the payload does not say is assumed,\n" +
+			"--checkout, from that repository, and prints what MergeXO says and does there. Whatever the payload leaves out is assumed,\n" +
 			"and listed on standard error. With --live, it reads the real GitHub and prints the plan; --live --apply carries it out.",
 		Flags: outFlags(
 			&cli.StringFlag{Name: "event", Usage: "`FILE` with the webhook payload"},
@@ -130,7 +130,7 @@ func clone(ctx context.Context, dir, path string) (string, error) {
 	}
 	switch place, err := git.Look(ctx, dir, path); {
 	case errors.Is(err, git.ErrNoRepository):
-		return "", usagef("--checkout: %s is in no git repository: give a directory in a clone", dir)
+		return "", usagef("--checkout: %s is not in a git repository: give a directory in a clone", dir)
 	case place.Top != "":
 		return place.Top, nil
 	}
@@ -144,7 +144,7 @@ var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func offline(p *program, c *cli.Context, w place, set func(place, *sandbox.Server, sandbox.URLs) (model.Event, []string, error)) error {
 	dir, err := p.scratch.Make(w.temp, "replay", nil)
 	if err != nil {
-		return fmt.Errorf("make a place for the sandbox: %w", err)
+		return fmt.Errorf("make a directory for the sandbox: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	s, err := sandbox.New(sandbox.Options{StateDir: dir, Clock: w.now, Empty: true})

@@ -242,7 +242,7 @@ func inferEvent(path string, payload []byte) (string, error) {
 	name, err := github.InferEvent(payload)
 	switch {
 	case errors.Is(err, github.ErrNotOurs):
-		return "", usagef("%s: none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME", path)
+		return "", usagef("%s: its keys do not show which event it is: name it with --name or GITHUB_EVENT_NAME", path)
 	case err != nil:
 		return "", usagef("%s: %w; want a file with a webhook payload, one JSON object", path, err)
 	}

@@ -27,10 +27,10 @@ const maxMatrix = 256
 func (p *program) sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name: "sweep", Usage: "repair what lost events and dead runners left behind",
-		Description: "Checks every open pull request, and the issues with a label for an agent, and does what is due.\n" +
-			"With --matrix it only lists what is due, as a job matrix for GitHub Actions. Each of those jobs runs sweep --only.",
+		Description: "Checks every open pull request, and the issues with a label for an agent, and handles pending work.\n" +
+			"With --matrix it only lists the pending work, as a job matrix for GitHub Actions. Each of those jobs runs sweep --only.",
 		Flags: outFlags(
-			&cli.BoolFlag{Name: "matrix", Usage: "print what is due as a job matrix, and do nothing"},
+			&cli.BoolFlag{Name: "matrix", Usage: "print the pending work as a job matrix, and do nothing"},
 			&cli.StringFlag{Name: "only", Usage: "sweep only these `NUMBERS`, such as 7,9; or repository, for what concerns the whole repository"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
 			&cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`"},

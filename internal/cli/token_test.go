@@ -52,7 +52,7 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 	const app = ", or set MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY for a GitHub App\n"
 	const atTerminal = "no token: run export GITHUB_TOKEN=$(gh auth token)" + app
 	const noEvent = "mergexo: GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"
-	const noRepo = "mergexo: which repository? give --repo OWNER/NAME, or go into a clone whose remote origin is on https://github.com"
+	const noRepo = "mergexo: which repository? give --repo OWNER/NAME, or run this in a clone whose remote origin is on https://github.com"
 	for name, tt := range map[string]struct {
 		env  []string
 		args []string
@@ -65,7 +65,7 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 		"a repository alone":    {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"status"}, "mergexo: " + atTerminal},
 		"another server":        {[]string{"GITHUB_SERVER_URL=https://ghe.example"}, []string{"status", "--repo", "o/r"}, "mergexo: no token: run export GITHUB_TOKEN=$(gh auth token --hostname ghe.example)" + app},
 		"a step of a workflow":  {[]string{"GITHUB_ACTIONS=true"}, []string{"status", "--repo", "o/r"}, "mergexo: no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN" + app},
-		"doctor, of a name":     {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"doctor"}, "mergexo: there is neither a checkout of o/r to look at nor a token to ask GitHub with: give --checkout DIR, or export GITHUB_TOKEN=$(gh auth token)\n"},
+		"doctor, of a name":     {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"doctor"}, "mergexo: found neither a checkout of o/r nor a token for GitHub: give --checkout DIR, or export GITHUB_TOKEN=$(gh auth token)\n"},
 		"only half of an App":   {[]string{"MERGEXO_APP_ID=1"}, []string{"run"}, noEvent + "\n"},
 		"a token that is empty": {[]string{"GH_TOKEN= "}, []string{"status", "--repo", "o/r"}, "mergexo: " + atTerminal},
 	} {

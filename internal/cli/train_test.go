@@ -36,7 +36,7 @@ func aTrain() model.Train {
 		Base: "main", Cars: []model.TrainCar{one, two},
 		Queue: []model.TrainPlace{
 			{Position: 1, Number: 41, Car: 7, By: "olga", Asked: at(0), ETA: at(12)}, {Position: 2, Number: 43, Car: 8, Behind: []int{7}, ETA: at(24)}, {Position: 3, Number: 44, Car: 8, Behind: []int{7}, ETA: at(24)},
-			{Position: 4, Number: 46, Behind: []int{7, 8}, ETA: at(40)}, {Position: 5, Number: 39, Behind: []int{7, 8}, Why: "label mergexo:freeze is on it"},
+			{Position: 4, Number: 46, Behind: []int{7, 8}, ETA: at(40)}, {Position: 5, Number: 39, Behind: []int{7, 8}, Why: "it has the label mergexo:freeze"},
 		},
 		Landed: []model.TrainLanding{{Number: 40, SHA: strings.Repeat("3f9d2c61ab", 4), Asked: at(0).Add(-42 * time.Minute), At: at(0)}, {Number: 38, SHA: strings.Repeat("c07e5b8812", 4), Asked: at(0).Add(-70 * time.Minute), At: at(0).Add(-35 * time.Minute)}},
 		Today:  model.TrainDay{Landed: 9, MedianSeconds: 39 * 60},

@@ -224,12 +224,12 @@ func Refuse(c Case) Answer {
 	if len(c.Policy.Operators) > 0 {
 		who = "the operators that the settings name in `[repo] operators`"
 	}
-	return c.reject("Only %s can give commands. One of them can give the same command.", who)
+	return c.reject("Only %s can give commands. Ask one of them to repeat this command.", who)
 }
 
 // TooMany answers all commands of a comment beyond the first few.
 func TooMany(c Case) Answer {
-	a := c.reject("This comment holds more than %d commands. The first ones were answered; give the others in comments of their own.", MaxPerComment)
+	a := c.reject("This comment holds more than %d commands. The first ones were answered; put the others in separate comments.", MaxPerComment)
 	m, _ := a.Marker.(model.CommandMarker)
 	m.Notice = true
 	a.Marker = m
@@ -254,7 +254,7 @@ func (c Case) changeable() (Answer, bool) {
 	case pull.State != model.PullOpen:
 		return c.reject("Pull request %d is %s; nothing can be done here.", pull.Number, strings.ToLower(string(pull.State))), false
 	case c.Away:
-		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again."), false
+		return c.reject("A person had already taken over by adding a label. Remove the label, then repeat the command."), false
 	}
 	return Answer{}, true
 }
@@ -280,9 +280,9 @@ func (c Case) goesOn(opened ...model.GateName) string {
 		}
 	}
 	if c.Terminal {
-		return "The next run takes up pending feedback."
+		return "The next run handles pending feedback."
 	}
-	return "Pending feedback is taken up now."
+	return "Pending feedback is handled now."
 }
 
 // lead is what a reply begins with if its text does not say it in bold itself.

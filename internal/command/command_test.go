@@ -160,7 +160,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"mistake_far", "/mergexo make-me-a-sandwich", free(), model.Rejected},
 		{"status_delegates", "/mergexo status", with(free(), func(c *command.Case) { c.Status.Delegates = []string{"dave", "erin"} }), model.Applied},
 		{"why_failed", "/mergexo why", with(free(), func(c *command.Case) {
-			c.Gates = append(c.Gates, model.Gate{Name: "last_turn", Evidence: "it failed (timed out), see https://u; it is tried again with the next event or sweep, or by /mergexo retry"})
+			c.Gates = append(c.Gates, model.Gate{Name: "last_turn", Evidence: "it failed (timed out), see https://u; the next event or sweep tries again, or /mergexo retry does"})
 			c.MergeGates = []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}, {Name: "checks_passed", Evidence: "pending: ci"}}
 		}), model.Applied},
 		{"why_next", "/mergexo why", free(), model.Applied},
@@ -352,10 +352,10 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		"by its issue":                     {ops, "retry issue=3", pull, 7, command.Target{Number: 7}},
 		"another issue":                    {ops, "retry issue=4", pull, 7, command.Target{Problem: "Pull request 7 does not come from issue 4; leave `issue` out to mean this pull request."}},
 		"another pull request":             {ops, "unblock pr=8", pull, 7, command.Target{Problem: "This is pull request 7; give the command in the conversation of pull request 8."}},
-		"both":                             {ops, "retry pr=7 issue=3", pull, 7, command.Target{Problem: "`pr` and `issue` name the same thing twice; give one of them."}},
+		"both":                             {ops, "retry pr=7 issue=3", pull, 7, command.Target{Problem: "`pr` and `issue` both name the target. Give only one of them."}},
 		"operations":                       {ops, "unblock pr=8", issue(), 12, command.Target{Number: 8}},
 		"operations by issue":              {ops, "retry issue=5", issue(), 12, command.Target{Issue: 5}},
-		"operations without a number":      {ops, "unblock", issue(), 12, command.Target{Problem: "Here a command has to name its pull request: `pr=NUMBER`."}},
+		"operations without a number":      {ops, "unblock", issue(), 12, command.Target{Problem: "In this issue, a command must name its pull request: `pr=NUMBER`."}},
 		"help in operations":               {ops, "help", issue(), 12, command.Target{}},
 		"a mistake in operations":          {ops, "unblok", issue(), 12, command.Target{}},
 		"the source issue":                 {ops, "retry", issue(7), 3, command.Target{Number: 7}},
@@ -363,7 +363,7 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		"the source issue by itself":       {ops, "retry issue=3", issue(7), 3, command.Target{Issue: 3}},
 		"the source issue of two":          {ops, "status", issue(7, 8), 3, command.Target{Problem: "Issue 3 has several open pull requests: #7, #8. Name one with `pr=NUMBER`."}},
 		"an issue without a pull request":  {ops, "status", issue(), 3, command.Target{Problem: "Issue 3 has no open pull request that would close it."}},
-		"another issue from an issue":      {ops, "retry issue=4", issue(7), 3, command.Target{Problem: "Issue 4 is asked about in its own conversation or in the operations issue, #12."}},
+		"another issue from an issue":      {ops, "retry issue=4", issue(7), 3, command.Target{Problem: "Ask about issue 4 in its own conversation or in the operations issue, #12."}},
 		"anywhere else":                    {ops, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8 or in the operations issue, #12."}},
 		"anywhere else without operations": {command.Policy{}, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8, or make this the operations issue with `[repo] operations_issue` in the settings."}},
 	}

@@ -47,22 +47,22 @@ func delegate(c Case) Answer {
 		if len(c.State.Delegates) == 0 {
 			return c.reject("Pull request %d has no delegates.", number)
 		}
-		return c.delegation(DelegateCancel, "", "**Revoked.** Pull request %d has no delegates now. A request to merge that was made stays: `/mergexo merge cancel` cancels it.", number)
+		return c.delegation(DelegateCancel, "", "**Revoked.** Pull request %d has no delegates now. An earlier request to merge stays open: `/mergexo merge cancel` cancels it.", number)
 	}
 	if a, ok := c.changeable(); !ok {
 		return a
 	}
 	switch {
 	case c.Policy.Role(who, c.Facts.Permission) == Operator:
-		return c.reject("%s may have every pull request merged already.", who)
+		return c.reject("%s may already have every pull request merged.", who)
 	case c.Facts.Permission < model.PermissionRead:
 		return c.reject("%s has no access to this repository. Give them read access as a collaborator first, and give the command again.", who)
 	case slices.ContainsFunc(c.State.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, who) }):
-		return c.reject("%s is a delegate of pull request %d already.", who, number)
+		return c.reject("%s is already a delegate of pull request %d.", who, number)
 	case len(c.State.Delegates) >= maxDelegates:
 		return c.reject("Pull request %d has %d delegates, which is the maximum. `/mergexo delegate cancel` revokes all of them.", number, maxDelegates)
 	}
-	return c.delegation("delegate", who, "**Delegated.** @%s may have this pull request merged now, with `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try`. "+
+	return c.delegation("delegate", who, "**Delegated.** @%s can now have this pull request merged, with `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try`. "+
 		"All conditions still apply: a new head has to be approved. `/mergexo delegate cancel` revokes it.", who)
 }
 

@@ -34,13 +34,13 @@ func DecideOnIssue(c Case, w Work) Answer {
 	case c.Command.Name != "retry":
 		return c.apply("%s", w.table())
 	case c.Away:
-		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again.")
+		return c.reject("A person had already taken over by adding a label. Remove the label, then repeat the command.")
 	case !w.GoesOn && w.Accepts:
 		return c.apply("**The edit is accepted.** Nothing is done again: %s.", markdown.Plain(w.Instead))
 	case !w.GoesOn:
 		return c.reject("Nothing can be retried now: %s.", markdown.Plain(w.Instead))
 	}
-	return c.apply("**Trying again.** Failed attempts no longer count; a new one starts now.")
+	return c.apply("**Trying again.** Failed attempts no longer count, and a new one starts now.")
 }
 
 // table describes the state of the work.

@@ -42,7 +42,7 @@ func merge(c Case) Answer {
 	if a, ok := Early(c); ok {
 		return a
 	}
-	return c.found("MergeXO could not find out whether it can be merged")
+	return c.found("MergeXO could not determine whether this pull request can be merged")
 }
 
 // revert answers a request to undo a merged pull request with another pull request.
@@ -50,7 +50,7 @@ func revert(c Case) Answer {
 	if a, ok := c.revertible(); !ok {
 		return a
 	}
-	return c.found("MergeXO could not find out what it has merged")
+	return c.found("MergeXO could not determine what this pull request has merged")
 }
 
 // revertible rejects a revert if nothing was merged.
@@ -58,7 +58,7 @@ func (c Case) revertible() (Answer, bool) {
 	pull, m := c.Target.Pull, c.State.Merge()
 	switch {
 	case c.Away:
-		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again."), false
+		return c.reject("A person had already taken over by adding a label. Remove the label, then repeat the command."), false
 	case pull.State != model.PullMerged && (m == nil || m.Marker.State != model.MergeDone):
 		return c.reject("Pull request %d is %s; only what was merged can be reverted.", pull.Number, strings.ToLower(string(pull.State))), false
 	}
@@ -76,7 +76,7 @@ func (c Case) cancel() Answer {
 	case m == nil || !m.Marker.Open(), m.Marker.Leader != "" && m.Marker.Expired(c.Target.ReadAt):
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	case m.Marker.Leader != "":
-		return c.reject("It is merged together with others, by the request on %s. Give this command there.", m.Marker.Leader)
+		return c.reject("This pull request is merged together with others, by the request on %s. Repeat the command there.", m.Marker.Leader)
 	}
 	text := fmt.Sprintf("**Cancelled** the [request](%s) by %s. Nothing was merged.", m.URL, m.Marker.By)
 	if m.Marker.State == model.MergeRunning {
@@ -93,7 +93,7 @@ func (c Case) cancel() Answer {
 func (c Case) found(problem string) Answer {
 	switch f := c.Found; {
 	case f == nil:
-		return c.answer(model.Failed, "%s. Nothing was changed; give the command again.", problem)
+		return c.answer(model.Failed, "%s. Nothing was changed. Repeat the command.", problem)
 	case f.Marker != nil:
 		m := *f.Marker
 		m.Command, m.By, m.At = c.Key, c.By, c.At

@@ -19,7 +19,7 @@ func retry(c Case) Answer {
 	if c.Status.Pending == 0 && c.Status.Failed == 0 {
 		return c.reject("There is nothing to retry: all feedback on pull request %d is answered.", c.Target.Pull.Number)
 	}
-	return c.apply("**Trying again.** Failed attempts no longer count; %s taken up now.", pending(c.Status.Pending))
+	return c.apply("**Trying again.** Failed attempts no longer count, and %s handled now.", pending(c.Status.Pending))
 }
 
 func pending(n int) string {

@@ -5,5 +5,5 @@ func review(c Case) Answer {
 	if a, ok := Early(c); ok {
 		return a
 	}
-	return c.found("MergeXO could not find out whether it can be reviewed")
+	return c.found("MergeXO could not determine whether this pull request can be reviewed")
 }

@@ -38,7 +38,7 @@ func status(c Case) Answer {
 		row("merge", how+", requested by "+m.By)
 	}
 	if r := s.Review; r != nil {
-		row("review", fmt.Sprintf("[of %s](%s), asked for by %s", markdown.Short(r.Head), r.URL, r.By))
+		row("review", fmt.Sprintf("[of %s](%s), requested by %s", markdown.Short(r.Head), r.URL, r.By))
 	}
 	if bl := s.Block; bl != nil {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))

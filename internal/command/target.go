@@ -26,7 +26,7 @@ func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 	case c.Name == "help" || c.Problem != "":
 		return Target{}
 	case c.PR != 0 && c.Issue != 0:
-		return Target{Problem: "`pr` and `issue` name the same thing twice; give one of them."}
+		return Target{Problem: "`pr` and `issue` both name the target. Give only one of them."}
 	case thread.IsPull() && !operations:
 		return ownPull(c, thread.Pull)
 	case c.PR != 0 && (operations || slices.Contains(thread.Of.OpenPulls(), c.PR)):
@@ -36,9 +36,9 @@ func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 	case c.Issue != 0 && (operations || c.Issue == number):
 		return Target{Issue: c.Issue}
 	case c.Issue != 0:
-		return Target{Problem: fmt.Sprintf("Issue %d is asked about in its own conversation%s.", c.Issue, p.operations())}
+		return Target{Problem: fmt.Sprintf("Ask about issue %d in its own conversation%s.", c.Issue, p.operations())}
 	case operations:
-		return Target{Problem: "Here a command has to name its pull request: `pr=NUMBER`."}
+		return Target{Problem: "In this issue, a command must name its pull request: `pr=NUMBER`."}
 	}
 	return OnlyPull(thread.Of, number)
 }

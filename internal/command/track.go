@@ -26,10 +26,10 @@ func adopt(c Case) Answer {
 	if pull.Issue != nil {
 		m.Issue = pull.Issue.Number
 	}
-	text := "**Adopted.** MergeXO works on this pull request from " + markdown.Commit(pull.URL, pull.HeadSHA) + " on."
+	text := "**Adopted.** MergeXO now works on this pull request, starting at " + markdown.Commit(pull.URL, pull.HeadSHA) + "."
 	if c.State.Released != nil {
 		m.AwayFrom = c.State.Released.Marker.At
-		text += " Comments from the time of its release get no answer; a new comment starts a turn."
+		text += " Comments made while it was released get no answer. A new comment starts a turn."
 	}
 	return Answer{model.Applied, text, m}
 }
@@ -39,5 +39,5 @@ func release(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a
 	}
-	return c.apply("**Released.** MergeXO does nothing here now. `/mergexo adopt` makes it work here again, from the head at that time.")
+	return c.apply("**Released.** MergeXO no longer works on this pull request. After `/mergexo adopt`, it continues from the head at that time.")
 }

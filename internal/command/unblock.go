@@ -18,7 +18,7 @@ func unblock(c Case) Answer {
 		return c.reject("Pull request %d is not blocked.", c.Target.Pull.Number)
 	}
 	if c.Facts.Problem != "" {
-		return c.answer(model.Failed, "%s. Nothing was changed; give the command again.", c.Facts.Problem)
+		return c.answer(model.Failed, "%s. Nothing was changed. Repeat the command.", c.Facts.Problem)
 	}
 	if c.Command.Head != "" {
 		return acceptHead(c)
@@ -30,7 +30,7 @@ func restored(c Case) Answer {
 	accepted, pull := c.State.Accepted, c.Target.Pull
 	head, url := pull.HeadSHA, pull.URL
 	if accepted == "" { // its comment is damaged
-		return c.reject("The comment that said which head was accepted last is damaged. Name the head: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
+		return c.reject("The comment that records the last accepted head is damaged. Name the head: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
 	}
 	switch c.Facts.Relation {
 	case model.Identical, model.Ahead:
@@ -48,9 +48,9 @@ func acceptHead(c Case) Answer {
 	head, url := c.Target.Pull.HeadSHA, c.Target.Pull.URL
 	switch {
 	case c.Facts.Ambiguous:
-		return c.reject("Several commits here begin with `%s`. Give all digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
+		return c.reject("Several commits in this repository begin with `%s`. Give all 40 digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
 	case strings.HasPrefix(head, c.Command.Head):
-		text := fmt.Sprintf("**Unblocked.** %s is the accepted head from here on.", markdown.Commit(url, head))
+		text := fmt.Sprintf("**Unblocked.** %s is now the accepted head.", markdown.Commit(url, head))
 		if l := lost(c); l != "" {
 			text += "\n\n" + l
 		}

@@ -57,7 +57,7 @@ func (w *walk) wantsAgent() bool {
 
 // NoAgent is the error for something that needs an agent if none is set; what names it within a sentence.
 func NoAgent(source, what string) error {
-	return &Error{Source: source, Problems: []Problem{{Key: agentCommand, Text: fmt.Sprintf("no agent is set, and %s needs one: %s", what, needsProgram)}}}
+	return &Error{Source: source, Problems: []Problem{{Key: agentCommand, Text: fmt.Sprintf("no agent is configured, but %s needs one: %s", what, needsProgram)}}}
 }
 
 // checkLabels requires different labels: GitHub ignores their case.

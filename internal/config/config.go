@@ -60,7 +60,7 @@ type Agent struct {
 	CheckpointEvery time.Duration
 }
 
-// None reports whether no agent is set: pull requests are still merged, but nothing is answered or built.
+// None reports whether no agent is configured: pull requests are still merged, but nothing is answered or built.
 func (a Agent) None() bool { return a.Adapter == adapterCommand && len(a.Command) == 0 }
 
 // InCheckout reports whether the tests run in the runner's workspace.

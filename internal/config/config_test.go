@@ -133,7 +133,7 @@ func TestNoAgent(t *testing.T) {
 	}
 	err := NoAgent(source, "pull request 7")
 	require.ErrorIs(t, err, ErrInvalid)
-	assert.EqualError(t, err, `.github/mergexo.toml: agent.command: no agent is set, and pull request 7 needs one: the adapter "command" needs a program, such as command = ["./agent"]`)
+	assert.EqualError(t, err, `.github/mergexo.toml: agent.command: no agent is configured, but pull request 7 needs one: the adapter "command" needs a program, such as command = ["./agent"]`)
 }
 
 func TestTestsBeforeAMerge(t *testing.T) {

@@ -184,7 +184,7 @@ func facts(b model.Board, listed counted, turns []model.BoardTurn) []fact {
 	return []fact{
 		seeTo(fact{Name: "need a person", To: "needs"}, listed.needs, "amber"),
 		seeTo(fact{Name: "blocked", To: "needs"}, states[model.StatusBlocked], "red"),
-		seeTo(fact{Name: "at work", To: "pulls"}, listed.atWork, "blue"),
+		seeTo(fact{Name: "in progress", To: "pulls"}, listed.atWork, "blue"),
 		seeTo(fact{Name: "conflicts", To: "conflicts"}, listed.conflicts, "red"),
 		{Name: "turns", Value: fmt.Sprint(len(turns)), To: "plots"},
 		{Name: "cost", Value: money(paid), To: "plots"},

@@ -29,7 +29,7 @@ type checkList struct {
 
 // forkWords are what happens to the pull request of a fork.
 var forkWords = map[model.ExternalState]string{
-	model.ExternalLinked: "is not accepted yet", model.ExternalLetIn: "is being evaluated", model.ExternalApproved: "is to be merged",
+	model.ExternalLinked: "is not accepted yet", model.ExternalLetIn: "is being evaluated", model.ExternalApproved: "will be merged",
 	model.ExternalFix: "is being fixed", model.ExternalWanting: "needs changes by its contributor", model.ExternalRejected: "was rejected",
 	model.ExternalLanded: "is already on the base", model.ExternalVoid: "needs a new review", model.ExternalFailed: "could not be evaluated",
 }

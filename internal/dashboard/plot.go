@@ -161,7 +161,7 @@ func plots(buckets []bucket) []plot {
 		done, failed := float64(b.Done), float64(b.Failed)
 		bar(&turns, high, "done", 0, done, fmt.Sprintf("%d done", b.Done))
 		bar(&turns, high, "failed", done, done+failed, fmt.Sprintf("%d failed", b.Failed))
-		bar(&turns, high, "open", done+failed, done+failed+float64(b.Open), fmt.Sprintf("%d not ended", b.Open))
+		bar(&turns, high, "open", done+failed, done+failed+float64(b.Open), fmt.Sprintf("%d unfinished", b.Open))
 		bar(&cost, dollars, "cost", 0, b.CostUSD, b.Cost)
 		if b.Took != "" {
 			took.Dots = append(took.Dots, shape{

@@ -217,7 +217,7 @@ func sampleTrain() model.Train {
 	tried.Try = true
 	return model.Train{
 		Base: "main", Cars: []model.TrainCar{landing, green, testing, red, building, tried}, Today: model.TrainDay{Landed: 1, MedianSeconds: 75 * 60},
-		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6, ETA: now.Add(time.Minute)}, {Position: 6, Number: 60, ETA: now.Add(50 * time.Minute)}, {Position: 7, Number: 61, Why: "label mergexo:freeze is on it"}},
+		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6, ETA: now.Add(time.Minute)}, {Position: 6, Number: 60, ETA: now.Add(50 * time.Minute)}, {Position: 7, Number: 61, Why: "it has the label mergexo:freeze"}},
 		Landed: []model.TrainLanding{
 			{Number: 39, SHA: sha("landed"), Asked: now.Add(-95 * time.Minute), At: now.Add(-20 * time.Minute)},
 			{Number: 37, SHA: sha("landed before"), At: now.Add(-50 * time.Hour)},

@@ -22,7 +22,7 @@ const (
 
 // groups are the groups of rows, in their order.
 var groups = []struct{ key, name string }{
-	{groupNeeds, "Waits for a person"}, {groupWork, "At work now"}, {groupNext, "MergeXO continues"}, {groupIdle, "Nothing to do"},
+	{groupNeeds, "Waits for a person"}, {groupWork, "In progress"}, {groupNext, "MergeXO continues"}, {groupIdle, "Nothing to do"},
 	{groupPeople, "With people"}, {groupClosed, "Merged or closed"}, {groupOther, "Other"},
 }
 
@@ -33,9 +33,9 @@ var states = []struct {
 	group             string
 }{
 	{model.StatusBlocked, "blocked", "block", "red", groupNeeds},
-	{model.StatusClaimed, "at work", "run", "blue", groupWork},
+	{model.StatusClaimed, "in progress", "run", "blue", groupWork},
 	{model.StatusMerging, "merging", "run", "violet", groupWork},
-	{model.StatusFailed, "failed, retries", "fail", "red", groupNext},
+	{model.StatusFailed, "failed, will retry", "fail", "red", groupNext},
 	{model.StatusPending, "to be answered", "wait", "blue", groupNext},
 	{model.StatusQueued, "to be merged", "wait", "violet", groupNext},
 	{model.StatusIdle, "up to date", "head", "green", groupIdle},
@@ -61,7 +61,7 @@ var checks = map[string]badge{
 
 // phases are the progress of a turn, a flow or a merge.
 var phases = map[string]badge{
-	string(model.PhaseStarted):  {"at work", "run", "blue"},
+	string(model.PhaseStarted):  {"in progress", "run", "blue"},
 	string(model.PhasePlanned):  {"to be published", "run", "blue"},
 	string(model.PhaseDone):     {"done", "head", "green"},
 	string(model.PhaseFailed):   {"failed", "fail", "red"},
@@ -78,9 +78,9 @@ var issueStates = map[model.Phase]struct {
 	group string
 }{
 	"":                 {badge{"not started", "wait", "blue"}, groupNext},
-	model.PhaseStarted: {badge{"at work", "run", "blue"}, groupWork},
-	model.PhasePlanned: {badge{"at work", "run", "blue"}, groupWork},
-	model.PhaseFailed:  {badge{"failed, retries", "fail", "red"}, groupNext},
+	model.PhaseStarted: {badge{"in progress", "run", "blue"}, groupWork},
+	model.PhasePlanned: {badge{"in progress", "run", "blue"}, groupWork},
+	model.PhaseFailed:  {badge{"failed, will retry", "fail", "red"}, groupNext},
 	model.PhaseWaiting: {badge{"answered", "wait", "blue"}, groupNext}, // the next attempt takes the answer
 	model.PhaseDone:    {badge{"done", "head", "green"}, groupIdle},
 }
@@ -113,7 +113,7 @@ func (r *row) standIssue(s model.BoardIssue) {
 		r.State, r.group = look.badge, look.group
 	}
 	if t := model.TallyOf(s.Roadmap); s.RoadmapURL != "" && t.Done < t.Total {
-		r.State, r.group = badge{"roadmap, at work", "run", "blue"}, groupWork
+		r.State, r.group = badge{"roadmap, in progress", "run", "blue"}, groupWork
 		if len(t.Running) == 0 {
 			r.State, r.group = badge{"roadmap, waits", "wait", "blue"}, groupNext
 		}

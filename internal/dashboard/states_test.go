@@ -235,7 +235,7 @@ func TestARoadmapSaysWhatRunsAndWhatIsBlocked(t *testing.T) {
 	}
 	out := said(func([]model.RoadmapEntry) {})
 	assert.Contains(t, out, "roadmap · 1 of 3 items done; 1 running: #5; 1 waiting for others")
-	assert.Contains(t, out, "roadmap, at work")
+	assert.Contains(t, out, "roadmap, in progress")
 	out = said(func(i []model.RoadmapEntry) { i[1].State, i[2].State = model.ItemFailed, model.ItemBlocked })
 	assert.Contains(t, out, "1 of 3 items done; 1 stopped: #5; 1 blocked because of #5")
 	assert.Contains(t, out, "decide how the roadmap continues without #5")

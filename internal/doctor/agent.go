@@ -21,10 +21,10 @@ func hasModel(e *exam, role, adapter string, m *Model) []Finding {
 			continue
 		}
 		if !u.hasProgram(m.Program) {
-			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the %s %s, and no step before it installs %s", u.at(u.s.line), u.j.id, role, quote(adapter), m.Program))
+			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the %s %s, but no step before it installs %s", u.at(u.s.line), u.j.id, role, quote(adapter), m.Program))
 		}
 		if !slices.ContainsFunc(m.Keys, u.gives) {
-			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the %s %s, and no env there sets %s", u.at(u.s.line), u.j.id, role, quote(adapter), strings.Join(m.Keys, " or ")))
+			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the %s %s, but no env there sets %s", u.at(u.s.line), u.j.id, role, quote(adapter), strings.Join(m.Keys, " or ")))
 		}
 	}
 	return orOK(out, "%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)

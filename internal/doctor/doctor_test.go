@@ -90,7 +90,7 @@ func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
 	findings := settings(newExam(f))
 	require.Len(t, findings, 1)
 	assert.Equal(t, OK, findings[0].Level)
-	assert.Equal(t, ".github/mergexo.toml: no agent is set: MergeXO merges pull requests, but answers no comment or label", findings[0].Text)
+	assert.Equal(t, ".github/mergexo.toml: no agent is configured: MergeXO merges pull requests, but answers no comment or label", findings[0].Text)
 	f.Settings.TestTime = 0
 	assert.Equal(t, ".github/mergexo.toml: no agent or test runs that needs isolation", isolation(newExam(f))[0].Text)
 }

@@ -23,7 +23,7 @@ type Settings struct {
 	Found    bool
 	Problems []string // what is wrong with it, one line each, with file, line and key
 	// The rest is only valid without problems.
-	Adapter    string // "": no agent is set
+	Adapter    string // "": no agent is configured
 	AdapterBad string // why there is no such agent
 	BuiltIn    bool   // the agent runs no program
 	Model      *Model // what the adapter needs to reach its model; nil: it knows of none

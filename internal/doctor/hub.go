@@ -79,7 +79,7 @@ func repository(e *exam) []Finding {
 	case f.Archived:
 		return []Finding{problem("unarchive it", "%s is archived: MergeXO can neither push nor comment", e.Repository)}
 	case f.IssuesOff:
-		return []Finding{warn("turn on issues in its settings if work should start from them", "%s has no issues: MergeXO answers pull requests, but nothing starts from an issue", e.Repository)}
+		return []Finding{warn("turn on issues in its settings if work should start from them", "%s has issues turned off: MergeXO answers pull requests, but nothing starts from an issue", e.Repository)}
 	}
 	return []Finding{ok("%s: default branch %s", e.Repository, f.DefaultBranch)}
 }

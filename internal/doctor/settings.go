@@ -22,7 +22,7 @@ func settings(e *exam) []Finding {
 	case s.ReviewerBad != "":
 		return []Finding{problem("fix it: with such a reviewer every run fails", "%s: review: %s", s.Path, s.ReviewerBad)}
 	case s.Adapter == "":
-		return []Finding{ok("%s: no agent is set: MergeXO merges pull requests, but answers no comment or label", s.Path)}
+		return []Finding{ok("%s: no agent is configured: MergeXO merges pull requests, but answers no comment or label", s.Path)}
 	}
 	if s.BuiltIn {
 		return []Finding{warn(`set it to "codex", "claude" or "command"`, "%s: agent.adapter is %s: no model will run, only suggestion and diff blocks are applied", s.Path, quote(s.Adapter))}

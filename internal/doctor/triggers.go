@@ -25,17 +25,17 @@ var wanted = []struct {
 	{"pull_request_review", "edited", Warning, "an edited review waits for the next event"},
 	{"pull_request_review", "dismissed", Warning, "a merge that a review blocks continues only at another event"},
 	{"issues", "labeled", Warning, "labels on issues start nothing"},
-	{"issues", "unlabeled", Warning, "an issue without the pausing label waits for the next event"},
+	{"issues", "unlabeled", Warning, "an issue whose ignore label was removed waits for the next event"},
 	{"issues", "reopened", Warning, "a reopened issue waits for the next event"},
 	{"issues", "closed", Warning, "a roadmap learns only from the sweep that an item was closed"},
-	{"pull_request", "opened", Warning, "MergeXO follows a new pull request only from its first comment on"},
+	{"pull_request", "opened", Warning, "MergeXO does not follow a new pull request until its first comment"},
 	{"pull_request", "labeled", Warning, "labels on pull requests wait for the next event"},
 	{"pull_request", "unlabeled", Warning, "a merge that a label blocks continues only at another event"},
 	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready continues only at another event"},
 	{"pull_request", "synchronize", Warning, "MergeXO notices a rewritten branch only at the next event"},
 	{"pull_request", "closed", Warning, "a merged design is implemented only at another event on its issue, and a roadmap continues only with the sweep"},
 	{"workflow_run", "completed", Warning, "a failed CI run does not reach the agent, and a merge that waits for checks continues only at the next event or sweep"},
-	{"schedule", "", Warning, "work of a lost trigger waits for the next event"},
+	{"schedule", "", Warning, "work whose event was lost waits for the next event"},
 }
 
 var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}

@@ -23,7 +23,7 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	w := newDelegate(t)
 	w.talk("dana", "/mergexo merge") // which counts no more later than now
 	w.orders("carol", "/mergexo delegate @dana")
-	w.answered("applied", "@dana may have this pull request merged now")
+	w.answered("applied", "@dana can now have this pull request merged")
 	assert.Len(t, w.answers(), 1)
 
 	other := w.second("agent/other", "other.txt")
@@ -73,7 +73,7 @@ func TestWhoMayBeADelegate(t *testing.T) {
 	for _, c := range []struct{ by, text, says string }{
 		{"carol", "/mergexo delegate @eve", "eve has no access to this repository"},
 		{"carol", "/mergexo delegate @nobody-at-all", "nobody-at-all has no access to this repository"},
-		{"carol", "/mergexo delegate @Carol", "Carol may have every pull request merged already"},
+		{"carol", "/mergexo delegate @Carol", "Carol may already have every pull request merged"},
 		{"alice", "/mergexo delegate @dana", "Only people with the maintain or admin role"},
 		{"carol", "/mergexo delegate", "`delegate` needs a person, such as `@octocat`"},
 	} {

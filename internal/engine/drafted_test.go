@@ -114,7 +114,7 @@ func TestACommandThatWasDraftedDuringATakeoverCountsAfterIt(t *testing.T) {
 	label("POST", "", object{"labels": []string{"agent:ignore"}})
 	w.submit("carol", review, "")
 	w.handle(w.delivery("pull_request_review_comment"))
-	w.answered("rejected", "A person had taken over by label")
+	w.answered("rejected", "A person had already taken over by adding a label")
 }
 
 // What people said while a pull request was tracked is no talk among themselves.

@@ -43,7 +43,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case ofTrain || ev.Number == 0 && ev.Branch != "":
 		return e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
-		return thread.End(model.ResultNothing, "the event is a comment of our own")
+		return thread.End(model.ResultNothing, "the event is MergeXO's own comment")
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}

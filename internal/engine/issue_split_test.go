@@ -235,7 +235,7 @@ func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
 		rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "turn on issue 2 failed, attempt")
-		assert.Contains(t, rep.Reason, "the agent's job handed nothing over")
+		assert.Contains(t, rep.Reason, "the agent's job handed over nothing")
 	}
 	rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)

@@ -110,7 +110,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		w.label("alice", bugfix)
 		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "handoff refused: flow: it is of small_job, this run wants one of bugfix")
+		assert.Contains(t, rep.Reason, "handoff refused: flow: it is for small_job, but this run is for bugfix")
 		assert.Empty(t, w.branches())
 	})
 	t.Run("the issue is renamed", func(t *testing.T) {

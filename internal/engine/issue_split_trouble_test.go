@@ -61,10 +61,10 @@ var forging = map[string]struct {
 	result model.Result
 	says   string
 }{
-	"another flow":      {changed("flow", "bugfix"), model.ResultRetry, "handoff refused: flow: it is of bugfix, this run wants one of small_job"},
+	"another flow":      {changed("flow", "bugfix"), model.ResultRetry, "handoff refused: flow: it is for bugfix, but this run is for small_job"},
 	"no flow":           {edited(func(h map[string]any) { delete(h, "flow") }), model.ResultFailed, "handoff refused: outcome: unknown field"},
 	"an unknown flow":   {changed("flow", "deploy"), model.ResultFailed, "handoff refused: "},
-	"another number":    {changed("number", 3), model.ResultRetry, "handoff refused: number: it is about issue 3, this run about 2"},
+	"another number":    {changed("number", 3), model.ResultRetry, "handoff refused: number: it is about issue 3, but this run is about 2"},
 	"another turn":      {changed("turn_key", strings.Repeat("0", 64)), model.ResultRetry, "handoff refused: turn_key"},
 	"a start not there": {changed("start", strings.Repeat("1", 40)), model.ResultRetry, "handoff refused: start"},
 	"a start elsewhere": {func(t *testing.T, w *world, dir string) { changed("start", w.tip())(t, w, dir) }, model.ResultRetry, "handoff refused: start"},

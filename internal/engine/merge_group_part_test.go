@@ -55,7 +55,7 @@ func (g *grouped) restByHand() model.Event {
 	return ev
 }
 
-const byHand = "It was not merged by this request."
+const byHand = "This request did not merge it."
 
 // toldOnce says that each pull request has one comment about the merge, which another run leaves as it is.
 func (g *grouped) toldOnce(ev model.Event) {

@@ -51,14 +51,14 @@ func TestWhatNeedsAnAgentSaysSoWithoutOne(t *testing.T) {
 	w.talk("alice", "please add a comma")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	require.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.command: no agent is set, and pull request 1 needs one: the adapter "command" needs a program`)
+	assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.command: no agent is configured, but pull request 1 needs one: the adapter "command" needs a program`)
 	assert.Empty(t, w.marked("turn", ""))
 	assert.Empty(t, w.marked("pr", ""))
 
 	w.open("octo", "Add a comma", "Please.")
 	_, err = w.engine().Handle(context.Background(), w.label("octo", "agent:small-job"))
 	require.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, "agent.command: no agent is set, and issue ")
+	assert.ErrorContains(t, err, "agent.command: no agent is configured, but issue ")
 	assert.Empty(t, w.comments())
 }
 
@@ -74,7 +74,7 @@ func TestASweepWithoutAnAgentLeavesOutWhatNeedsOne(t *testing.T) {
 	w.sweep()
 	w.quiet()
 	for _, number := range []int{pull, w.number} {
-		assert.Contains(t, w.logged.String(), fmt.Sprintf("_number=%d error=\"main:.github/mergexo.toml: agent.command: no agent is set", number))
+		assert.Contains(t, w.logged.String(), fmt.Sprintf("_number=%d error=\"main:.github/mergexo.toml: agent.command: no agent is configured", number))
 	}
 	assert.Empty(t, w.comments())
 }

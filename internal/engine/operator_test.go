@@ -116,7 +116,7 @@ func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
 
 	rep = w.orders("carol", "/mergexo unblock head_sha="+head[:8])
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	w.answered("applied", "is the accepted head from here on")
+	w.answered("applied", "is now the accepted head")
 	w.answered("applied", "`Answer, in words of call 1`")
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], head, "the whole head")
 	w.settled(1, 2, 1)
@@ -372,7 +372,7 @@ func TestRetryForgivesFailedAttempts(t *testing.T) {
 	w.agent = "answer"
 	rep := w.orders("carol", "/mergexo retry")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	w.answered("applied", "1 pending comment is taken up now")
+	w.answered("applied", "1 pending comment is handled now")
 	w.settled(1, 1, 1)
 	w.orders("carol", "/mergexo retry")
 	w.answered("rejected", "There is nothing to retry")
@@ -401,7 +401,7 @@ func TestTakeover(t *testing.T) {
 			assert.Equal(t, model.ResultNothing, rep.Result)
 			assert.Contains(t, rep.Reason, "a person has taken over")
 			w.orders("carol", "/mergexo pause")
-			w.answered("rejected", "A person had taken over by label")
+			w.answered("rejected", "A person had already taken over by adding a label")
 			w.orders("carol", "/mergexo why")
 			w.answered("applied", "**No turn starts here**: label \"agent:ignore\" is on")
 

@@ -163,7 +163,7 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
 	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock").Result)
-	w.answered("rejected", "The comment that said which head was accepted last is damaged")
+	w.answered("rejected", "The comment that records the last accepted head is damaged")
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
 }
 
@@ -209,7 +209,7 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 	w.orders("carol", "/mergexo unblock")
 	w.answered("failed", "GitHub did not compare the head with the last accepted one")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
-	w.answered("applied", "is the accepted head from here on")
+	w.answered("applied", "is now the accepted head")
 }
 
 func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
@@ -326,7 +326,7 @@ func TestAResetHeedsTheTakeover(t *testing.T) {
 	require.Equal(t, 200, status, "%s", out)
 	reports := w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
 	assert.Equal(t, model.ResultBlocked, reports[0].Result)
-	assert.Contains(t, reports[0].Reason, "A person had taken over by label")
+	assert.Contains(t, reports[0].Reason, "A person had already taken over by adding a label")
 }
 
 func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {

@@ -169,7 +169,7 @@ func TestAProvidersLimitIsNoFailureHoweverOftenItIsMet(t *testing.T) {
 			s.Play(r.RateLimit())
 			rep := w.handle(ev)
 			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-			assert.Contains(t, rep.Reason, "is at a limit of its provider")
+			assert.Contains(t, rep.Reason, "has reached a limit of its provider")
 			s.Forget()
 		}
 		waiting := w.marked("turn", "failed")

@@ -49,7 +49,7 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 				w.over(w.runs)
 			}
 			look()
-			assert.Contains(t, w.said(), "**Review** asked for by the label `look`, which carol added\n\nReviewed [")
+			assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
 			assert.Contains(t, w.reviewed(), "3 findings")
 			assert.Empty(t, w.labelled())
 			look()
@@ -57,7 +57,7 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 
 			w.labels("carol", "look")
 			look()
-			assert.Contains(t, w.said(), "already. A new commit can be reviewed again.")
+			assert.Contains(t, w.said(), "After a new commit, you can request another review.")
 			assert.Empty(t, w.labelled(), "it is answered and taken off")
 			assert.Equal(t, 1, w.calls())
 		})

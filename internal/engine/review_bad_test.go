@@ -83,14 +83,14 @@ func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
 		note        string
 		reviewed    []string
 	}{
-		{"the author has used it up", "job+costs+reviews", [][]model.Finding{left("Say it to whom.")}, 1, "nobody reviewed this before it was proposed: the budget of the day is used up", nil},
+		{"the author has used it up", "job+costs+reviews", [][]model.Finding{left("Say it to whom.")}, 1, "nobody reviewed this before it was proposed: today's budget is used up", nil},
 		{
-			"the reviewer does", "job+heeds+dear+reviews", [][]model.Finding{left("Say it to whom.")}, 2, "the author did not work on the review: the budget of the day is used up",
+			"the reviewer does", "job+heeds+dear+reviews", [][]model.Finding{left("Say it to whom.")}, 2, "the agent did not act on the review: today's budget is used up",
 			[]string{"**must:** Say it to whom.", "No capital."},
 		},
 		{
 			"the author does while it works on the review", "job+heeds+strives+reviews", [][]model.Finding{left("Say it to whom.")}, 3,
-			"nobody reviewed what was changed after the review: the budget of the day is used up", []string{"- **nit** `greeting.txt`: No capital."},
+			"nobody reviewed what was changed after the review: today's budget is used up", []string{"- **nit** `greeting.txt`: No capital."},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,5 +140,5 @@ func TestOfTooManyFindingsBeforeTheOpeningTheGravestAreSaid(t *testing.T) {
 	assert.Equal(t, 1, w.reviews())
 	assert.Len(t, w.lineComments(), 50)
 	assert.Contains(t, w.reviewed(), "Outside of the lines that the diff shows:\n\n- **must** `elsewhere.txt` line 7: No line of the diff is that.")
-	assert.Regexp(t, `\d+ more findings had no room here\.`, w.reviewed())
+	assert.Regexp(t, `\d+ more findings did not fit here\.`, w.reviewed())
 }

@@ -85,7 +85,7 @@ func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
 	w := newExternal(t)
 	w.finds(threeFindings())
 	w.orders("carol", "/mergexo review")
-	w.answered("rejected", "The pull request of a fork is not reviewed with `isolation = \"none\"`")
+	w.answered("rejected", "MergeXO does not review a pull request from a fork with `isolation = \"none\"`")
 	assert.Zero(t, w.calls())
 }
 

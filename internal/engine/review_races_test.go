@@ -138,7 +138,7 @@ func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
 		return passes
 	}
 	w.handle(w.delivery("issue_comment"))
-	assert.Regexp(t, `\| review \| \[of [^|]*, asked for by carol \|`, w.said())
+	assert.Regexp(t, `\| review \| \[of [^|]*, requested by carol \|`, w.said())
 	w.gate.revive()
 	w.talk("carol", "/mergexo why")
 	w.handle(w.delivery("issue_comment"))

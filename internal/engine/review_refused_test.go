@@ -110,5 +110,5 @@ func TestWhatTheRecordHasNoRoomForIsCounted(t *testing.T) {
 	w, ev := newReviewed(t, many)
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.number = 3
-	assert.Regexp(t, `1[0-9] more findings had no room here\.`, w.reviewed())
+	assert.Regexp(t, `1[0-9] more findings did not fit here\.`, w.reviewed())
 }

@@ -89,7 +89,7 @@ func TestASecondHeadIsReviewedInTwoJobsForWhatIsNew(t *testing.T) {
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
 	w.talk("carol", "/mergexo review")
 	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")
-	w.answered("rejected", "already. A new commit can be reviewed again.")
+	w.answered("rejected", "After a new commit, you can request another review.")
 	assert.Equal(t, 2, w.calls())
 }
 
@@ -118,7 +118,7 @@ func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 	require.NoError(t, err)
 	rep := w.phase(thread.ApplyPhase, ev, dir)
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, w.said(), "the pull request of a fork is reviewed only in isolation")
+	assert.Contains(t, w.said(), "MergeXO reviews a pull request from a fork only in isolation")
 	assert.Empty(t, w.reviewed())
 }
 
@@ -152,7 +152,7 @@ func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
 	rep := lost()
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 	assert.Contains(t, w.said(), "attempt 1 of 3")
-	assert.Contains(t, w.said(), "the agent's job handed nothing over")
+	assert.Contains(t, w.said(), "the agent's job handed over nothing")
 	assert.Len(t, w.answers(), 1, "in the reply that is there")
 	require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
 	assert.Contains(t, w.reviewed(), "3 findings")
@@ -164,7 +164,7 @@ func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
 	for range 3 {
 		lost()
 	}
-	assert.Contains(t, w.said(), "Give `/mergexo review` again once that is fixed.")
+	assert.Contains(t, w.said(), "Once that is fixed, repeat `/mergexo review`.")
 	assert.Equal(t, model.ResultNothing, lost().Result)
 	assert.Equal(t, 1, w.calls())
 }

@@ -93,7 +93,7 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 
 	again := w.orders("carol", "/mergexo review")
 	assert.Equal(t, model.ResultDone, again.Result, again.Reason)
-	w.answered("rejected", "already. A new commit can be reviewed again.")
+	w.answered("rejected", "After a new commit, you can request another review.")
 	assert.Equal(t, 1, w.calls(), "the reviewer is not asked twice about one head")
 
 	w.write("alice", w.head, "more.txt", "more\n")
@@ -136,7 +136,7 @@ func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
 }
 
 // followed is the comment with which a sweep tracks a pull request.
-var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO\*\* follows.*?\[pr\]\n`)
+var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO\*\* now follows.*?\[pr\]\n`)
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {

@@ -80,7 +80,7 @@ func TestOfTooManyFindingsTheGravestAreSaid(t *testing.T) {
 	require.Len(t, w.lineComments(), 50, "on lines; others stand in the text")
 	assert.Contains(t, w.lineComments()[0]["body"], "This matters most.")
 	assert.Contains(t, w.reviewed(), "500 findings (1 × must, 499 × should)")
-	assert.Contains(t, w.reviewed(), "451 more findings had no room here.")
+	assert.Contains(t, w.reviewed(), "451 more findings did not fit here.")
 }
 
 func TestAReviewerThatNeverEndsIsStoppedByTheTimeOfTheRun(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAReviewNeedsAnAgentThatCan(t *testing.T) {
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n")
 	w.orders("carol", "/mergexo review")
-	w.answered("rejected", "No agent is set that could review.")
+	w.answered("rejected", "No agent is configured for reviews.")
 }
 
 func TestADryRunOfAReviewEndsBeforeTheReviewer(t *testing.T) {

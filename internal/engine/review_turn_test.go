@@ -103,7 +103,7 @@ func TestAReviewBeforeAPushKeepsToTheBudgetOfTheDay(t *testing.T) {
 	w.review("alice", "Greet people.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
 	assert.Equal(t, 1, w.calls())
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: the budget of the day is used up")
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: today's budget is used up")
 }
 
 func TestAReviewerThatHangsHoldsNoTurnUp(t *testing.T) {

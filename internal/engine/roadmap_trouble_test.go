@@ -307,7 +307,7 @@ func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 	w.open("alice", "Greet everywhere", "In all languages.")
 	rep := w.handle(w.label("alice", roadmapLabel))
 	assert.Equal(t, model.ResultBlocked, rep.Result)
-	assert.Contains(t, rep.Reason, "the roadmap does not hold")
+	assert.Contains(t, rep.Reason, "the roadmap is invalid")
 	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: a needs b needs a")
 	assert.Empty(t, w.pulls())
 }

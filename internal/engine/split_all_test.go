@@ -49,7 +49,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		ev := w.delivery("pull_request_review_comment")
 		rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "attempt 1 of 3: the agent's job handed nothing over")
+		assert.Contains(t, rep.Reason, "attempt 1 of 3: the agent's job handed over nothing")
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		w.settled(1, 1, 1)
 	})

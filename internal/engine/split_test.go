@@ -130,7 +130,7 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 				for range 3 {
 					rep := w.phase(thread.ApplyPhase, ev, dir)
 					assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-					assert.Contains(t, rep.Reason, "run all jobs again, so that the agent runs")
+					assert.Contains(t, rep.Reason, "rerun all jobs, so that the agent runs again")
 				}
 				assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
 
@@ -138,7 +138,7 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, second).Result)
 				rep := w.phase(thread.ApplyPhase, ev, dir)
 				assert.Contains(t, rep.Reason, "attempt 1 on ", "of an earlier run")
-				assert.Contains(t, rep.Reason, "run all jobs again")
+				assert.Contains(t, rep.Reason, "rerun all jobs")
 
 				w.agent = "job"
 				if name == "a turn" {

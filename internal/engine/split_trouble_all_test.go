@@ -50,10 +50,10 @@ func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
 	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "turn on pull request 1 failed, attempt 1 of 3: the agent's job handed nothing over")
-	assert.Contains(t, w.conversation(), "handed nothing over")
+	assert.Contains(t, rep.Reason, "turn on pull request 1 failed, attempt 1 of 3: the agent's job handed over nothing")
+	assert.Contains(t, w.conversation(), "handed over nothing")
 	w.number = other
-	assert.NotContains(t, w.conversation(), "handed nothing over", "nobody handed anything over for that one")
+	assert.NotContains(t, w.conversation(), "handed over nothing", "nobody handed anything over for that one")
 }
 
 func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
 	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "1 comment on pull request 1 wait for an agent phase")
-	assert.NotContains(t, w.conversation(), "handed nothing over")
+	assert.NotContains(t, w.conversation(), "handed over nothing")
 }
 
 func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {

@@ -91,7 +91,7 @@ func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
 	w.write("octo", "main", "car0.txt", "as the base has it\n")
 	w.aboard(numbers, "")
 	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges(), w.logged.String())
-	assert.NotContains(t, w.logged.String(), "does not come to rest")
+	assert.NotContains(t, w.logged.String(), "does not reach a stable state")
 	assert.Contains(t, w.bare("show", trainRecord+":content"), `"next":2`, "one car was built")
 }
 

@@ -50,7 +50,7 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 			raw, err := key.Open(journal.KindTrain, repo, []byte(record))
 			require.NoError(w.t, err)
 			w.rewriteRecord(strings.TrimSpace(record), strings.TrimSpace(string(key.Seal(journal.KindTrain, other, raw))))
-		}, "its signature does not hold"},
+		}, "its signature is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

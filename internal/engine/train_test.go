@@ -312,7 +312,7 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		w.sweep()
 		assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
 		assert.Equal(t, "merged", w.badge())
-		assert.Contains(t, w.request(), "asked for by the label `merge`, which carol added")
+		assert.Contains(t, w.request(), "requested by the label `merge`, which carol added")
 	})
 	t.Run("a label that was put on again, which nothing told of", func(t *testing.T) {
 		t.Parallel()
@@ -346,7 +346,7 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges(), w.logged.String())
 		w.wholeTrain()
 		assert.Equal(t, "merged", w.badge())
-		assert.Contains(t, w.request(), "asked for by the approval of alice")
+		assert.Contains(t, w.request(), "requested by the approval of alice")
 	})
 }
 

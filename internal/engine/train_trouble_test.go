@@ -232,6 +232,6 @@ func TestAMemberIsMergedByHand(t *testing.T) {
 	w.wholeTrain()
 	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[0]
-	assert.Contains(t, w.request(), "It was not merged by this request.")
+	assert.Contains(t, w.request(), "This request did not merge it.")
 	assert.Empty(t, w.trains())
 }

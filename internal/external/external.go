@@ -99,7 +99,7 @@ func bound(f Facts, s Step, label model.LabelChange) Step {
 	case s.From.Marker.At.Equal(s.At):
 		return again(f, s)
 	case s.From.Marker.At.After(s.At):
-		s.Why = "a later label than GitHub shows was handled already, see " + s.From.URL
+		s.Why = "a newer label than GitHub shows has already been handled, see " + s.From.URL
 		return s
 	}
 	s.Marker = model.ExternalMarker{
@@ -165,7 +165,7 @@ func again(f Facts, s Step) Step {
 	case request != nil && request.Marker.State == model.MergeDone:
 		s.Why = "it is merged, see " + request.URL
 	case m.Head != p.HeadSHA:
-		s.Act, s.Why = Void, fmt.Sprintf("accepted was %s, but the head is now %s", m.Head, p.HeadSHA)
+		s.Act, s.Why = Void, fmt.Sprintf("%s was accepted, but the head is now %s", m.Head, p.HeadSHA)
 	case m.Open() && m.Base != p.BaseRef:
 		s.Act, s.Why = Void, fmt.Sprintf("accepted for branch %q, but the base is now %q", m.Base, p.BaseRef)
 	case request != nil && request.Marker.State == model.MergeFailed:

@@ -189,7 +189,7 @@ var stories = map[string]struct {
 		was(f, in(model.ExternalApproved), func(m *model.ExternalMarker) { m.Attempt = 3 })
 	}, external.GoOn, ""},
 	"tried as often as it may be": {func(f *external.Facts) { was(f, func(m *model.ExternalMarker) { m.Attempt = 3 }) }, external.GiveUp, "3 of 3 attempts"},
-	"the head moved":              {func(f *external.Facts) { was(f); f.Pull.HeadSHA = c }, external.Void, "accepted was " + b + ", but the head is now " + c},
+	"the head moved":              {func(f *external.Facts) { was(f); f.Pull.HeadSHA = c }, external.Void, b + " was accepted, but the head is now " + c},
 	"it moved after the approval": {func(f *external.Facts) { was(f, in(model.ExternalApproved)); f.Pull.HeadSHA = c }, external.Void, ""},
 	"it moved, as was wanted":     {func(f *external.Facts) { was(f, in(model.ExternalWanting)); f.Pull.HeadSHA = c }, external.Void, ""},
 	"moved, and said so":          {func(f *external.Facts) { was(f, in(model.ExternalVoid)); f.Pull.HeadSHA = d }, external.Nothing, "again"},
@@ -202,7 +202,7 @@ var stories = map[string]struct {
 	"landed and not closed":       {func(f *external.Facts) { was(f, in(model.ExternalLanded)) }, external.Finish, ""},
 	"rejected, moved, not closed": {func(f *external.Facts) { was(f, in(model.ExternalRejected)); f.Pull.HeadSHA = c }, external.Void, ""},
 	"the label is off by now":     {func(f *external.Facts) { was(f); f.Pull.Labels = nil }, external.Nothing, "is not on the pull request"},
-	"an older list of labels":     {func(f *external.Facts) { was(f, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.Nothing, "a later label"},
+	"an older list of labels":     {func(f *external.Facts) { was(f, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.Nothing, "a newer label"},
 	"it merges":                   {func(f *external.Facts) { was(f, in(model.ExternalApproved)); merging(f, model.MergeRunning) }, external.GoOn, ""},
 	"it is merged": {func(f *external.Facts) {
 		was(f, in(model.ExternalApproved))

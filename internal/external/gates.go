@@ -43,7 +43,7 @@ func admission(f Facts) []model.Gate {
 	gates := []model.Gate{
 		gate(GateFork, p.CrossRepo, "%s", either(p.CrossRepo, "the head is in a fork", "the head is a branch of this repository")),
 		gate(GateOpen, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State))),
-		gate(GateEnabled, f.Policy.Enabled, "%s", either(f.Policy.Enabled, "the settings accept forks", "the settings accept no forks: [external] enabled is false")),
+		gate(GateEnabled, f.Policy.Enabled, "%s", either(f.Policy.Enabled, "the settings accept forks", "the settings do not accept forks: [external] enabled is false")),
 		labelGate(f),
 	}
 	return append(gates, standing(f)...)

@@ -13,7 +13,7 @@ import (
 
 // LetInText says that a pull request is admitted, and what follows; evaluates says that a command evaluates it.
 func LetInText(p model.Pull, m model.ExternalMarker, evaluates bool) string {
-	next := either(evaluates, "A command of this repository evaluates it now. The result is posted here.", "The label is enough: the merge is next.")
+	next := either(evaluates, "A command of this repository evaluates it now. The result is posted here.", "The label is enough: MergeXO merges it next.")
 	return fmt.Sprintf("**Accepted** by %s with label `%s`: %s%s%s\n\n%s\n\nThis covers only this commit. After a new push, add the label again.", m.By, markdown.Code(m.Label), change(p, m), run(m), mirrored(p, m), next)
 }
 
@@ -105,14 +105,14 @@ func WantingText(p model.Pull, m model.ExternalMarker) string {
 // FailedText says that the evaluation or the fix had no result, or that an approved head cannot be merged. That need not be
 // the contributor's fault.
 func FailedText(p model.Pull, m model.ExternalMarker) string {
-	headline, where := "The evaluation gave no result", ", in the commands of `[external]` in `.github/mergexo.toml` or elsewhere"
+	headline, where := "The evaluation produced no result", " (check the commands of `[external]` in `.github/mergexo.toml`)"
 	switch m.Verdict {
 	case model.VerdictFix:
-		headline = "The fix gave no result"
+		headline = "The fix produced no result"
 	case model.VerdictApprove:
 		headline, where = "Approved, but it cannot be merged", ""
 	}
-	return fmt.Sprintf("**%s**%s: %s\n\n%s\n\nNothing was merged or closed. Once that is fixed%s, a maintainer can add the label `%s` to start again.",
+	return fmt.Sprintf("**%s**%s: %s\n\n%s\n\nNothing was merged or closed. Once the cause is fixed%s, a maintainer can add the label `%s` to start again.",
 		headline, either(m.Attempt > 1, fmt.Sprintf(", in %d attempts", m.Attempt), ""), what(p, m), either(m.Reason == "", "The reason is unknown.", markdown.Quote(m.Reason)),
 		where, markdown.Code(m.Label))
 }
@@ -129,7 +129,7 @@ func FixedNote(commits []model.Commit) string {
 	for _, c := range commits {
 		list = append(list, c.SHA)
 	}
-	return fmt.Sprintf("MergeXO added %s on top of the contributor's, as the evaluation asked: %s.", markdown.Count(len(list), "commit"), strings.Join(list, ", "))
+	return fmt.Sprintf("MergeXO added %s on top of the contributor's, as the evaluation requested: %s.", markdown.Count(len(list), "commit"), strings.Join(list, ", "))
 }
 
 // what describes an admission: its head, who admitted it, and its base.

@@ -80,7 +80,7 @@ func (f Facts) next() Step {
 	case s.From != nil && s.From.Marker.Status == model.PhaseDone:
 		return f.opened(s, flow, labelled)
 	case !labelled && f.Issue.Item != "":
-		return s.as(Nothing, "issue %d is item %s of the roadmap of issue %d, which adds the label once all that it needs is done", f.Issue.Number, f.Issue.Item, f.Issue.Roadmap)
+		return s.as(Nothing, "issue %d is item %s of the roadmap of issue %d, which adds the label once everything that the item needs is done", f.Issue.Number, f.Issue.Item, f.Issue.Roadmap)
 	case !labelled:
 		return s.as(Nothing, "issue %d has no label that starts an agent", f.Issue.Number)
 	case s.From == nil:
@@ -112,7 +112,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	case !m.Until.IsZero() && f.Now.Before(m.Until):
 		return s.as(Wait, "issue %d waits until %s (%s), see %s; /mergexo retry continues at once", f.Issue.Number, m.Until.UTC().Format("2006-01-02 15:04 MST"), m.Waiting, s.From.URL)
 	case !m.Until.IsZero():
-		return s.as(GoOn, "the time that it waited for has come")
+		return s.as(GoOn, "the waiting time is over")
 	}
 	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there continues, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
 }
@@ -146,7 +146,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 		return s.as(Run, "its roadmap was merged with pull request %d", m.Pull)
 	case labelled && (retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
-		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
+		return s.as(Begin, "somebody requested it again after pull request %d", m.Pull)
 	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Untold > 0:
 		return s.as(Redirect, "pull request %d is closed", m.Pull)
 	}

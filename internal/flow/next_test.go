@@ -18,7 +18,7 @@ func TestAWaitEndsAtItsTimeOrWaitsForAPerson(t *testing.T) {
 		why        string
 	}{
 		"before its time":                {midnight, midnight.Add(-time.Second), flow.Wait, "issue 3 waits until 2026-01-03 00:00 UTC (budget_spent)"},
-		"at its time":                    {midnight, midnight, flow.GoOn, "the time that it waited for has come"},
+		"at its time":                    {midnight, midnight, flow.GoOn, "the waiting time is over"},
 		"of a version that kept no time": {time.Time{}, midnight.AddDate(1, 0, 0), flow.Wait, "issue 3 waits for a person (budget_spent)"},
 	} {
 		s := flow.Next(flow.Facts{

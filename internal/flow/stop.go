@@ -40,7 +40,7 @@ var pauses = map[string]pause{
 	model.ReasonNoChange:  {"the agent changed nothing", "%s, say in a comment here what to change."},
 	model.ReasonOutcome:   {"the agent's answer is invalid", again},
 	model.ReasonForbidden: {"the agent made changes that are not allowed", again},
-	model.ReasonSecret:    {"the work seems to contain a secret", "If it is no secret, add the file to `[feedback] allow_secrets`. " + again},
+	model.ReasonSecret:    {"the work seems to contain a secret", "If it is not a secret, add the file to `[feedback] allow_secrets`. " + again},
 	model.ReasonRefused:   {"the agent's model refused", "%s, rephrase the task in a comment here."},
 	model.ReasonSession:   {"the agent's session is not available", "%s with a new session, ask an operator to comment `/mergexo retry`."},
 	model.ReasonBudget:    {"today's budget is used up", "It continues automatically after 00:00 UTC, with the next event or sweep. %s at once, ask an operator to comment `/mergexo retry`."},
@@ -48,8 +48,8 @@ var pauses = map[string]pause{
 	model.ReasonPush:      {"the server refused the push to `%s`", "Allow MergeXO's token to create and push branches `agent/**`. " + retry},
 	model.ReasonAttempts:  {"every attempt of the agent failed", again},
 	model.ReasonClosed:    {"the issue was closed while the agent was working", "Reopen it first. " + retry},
-	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General, or use the token of a GitHub App. " +
-		"If the setting is locked, the organization or enterprise has switched it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
+	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Turn on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General, or use the token of a GitHub App. " +
+		"If the setting is locked, the organization or enterprise has turned it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
 	model.ReasonMarkerEdited: {"somebody else edited a comment that holds MergeXO's state",
 		"MergeXO ignores the edited comment. To continue from the other comments, ask an operator to comment `/mergexo retry`."},
 	model.ReasonBranch:   {"all names for the branch are taken", "Delete or rename unneeded branches of this issue below `agent/`. " + retry},
@@ -118,7 +118,7 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	case s.Empty != "":
 		return s.Empty
 	}
-	return "There was nothing to keep."
+	return "There was no work to keep."
 }
 
 // lost says that a branch no longer has a checkpoint, and how to recover it while the server still has it.

@@ -51,7 +51,7 @@ func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip
 
 // PlannedText replaces the claim's text once the work is safe on GitHub.
 func PlannedText(i model.Issue, m model.IssueMarker) string {
-	return fmt.Sprintf("**The work is done** and kept as %s. Next, a pull request from branch `%s` is opened%s",
+	return fmt.Sprintf("**The work is done** and kept as %s. Next, MergeXO opens a pull request from branch `%s`%s",
 		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), markdown.Run(m.RunURL))
 }
 
@@ -89,9 +89,9 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 	}
 	switch m.Flow {
 	case model.FlowDesign:
-		b.WriteString("\nOnce it is merged, the design is implemented in a pull request of its own. ")
+		b.WriteString("\nOnce it is merged, MergeXO implements the design in a separate pull request. ")
 	case model.FlowRoadmap:
-		b.WriteString("\nOnce it is merged, each item gets an issue of its own, and its work begins as soon as what it needs is done. ")
+		b.WriteString("\nOnce it is merged, MergeXO opens an issue for each item. Work on an item begins as soon as everything that it needs is done. ")
 	default:
 		b.WriteString("\n")
 	}

@@ -91,7 +91,7 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "stop_lost.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonRewrite, Lost: done, Now: strings.Repeat("1", 40)}))
 	golden.Text(t, "stop_deleted.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonBudget, Lost: done}))
 	golden.Text(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
-	golden.Text(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was pushed nowhere."}))
+	golden.Text(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was not pushed anywhere."}))
 	golden.Text(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{
 		Reason: model.ReasonPush, Detail: "refusing to allow a token to create `agent/x`", Rescue: "/home/runner/work/_temp/issue 3.bundle",
 	}))

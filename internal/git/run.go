@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	what := "git " + strings.Join(e.Args, " ")
 	if said := strings.TrimSpace(e.Stderr); said != "" {
 		if name := filterFailed.FindStringSubmatch(said); name != nil && name[1] != "lfs" {
-			said += fmt.Sprintf("\nof a job's filters, MergeXO runs only Git LFS's: take filter.%s out of the job's git configuration", name[1])
+			said += fmt.Sprintf("\nof a job's filters, MergeXO runs only those of Git LFS: remove filter.%s from the job's git configuration", name[1])
 		}
 		return fmt.Sprintf("%s: %v: %s", what, e.Err, strings.ReplaceAll(said, "\n", "; "))
 	}

@@ -150,7 +150,7 @@ func (n jobNode) job() model.CIJob {
 // GitHub will not run it again, Unclear that it may have begun.
 // https://docs.github.com/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
-	op := fmt.Sprintf("run the failed jobs of workflow run %d of %s again", run, repo)
+	op := fmt.Sprintf("rerun the failed jobs of workflow run %d of %s", run, repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func TestRerunFailed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, failed, "the newest attempt has none so far")
 
-	assert.Equal(t, "run the failed jobs of workflow run 1 of octo/widgets again: This workflow is already running (403)",
+	assert.Equal(t, "rerun the failed jobs of workflow run 1 of octo/widgets: This workflow is already running (403)",
 		failure(t, c.Actions.RerunFailed(t.Context(), widgets, 1), Running).Error())
 	assert.Contains(t, failure(t, c.Actions.RerunFailed(t.Context(), widgets, 2), NoRerun).Fix, "push a commit")
 	failure(t, c.Actions.RerunFailed(t.Context(), widgets, 99), NotFound)

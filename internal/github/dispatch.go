@@ -46,14 +46,14 @@ func dispatchRefusal(e *Error, inputs map[string]string) *Error {
 	case e.Kind == Forbidden && e.Fix == fixRights:
 		e.Fix = fixActions
 	case e.Kind == NotFound:
-		e.Fix = "have the workflow's file in .github/workflows on the default branch, and check that the token may see the repository"
+		e.Fix = "put the workflow's file into .github/workflows on the default branch, and check that the token may see the repository"
 	case e.Status != http.StatusUnprocessableEntity:
 	case strings.Contains(says, "disabled workflow"):
 		e.Fix = "enable the workflow on the repository's Actions page"
 	case strings.Contains(says, "no ref found"):
 		e.Fix = "name a branch that the repository has"
 	default:
-		e.Fix = "give the workflow, as it is on the default branch, `" + trigger + "`"
+		e.Fix = "add to the workflow on the default branch: `" + trigger + "`"
 	}
 	return e
 }

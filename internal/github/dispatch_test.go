@@ -27,11 +27,11 @@ func TestDispatch(t *testing.T) {
 
 	e := failure(t, c.Actions.Dispatch(t.Context(), widgets, "ci.yml", "main", seven), Invalid)
 	assert.Equal(t, "start workflow ci.yml of octo/widgets: Workflow does not have 'workflow_dispatch' trigger (422)", e.Error())
-	assert.Equal(t, "give the workflow, as it is on the default branch, `on: workflow_dispatch: inputs: number`", e.Fix)
+	assert.Equal(t, "add to the workflow on the default branch: `on: workflow_dispatch: inputs: number`", e.Fix)
 	e = failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", map[string]string{"pr": "7"}), Invalid)
 	assert.Contains(t, e.Error(), `Unexpected inputs provided: ["pr"]`)
 	assert.Contains(t, failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "nope", seven), Invalid).Fix, "name a branch")
-	assert.Contains(t, failure(t, c.Actions.Dispatch(t.Context(), widgets, "none.yml", "main", seven), NotFound).Fix, "in .github/workflows")
+	assert.Contains(t, failure(t, c.Actions.Dispatch(t.Context(), widgets, "none.yml", "main", seven), NotFound).Fix, "into .github/workflows")
 
 	// What must not be asked at all.
 	c = w.client("actions")

@@ -143,7 +143,7 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 			e.Fix = lackingFix(needs)
 		}
 		if strings.Contains(message, "Commenting is disabled") {
-			e.Fix = "continue in a new issue or pull request: GitHub takes no more than 2,500 comments"
+			e.Fix = "continue in a new issue or pull request: GitHub allows no more than 2,500 comments on one"
 		}
 		if strings.Contains(message, "issue is locked") {
 			e.Fix = "unlock the conversation; that of an issue which became a discussion stays closed"
@@ -153,7 +153,7 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 	case status == http.StatusGone:
 		e.Kind = Gone
 	case status >= 300 && status < 400:
-		e.Kind, e.Fix = Moved, "use the present name and number"
+		e.Kind, e.Fix = Moved, "use the current name and number"
 		if e.Location = line(header.Get("Location")); e.Location != "" {
 			e.Message = fmt.Sprintf("moved to %s (%d)", e.Location, status)
 		}

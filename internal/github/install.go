@@ -19,7 +19,7 @@ type Setup struct{ *conn }
 // CreateLabel makes a label, whose color is six hexadecimal digits. Invalid may mean that there is one.
 // https://docs.github.com/rest/issues/labels#create-a-label
 func (c Setup) CreateLabel(ctx context.Context, repo model.Repo, name, color, about string) error {
-	return c.change(ctx, repo, fmt.Sprintf("make the label %q in %s", oneLine(name), repo), http.MethodPost, "labels",
+	return c.change(ctx, repo, fmt.Sprintf("create the label %q in %s", oneLine(name), repo), http.MethodPost, "labels",
 		map[string]string{"name": name, "color": color, "description": about})
 }
 
@@ -66,7 +66,7 @@ func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value strin
 	if err := c.look(ctx, repo, "read the public key for secrets of", "actions/secrets/public-key", &given); err != nil {
 		return err
 	}
-	op := fmt.Sprintf("make the secret %s of %s", name, repo)
+	op := fmt.Sprintf("create the secret %s of %s", name, repo)
 	raw, err := base64.StdEncoding.DecodeString(given.Key)
 	if err != nil || len(raw) != 32 {
 		return &Error{Kind: Unavailable, Op: op, Message: "the public key is not one of 32 bytes", Fix: fixLater}
@@ -101,7 +101,7 @@ func (c Setup) Variables(ctx context.Context, repo model.Repo) (map[string]strin
 // CreateVariable makes a variable that is not there yet.
 // https://docs.github.com/rest/actions/variables#create-a-repository-variable
 func (c Setup) CreateVariable(ctx context.Context, repo model.Repo, name, value string) error {
-	return c.change(ctx, repo, fmt.Sprintf("make the variable %s of %s", name, repo), http.MethodPost, "actions/variables", map[string]string{"name": name, "value": value})
+	return c.change(ctx, repo, fmt.Sprintf("create the variable %s of %s", name, repo), http.MethodPost, "actions/variables", map[string]string{"name": name, "value": value})
 }
 
 // MadeApp is an App that was made from a manifest, with its private key.
@@ -115,7 +115,7 @@ type MadeApp struct {
 // ConvertManifest trades the code of a manifest that somebody agreed to for the App and its key. A code holds once, for one hour.
 // https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
 func (c Setup) ConvertManifest(ctx context.Context, code string) (MadeApp, error) {
-	const op = "make the App"
+	const op = "create the App"
 	var made MadeApp
 	if err := c.send(ctx, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made); err != nil {
 		return made, c.failWrite(op, err)

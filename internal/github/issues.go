@@ -111,7 +111,7 @@ type ourIssuesData struct {
 // RemoveLabel takes a label off an issue or a pull request. One that is not on it is off.
 // https://docs.github.com/rest/issues/labels#remove-a-label-from-an-issue
 func (c Issues) RemoveLabel(ctx context.Context, repo model.Repo, number int, label string) error {
-	op := fmt.Sprintf("take the label %q off %s#%d", oneLine(label), repo, number)
+	op := fmt.Sprintf("remove the label %q from %s#%d", oneLine(label), repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}

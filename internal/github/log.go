@@ -81,7 +81,7 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 		all = append(all, page...)
 	}
 	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
-		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are %d comments and more", len(all)), Fix: "ask for a shorter time, or for one number"}
+		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)), Fix: "ask for a shorter time, or for one number"}
 	}
 	return all, nil
 }

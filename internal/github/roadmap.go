@@ -234,7 +234,7 @@ func (c Issues) AddSub(ctx context.Context, repo model.Repo, parent int, sub int
 // AddLabel puts a label on an issue. One that is on it already stays.
 // https://docs.github.com/rest/issues/labels#add-labels-to-an-issue
 func (c Issues) AddLabel(ctx context.Context, repo model.Repo, number int, label string) error {
-	op := fmt.Sprintf("put the label %q on %s#%d", oneLine(label), repo, number)
+	op := fmt.Sprintf("add the label %q to %s#%d", oneLine(label), repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (h Handoff) validate() error {
 	_, err := model.ParseRepo(h.Repository)
 	switch {
 	case h.Version != Version:
-		return refuse("version", "%d, this release reads %d: let both jobs run the same one", h.Version, Version)
+		return refuse("version", "%d, this release reads %d: use the same release in both jobs", h.Version, Version)
 	case err != nil || len(h.Repository) > 200:
 		return refuse("repository", "%s, want owner/name", excerpt(h.Repository))
 	case h.Number < 1:
@@ -111,7 +111,7 @@ func (h Handoff) validateTurn(is bool) error {
 		case !strings.HasPrefix(e, fmt.Sprintf("%d:", h.Number)):
 			return refuse(at, "%s is not about %s", e, h.subject())
 		case h.Flow != "" && !strings.HasPrefix(e, fmt.Sprintf("%d:%s:", h.Number, model.KindIssue)):
-			return refuse(at, "%s is of no comment on an issue", e)
+			return refuse(at, "%s is not a comment on an issue", e)
 		case i > 0 && h.Events[i-1] >= e:
 			return refuse(at, "%s occurs twice, or out of order", e)
 		}
@@ -239,22 +239,22 @@ type Expected struct {
 // than an agent's word for what it did.
 func Check(h Handoff, want Expected) error {
 	if h.Repository != want.Repo.String() {
-		return refuse("repository", "it is about %s, this run about %s", h.Repository, want.Repo)
+		return refuse("repository", "it is about %s, but this run is about %s", h.Repository, want.Repo)
 	}
 	if h.Number != want.Number {
-		return refuse("number", "it is about %s, this run about %d", h.subject(), want.Number)
+		return refuse("number", "it is about %s, but this run is about %d", h.subject(), want.Number)
 	}
 	if h.Ended == Nothing {
 		return nil
 	}
 	if h.Flow != want.Flow {
-		return refuse("flow", "it is of %s, this run wants one of %s", cmp.Or(string(h.Flow), "a turn"), cmp.Or(string(want.Flow), "a turn"))
+		return refuse("flow", "it is for %s, but this run is for %s", cmp.Or(string(h.Flow), "a turn"), cmp.Or(string(want.Flow), "a turn"))
 	}
 	if h.Start != want.Start {
-		return refuse("start", "the turn began at %s, it had to begin at %s", h.Start, want.Start)
+		return refuse("start", "the turn began at %s, but it had to begin at %s", h.Start, want.Start)
 	}
 	if h.Onto != want.Onto {
-		return refuse("onto", "the commits sit on %s, they had to sit on %s", h.Base(), Handoff{Start: want.Start, Onto: want.Onto}.Base())
+		return refuse("onto", "the commits are on top of %s, but they had to be on top of %s", h.Base(), Handoff{Start: want.Start, Onto: want.Onto}.Base())
 	}
 	for i, e := range h.Events {
 		if !slices.Contains(want.Pending, e) {

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrAbsent says that there is no handoff: the agent's job died before it wrote one, or its artifact was not transferred.
-var ErrAbsent = errors.New("the agent's job handed nothing over")
+var ErrAbsent = errors.New("the agent's job handed over nothing")
 
 // format is what the outcome file must have, of whatever it is about.
 var format = strictjson.Rules{
@@ -57,9 +57,9 @@ func Read(dir string) (Handoff, error) {
 		return Handoff{}, err
 	}
 	if bundled := slices.Contains(there, BundleFile); !bundled && h.Bundle != nil {
-		return Handoff{}, refuse(BundleFile, "missing: %s speaks of commits up to %s", OutcomeFile, h.Head)
+		return Handoff{}, refuse(BundleFile, "missing, but %s names commits up to %s", OutcomeFile, h.Head)
 	} else if bundled && h.Bundle == nil {
-		return Handoff{}, refuse(BundleFile, "it is there, and %s speaks of no commits", OutcomeFile)
+		return Handoff{}, refuse(BundleFile, "it exists, but %s names no commits", OutcomeFile)
 	}
 	if h.Bundle != nil {
 		err = compare(root, *h.Bundle)

@@ -95,7 +95,7 @@ func (c Codec) decodeMarker(kind, text string, v any) error {
 	if body, sig, ok := cutSignature(raw); ok {
 		raw = body
 		if len(c.Key) > 0 && !hmac.Equal([]byte(sig), []byte(c.sign(kind, raw))) {
-			return fmt.Errorf("mergexo-%s marker: the signature does not hold", kind)
+			return fmt.Errorf("mergexo-%s marker: the signature is invalid", kind)
 		}
 	} else if len(c.Key) > 0 {
 		return fmt.Errorf("mergexo-%s marker: not signed", kind)
@@ -125,7 +125,7 @@ func (c Codec) Open(kind string, repo model.Repo, sealed []byte) ([]byte, error)
 	case !signed:
 		return nil, errors.New("it is not signed")
 	case !hmac.Equal([]byte(sig), []byte(c.sign(keptBy(kind, repo), raw))):
-		return nil, errors.New("its signature does not hold")
+		return nil, errors.New("its signature is invalid")
 	}
 	return raw, nil
 }

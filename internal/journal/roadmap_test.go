@@ -57,7 +57,7 @@ func TestTheFirstCommentOnARoadmapCounts(t *testing.T) {
 	assert.EqualValues(t, 1, st.Roadmap.CommentID)
 	assert.Equal(t, []int64{2}, st.Surplus)
 	entry := c.Log([]model.Comment{said(1, m)}, scope)[0]
-	assert.Equal(t, "works off the roadmap: 1 of 2 items done", entry.What)
+	assert.Equal(t, "works on the roadmap: 1 of 2 items done", entry.What)
 	assert.Equal(t, "stopped", entry.State)
 	other := m
 	other.Items = []model.RoadmapEntry{{Key: "../x"}}

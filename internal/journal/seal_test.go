@@ -30,11 +30,11 @@ func TestSealedRecords(t *testing.T) {
 		{"unsigned without a key", none, journal.KindTrain, here, raw, ""},
 		{"unsigned", ours, journal.KindTrain, here, raw, "it is not signed"},
 		{"empty", ours, journal.KindTrain, here, "", "it is not signed"},
-		{"changed", ours, journal.KindTrain, here, "{\"next\":2" + string(sealed[len(`{"next":1`):]), "its signature does not hold"},
-		{"another key", theirs, journal.KindTrain, here, string(sealed), "its signature does not hold"},
-		{"another repository", ours, journal.KindTrain, there, string(sealed), "its signature does not hold"},
+		{"changed", ours, journal.KindTrain, here, "{\"next\":2" + string(sealed[len(`{"next":1`):]), "its signature is invalid"},
+		{"another key", theirs, journal.KindTrain, here, string(sealed), "its signature is invalid"},
+		{"another repository", ours, journal.KindTrain, there, string(sealed), "its signature is invalid"},
 		{"the repository in other letters", ours, journal.KindTrain, model.Repo{Owner: "Octo", Name: "Widgets"}, string(sealed), ""},
-		{"another kind", ours, journal.KindMerge, here, string(sealed), "its signature does not hold"},
+		{"another kind", ours, journal.KindMerge, here, string(sealed), "its signature is invalid"},
 	} {
 		got, err := c.by.Open(c.kind, c.repo, []byte(c.sealed))
 		if c.want != "" {

@@ -114,13 +114,13 @@ func approvedGate(c Case) finding {
 	case len(now) >= n:
 		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
 	case len(old) == 0:
-		return find(GateApproved, model.CodeApproval, false, "%s%s; only approvals by people with write access count, and not the author's", count, names(" of "+head+" by ", who))
+		return find(GateApproved, model.CodeApproval, false, "%s%s; only approvals from people with write access count, except the author's", count, names(" of "+head+" by ", who))
 	}
 	var was []string
 	for _, r := range old {
 		was = append(was, fmt.Sprintf("%s approved %s", r.Login, either(r.SHA == "", "an earlier head", markdown.Short(r.SHA))))
 	}
-	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, and the change is different since then", count, head, names(" by ", who), names("", was))
+	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, but the change is no longer the same", count, head, names(" by ", who), names("", was))
 }
 
 func changesGate(c Case) finding {

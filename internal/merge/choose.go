@@ -69,7 +69,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 func forkWay(p Policy, pull model.Pull) Way {
 	for _, r := range p.Rules {
 		if !r.Enabled && strings.HasPrefix(r.Branch, mirrorRoot) && r.Strategy != model.StrategyCherryPick && r.names(mirrorNames(pull)) {
-			return Way{Strategy: model.StrategyCherryPick, Why: fmt.Sprintf("the settings' rule for %q: it is not enabled, so a fork's commits are picked", r.Branch)}
+			return Way{Strategy: model.StrategyCherryPick, Why: fmt.Sprintf("the settings' rule for %q: it is not enabled, so a fork's commits are cherry-picked", r.Branch)}
 		}
 	}
 	return Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}

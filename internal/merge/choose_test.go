@@ -82,7 +82,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 // One line of the settings brings back what there was before forks were merged: their commits are picked.
 func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 	t.Parallel()
-	picked := merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*": it is not enabled, so a fork's commits are picked`}
+	picked := merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*": it is not enabled, so a fork's commits are cherry-picked`}
 	merged := merge.Way{Strategy: "no-ff", Why: "the default for a fork: its commits stay as they are"}
 	for name, tt := range map[string]struct {
 		rules  []merge.Rule

@@ -226,15 +226,15 @@ var stories = map[string]struct {
 	}, merge.GateChanges, model.CodeChanges, true, "requested by bob"},
 	"let in, and the fork is gone": {func(c *merge.Case) { letIn(c); c.Snapshot.Pull.HeadExists = false }, "", "", false, ""},
 	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
-	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "not the author's"},
+	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "except the author's"},
 	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
 	"one person counts once": {func(c *merge.Case) {
 		c.Policy.Approvals, c.Facts.Reviews = 2, append(c.Facts.Reviews, model.Review{Login: "BOB", State: "APPROVED", SHA: b, At: noon})
 	}, merge.GateApproved, model.CodeApproval, true, "1 of 2"},
-	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, and the change is different since then"},
+	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, but the change is no longer the same"},
 	"of a head nobody knows": {func(c *merge.Case) { c.Facts.Reviews[0].SHA, c.Unchanged = "", map[string]bool{"": true} }, merge.GateApproved, model.CodeStale, true, "bob approved an earlier head"},
 	"stale, and unchanged":   {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: true} }, "", "", false, ""},
-	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "the change is different"},
+	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "the change is no longer the same"},
 	"moved by us": {func(cs *merge.Case) {
 		cs.Facts.Reviews[0].SHA = d
 		cs.Request.Head, cs.Request.Was, cs.Request.Tip = d, []string{c}, b

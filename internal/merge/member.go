@@ -129,5 +129,5 @@ func together(p model.Pull, m model.MergeMarker) string {
 		return ""
 	}
 	number, _ := strconv.Atoi(at[2])
-	return fmt.Sprintf("\n\nIt lands together with others, requested on %s.", reference(at[1], number, page(p, at[1], number)))
+	return fmt.Sprintf("\n\nIt lands together with others, as requested on %s.", reference(at[1], number, page(p, at[1], number)))
 }

@@ -18,7 +18,7 @@ func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
 	if list := landed(p, m); len(list) > 0 {
 		waits = "**Merged in part**: " + strings.Join(list, ", ") + ". The rest waits"
 	}
-	return fmt.Sprintf("%s%s\n\n%s\n\nThe merge starts automatically once these are resolved and the head has not changed. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
+	return fmt.Sprintf("%s%s\n\n%s\n\nThe merge starts automatically once these are resolved, unless the head changes. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
 		waits, runLink(m), unmet(v), together(p, m))
 }
 

@@ -67,8 +67,8 @@ func TrainLostText(p model.Pull, m model.MergeMarker, lost TrainLoss) string {
 	}
 	return fmt.Sprintf("**MergeXO made a new record of the merge train of `%s`**, because the old one is not what MergeXO wrote (%s). "+
 		"It comes from the comments on the pull requests.\n\n"+
-		"- Kept: the request to merge %s, with its priority and other options. Its place in the queue follows from when it was asked for.\n"+
-		"- Lost: the cars and their test results, so that what was being tested is built and tested again. Also lost is the list of what landed, from which "+
+		"- Kept: the request to merge %s, with its priority and other options. Its place in the queue depends on the time of the request.\n"+
+		"- Lost: the cars and their test results, so every car is built and tested again. Also lost: the list of what landed, from which "+
 		"MergeXO estimates when a pull request lands.\n\n%s", base, why, what(p, m), rest)
 }
 
@@ -124,7 +124,7 @@ func (at Place) sentence(p model.Pull) string {
 		add("It is number %d in the queue%s.", at.Position, behind)
 	}
 	if !at.ETA.IsZero() && !at.Try {
-		add("It will probably land on %s, judging by the last landings.", at.ETA.UTC().Format(momentForm))
+		add("It will probably land on %s, judging by recent landings.", at.ETA.UTC().Format(momentForm))
 	}
 	return strings.Join(parts, " ")
 }

@@ -38,7 +38,7 @@ func places() map[string]merge.Place {
 		many.Required = append(many.Required, lint)
 	}
 	return map[string]merge.Place{
-		"joins": {}, "joins_try": {Try: true}, "waits": {Position: 12, Ahead: []int{1, 2, 3}, ETA: at.Add(24 * time.Hour), At: at}, "held": {Position: 4, Why: "label mergexo:freeze is on it", At: at},
+		"joins": {}, "joins_try": {Try: true}, "waits": {Position: 12, Ahead: []int{1, 2, 3}, ETA: at.Add(24 * time.Hour), At: at}, "held": {Position: 4, Why: "it has the label mergexo:freeze", At: at},
 		"testing": testing, "testing_more": more, "testing_one": one, "testing_many": many, "red": red, "late": late, "try": try,
 		"building": {Position: 3, Car: 5, State: "is being built", Ahead: []int{4}, At: at},
 	}

@@ -31,7 +31,7 @@ const (
 	CodeTrain         MergeCode = "IN_TRAIN"
 	CodeQueue         MergeCode = "IN_QUEUE" // GitHub's own merge queue
 	CodeDequeued      MergeCode = "DEQUEUED" // somebody took it out of GitHub's merge queue
-	CodeTried         MergeCode = "TRIED"    // it was only to be tried
+	CodeTried         MergeCode = "TRIED"    // it was only a try
 	CodeStrategy      MergeCode = "STRATEGY_UNUSABLE"
 	CodeCancelled     MergeCode = "CANCELLED"  // an operator took the request back
 	CodeReplaced      MergeCode = "SUPERSEDED" // by a later request

@@ -77,7 +77,7 @@ type Matrix struct {
 type MatrixJob struct {
 	// Group is what its concurrency group is named by: the number, where the job is about one.
 	Group string `json:"group"`
-	// Only is what mergexo sweep --only takes: numbers, and "repository" for what is the whole repository's.
+	// Only is what mergexo sweep --only takes: numbers, and "repository" for what concerns the whole repository.
 	Only string `json:"only"`
 	// Why is for people.
 	Why string `json:"why"`

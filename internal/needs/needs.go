@@ -75,7 +75,7 @@ var issues = map[string]task{
 var merges = map[model.MergeCode]task{
 	model.CodeApproval:      {"approve it", writer, "an approving review"},
 	model.CodeStale:         {"approve the new head", writer, "an approving review"},
-	model.CodeChanges:       {"resolve the review that asks for changes", reviewer, "an approving review, or a dismissal"},
+	model.CodeChanges:       {"resolve the review that requests changes", reviewer, "an approving review, or a dismissal"},
 	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
 	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
 	model.CodeFrozen:        {"remove the freeze label", maintainer, "removing the label"},

@@ -55,7 +55,7 @@ var deeds = map[string]string{
 func deed(kind, target string) string {
 	switch form, known := deeds[kind]; {
 	case kind == "conflicts":
-		return "look which pull requests conflict"
+		return "check which pull requests conflict"
 	case target == "":
 		return oneLine(kind)
 	case known:

@@ -38,7 +38,7 @@ func train(b *strings.Builder, t model.Train) {
 		fmt.Fprintf(b, "  stopped: %s\n", oneLine(t.Trouble))
 	}
 	if len(t.Queue) == 0 {
-		b.WriteString("  nobody waits\n")
+		b.WriteString("  no request is waiting\n")
 	}
 	for _, c := range t.Cars {
 		fmt.Fprintf(b, "  car %-6d %-13s %-14s %s\n", c.Number, c.Doing(), pulls(c.Members), standing(c, clockForm))

@@ -31,7 +31,7 @@ func busyTrain() model.Train {
 		},
 		Queue: []model.TrainPlace{
 			{Position: 1, Number: 7, Car: 3}, {Position: 2, Number: 8, Car: 3}, {Position: 3, Number: 9, Car: 4}, {Position: 4, Number: 10, Car: 6}, {Position: 5, Number: 11, Car: 7},
-			{Position: 6, Number: 13, ETA: at(45)}, {Position: 7, Number: 14, Why: "label mergexo:freeze is on it"}, {Position: 8, Number: 12, Car: 5},
+			{Position: 6, Number: 13, ETA: at(45)}, {Position: 7, Number: 14, Why: "it has the label mergexo:freeze"}, {Position: 8, Number: 12, Car: 5},
 		},
 		Landed: []model.TrainLanding{{Number: 5, SHA: tip("e"), Asked: at(-95), At: at(-20)}, {Number: 4, SHA: tip("f"), At: at(-50 * 60)}},
 		Today:  model.TrainDay{Landed: 1, MedianSeconds: 75 * 60},

@@ -31,7 +31,7 @@ func AgainText(p model.Pull, m model.ReviewMarker) string {
 
 // FailedText says that there will be no review.
 func FailedText(p model.Pull, m model.ReviewMarker) string {
-	return fmt.Sprintf("**No review** of %s.\n\n%s\n\nGive `/mergexo review` again once that is fixed.", markdown.Commit(p.URL, m.Head), markdown.Quote(m.Reason))
+	return fmt.Sprintf("**No review** of %s.\n\n%s\n\nOnce that is fixed, repeat `/mergexo review`.", markdown.Commit(p.URL, m.Head), markdown.Quote(m.Reason))
 }
 
 // ReplacedText takes the place of a review in whose place a later one is, which stands at url.

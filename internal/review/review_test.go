@@ -270,7 +270,7 @@ func TestAReviewHasRoomForWhatMattersMost(t *testing.T) {
 	assert.Len(t, r.Comments, 50)
 	assert.Less(t, len(r.Text), 45_000)
 	assert.NotEmpty(t, r.Listed)
-	assert.Contains(t, r.Text, fmt.Sprintf("%d more findings had no room here.", 450-len(r.Listed)))
+	assert.Contains(t, r.Text, fmt.Sprintf("%d more findings did not fit here.", 450-len(r.Listed)))
 }
 
 func FuzzFindings(f *testing.F) {
@@ -317,7 +317,7 @@ func TestTheAuthorIsToldWhatToFix(t *testing.T) {
 	told := review.Report(many)
 	assert.Less(t, len(told), 19_000, "the prompt shows the end of what is longer")
 	assert.True(t, strings.HasPrefix(told, "a.go, line 1: long"))
-	assert.Regexp(t, `\n483 more findings had no room here\.$`, told)
+	assert.Regexp(t, `\n483 more findings did not fit here\.$`, told)
 }
 
 func TestAFindingIsTheSameBehindOurWords(t *testing.T) {

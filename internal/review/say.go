@@ -78,7 +78,7 @@ func Compose(a About, findings []model.Finding, diff Diff) Review {
 		fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n%s\n</details>", markdown.Count(len(nits), "nit"), strings.TrimRight(rows, "\n")+"\n")
 	}
 	if out := len(elsewhere) + len(nits) - len(r.Listed) + a.Dropped; out > 0 {
-		fmt.Fprintf(&b, "\n\n%s had no room here.", markdown.Count(out, "more finding"))
+		fmt.Fprintf(&b, "\n\n%s did not fit here.", markdown.Count(out, "more finding"))
 	}
 	b.WriteString(footer(r))
 	r.Text = b.String()
@@ -87,7 +87,7 @@ func Compose(a About, findings []model.Finding, diff Diff) Review {
 
 // footer says how findings are turned down: what stands in the text has no thread.
 func footer(r Review) string {
-	text := "\n\n<sub>A program found this, and it can be wrong."
+	text := "\n\n<sub>These findings come from a program, which can be wrong."
 	if len(r.Comments) > 0 {
 		text += " To turn down a comment on a line, reply \"won't do\" to it or resolve it: it is not raised again."
 	}
@@ -198,7 +198,7 @@ func Report(findings []model.Finding) string {
 			row += fmt.Sprintf("Suggested in place of that line:\n%s\n", f.Suggestion)
 		}
 		if b.Len()+len(row) > maxReport {
-			fmt.Fprintf(&b, "%s had no room here.\n", markdown.Count(len(findings)-i, "more finding"))
+			fmt.Fprintf(&b, "%s did not fit here.\n", markdown.Count(len(findings)-i, "more finding"))
 			break
 		}
 		b.WriteString(row + "\n")

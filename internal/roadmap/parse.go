@@ -39,7 +39,7 @@ func Check(name string, file []byte) Problems {
 	r := &reader{lines: map[string]int{}}
 	r.read(file)
 	if of, is := number(name); is && r.plan.Issue > 0 && r.plan.Issue != of {
-		r.add(r.issue, "issue: %d, but the file's name says %d; every roadmap has a file of its own", r.plan.Issue, of)
+		r.add(r.issue, "issue: %d, but the file's name says %d; every roadmap needs its own file", r.plan.Issue, of)
 	}
 	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
 	return slices.Compact(r.wrong)
@@ -310,7 +310,7 @@ func (r *reader) references() {
 	for _, i := range r.plan.Items {
 		for _, key := range i.Needs {
 			if !slices.Contains(known, key) && len(r.wrong) < mostWrong { // the nearest takes its time
-				r.add(i.Line, "%s needs %s, and no item has that key; did you mean %s?", i.Key, key, nearest(key, known))
+				r.add(i.Line, "%s needs %s, but no item has that key; did you mean %s?", i.Key, key, nearest(key, known))
 			}
 		}
 	}

@@ -90,7 +90,7 @@ func TestAFileHoldsForItsOwnIssueOnly(t *testing.T) {
 	t.Parallel()
 	text := roadmap.Render(diamond(), "")
 	assert.Empty(t, roadmap.Check("docs/roadmaps/7-greet.md", text))
-	assert.Equal(t, "line 2: issue: 7, but the file's name says 8; every roadmap has a file of its own", roadmap.Check("docs/roadmaps/8-greet.md", text).Error())
+	assert.Equal(t, "line 2: issue: 7, but the file's name says 8; every roadmap needs its own file", roadmap.Check("docs/roadmaps/8-greet.md", text).Error())
 	assert.Empty(t, roadmap.Check("docs/roadmaps/greet.md", text), "somebody renamed it")
 	assert.Len(t, roadmap.Check("docs/roadmaps/8-greet.md", file("title: T")), 2, "no issue, no items")
 }

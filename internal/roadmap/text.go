@@ -47,8 +47,8 @@ func Text(p Plan, s Step, f File, problem string) string {
 		}
 	}
 	if len(lost) > 0 {
-		b.WriteString("\n**Somebody edited or deleted MergeXO's earlier comment here.** It does not find the issues of these items, and does not open them again: " +
-			s.refs(lost) + ". To begin one all the same, give it another key in the file.\n")
+		b.WriteString("\n**Somebody edited or deleted MergeXO's earlier comment here.** MergeXO cannot find the issues of these items, and does not open new ones: " +
+			s.refs(lost) + ". To start one anyway, give it another key in the file.\n")
 	}
 	if g := Graph(s.Rows); g != "" {
 		b.WriteString("\n```mermaid\n" + g + "```\n")
@@ -62,7 +62,7 @@ func Text(p Plan, s Step, f File, problem string) string {
 		}
 		b.WriteString(line)
 	}
-	b.WriteString("\nTo change the plan, change the file in a pull request. New items get an issue. Removed items are closed unless they have begun.")
+	b.WriteString("\nTo change the plan, edit the file in a pull request. MergeXO opens an issue for each new item, and closes those of removed items unless they have begun.")
 	return b.String()
 }
 
@@ -95,7 +95,7 @@ func (s Step) status(r Row) string {
 	case model.ItemFailed:
 		return "**stopped**, " + why(r.Fact)
 	case model.ItemQueued:
-		return "ready, waits for a running item to end"
+		return "ready, waits for a running item to finish"
 	case model.ItemBlocked:
 		return "**blocked** because of " + s.refs(s.Causes(r))
 	}
@@ -150,7 +150,7 @@ func Question(s Step, r Row) string {
 		}
 	}
 	if len(held) > 0 {
-		fmt.Fprintf(&b, "\nThese need it and wait: %s.\n", s.refs(held))
+		fmt.Fprintf(&b, "\nThese items need it and wait: %s.\n", s.refs(held))
 	}
 	b.WriteString("\nWhat to do:\n\n")
 	switch {
@@ -169,7 +169,7 @@ func Question(s Step, r Row) string {
 
 // ClosedText says that the plan has items that nothing opens an issue for, since that of the roadmap is closed.
 func ClosedText(f File, created []Row) string {
-	return fmt.Sprintf("**This roadmap is closed, so nothing more of it begins.** %s has items without an issue: %s.\n\nReopen this issue to let them begin.", f.link(), Step{}.refs(created))
+	return fmt.Sprintf("**This roadmap is closed, so no further items start.** %s has items without an issue: %s.\n\nReopen this issue to start them.", f.link(), Step{}.refs(created))
 }
 
 // Body is the text of the issue of an item.
@@ -192,7 +192,7 @@ func contained(text string) string {
 
 // DropText is the comment below an item that the plan no longer has.
 func DropText(p Plan, f File) string {
-	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If it is still wanted, reopen the issue and add the label yourself.", p.Issue, f.link())
+	return fmt.Sprintf("This item is no longer part of roadmap #%d: see %s. If you still want it, reopen the issue and add the label yourself.", p.Issue, f.link())
 }
 
 // MissingText says that the file is gone.
@@ -202,7 +202,7 @@ func MissingText(f File) string {
 
 // ProblemText says why a file cannot be used.
 func ProblemText(f File, wrong Problems) string {
-	return fmt.Sprintf("%s cannot be used as it is:\n\n%s", f.link(), markdown.Quote(wrong.Error()))
+	return fmt.Sprintf("%s is invalid:\n\n%s", f.link(), markdown.Quote(wrong.Error()))
 }
 
 // Checked is the file of a roadmap in a pull request, and what does not hold in it.
@@ -213,14 +213,14 @@ type Checked struct {
 
 // Second is the problem of a file that is not the first one for its roadmap.
 func Second(first string, issue int) Problem {
-	return Problem{1, fmt.Sprintf("%s is the roadmap of #%d already; a roadmap has one file", first, issue)}
+	return Problem{1, fmt.Sprintf("%s is already the roadmap of #%d; a roadmap has one file", first, issue)}
 }
 
 // CheckedText says what does not hold in the roadmaps of a pull request, each with a link to its line. GitHub shows the lines of a
 // Markdown file only where it is told not to render it.
 func CheckedText(page, head string, files []Checked) string {
 	var b strings.Builder
-	b.WriteString("**This roadmap cannot be used as it is**\n")
+	b.WriteString("**This roadmap is invalid**\n")
 	for _, f := range files {
 		fmt.Fprintf(&b, "\n`%s`:\n\n", markdown.Code(f.Path))
 		for _, p := range f.Problems {

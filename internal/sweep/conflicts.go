@@ -99,11 +99,11 @@ func ConflictText(page string, m model.ConflictMarker, culprits []Culprit) strin
 		b.WriteString(further(len(m.With), maxPeers) + "\n")
 	}
 	if len(m.Paths) > 0 {
-		fmt.Fprintf(&b, "\nTo resolve it, merge %s into this branch, or ask the agent for that in a comment.", base)
+		fmt.Fprintf(&b, "\nTo resolve it, merge %s into this branch, or ask the agent to do so in a comment.", base)
 	} else {
-		fmt.Fprintf(&b, "\nNothing has to be done before one of them is merged; then merge %s into this branch, or ask the agent for that in a comment.", base)
+		fmt.Fprintf(&b, "\nWait until one of them is merged. Then merge %s into this branch, or ask the agent to do so in a comment.", base)
 	}
-	b.WriteString(" This comment is kept up to date, and goes away with the last conflict.")
+	b.WriteString(" MergeXO keeps this comment up to date, and deletes it once all conflicts are gone.")
 	return b.String()
 }
 

@@ -128,7 +128,7 @@ func ParseOnly(s string) (numbers []int, whole bool, err error) {
 		}
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 1 {
-			return nil, false, fmt.Errorf("%q: want numbers of pull requests or issues such as 7,9, or %q for what is the whole repository's", s, Whole)
+			return nil, false, fmt.Errorf("%q: want numbers of pull requests or issues such as 7,9, or %q for what concerns the whole repository", s, Whole)
 		}
 		if !slices.Contains(numbers, n) {
 			numbers = append(numbers, n)

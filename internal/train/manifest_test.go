@@ -163,7 +163,7 @@ func allStand(f *train.Facts, s train.Standing) {
 }
 
 func frozen(_ *train.Manifest, f *train.Facts) {
-	allStand(f, train.Standing{State: train.Open, Waits: "label freeze is on it"})
+	allStand(f, train.Standing{State: train.Open, Waits: "it has the label freeze"})
 }
 
 func TestFiveHundredRequestsAtOnce(t *testing.T) {

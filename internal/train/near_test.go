@@ -12,7 +12,7 @@ import (
 // A run looks at the first of those who wait only. Many who may not board hide nobody behind them, once they have been looked at.
 func TestThoseWhoWaitHideNobody(t *testing.T) {
 	for name, stop := range map[string]func(s *train.Standing){
-		"by a label":       func(s *train.Standing) { s.Waits = "label freeze is on it" },
+		"by a label":       func(s *train.Standing) { s.Waits = "it has the label freeze" },
 		"by their comment": func(s *train.Standing) { s.Held = "the approval is gone" },
 	} {
 		t.Run(name, func(t *testing.T) {

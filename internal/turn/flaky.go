@@ -80,7 +80,7 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (titl
 	if u := strings.TrimSpace(f.RelevantLogURL); u != "" {
 		fmt.Fprintf(&b, "\n\nLog: %s", address(u))
 	}
-	b.WriteString("\n\nThe failed jobs run once more. If they fail again, MergeXO stops on the pull request until an operator decides.")
+	b.WriteString("\n\nThe failed jobs are rerun once. If they fail again, MergeXO stops working on the pull request until an operator decides.")
 	return name(f.Title, maxFlakyTitle), b.String()
 }
 

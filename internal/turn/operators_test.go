@@ -208,7 +208,7 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Diverged, false, "does not descend"},
 		{turn.GateLineage, model.State{Accepted: b, Block: &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonRewrite, Expected: b, Observed: a}}}, nil, model.Unknown, false, "rewritten: expected bbbbbbbbbb, observed aaaaaaaaaa"},
 		{turn.GateIdle, model.State{}, nil, "", true, "no run is working here"},
-		{turn.GateIdle, model.State{Turns: []model.Posted[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and by 2026-01-02 12:00 UTC"},
+		{turn.GateIdle, model.State{Turns: []model.Posted[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim expires with its run, or at 2026-01-02 12:00 UTC"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; ignored: eve (no write access)"},

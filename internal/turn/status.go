@@ -152,7 +152,7 @@ func idleGate(live *model.Posted[model.TurnMarker]) model.Gate {
 	if live == nil {
 		return gate(GateIdle, true, "no run is working here")
 	}
-	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and by %s", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return gate(GateIdle, false, "claimed, see %s; the claim expires with its run, or at %s", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 func attemptsGate(st model.State) model.Gate {
@@ -168,7 +168,7 @@ func lastGate(st model.State) model.Gate {
 	}
 	last := st.Turns[n-1]
 	reason, _, _ := strings.Cut(last.Marker.Reason, "\n")
-	return gate(GateLast, false, "it failed (%s), see %s; it is tried again with the next event or sweep, or by /mergexo retry", reason, last.URL)
+	return gate(GateLast, false, "it failed (%s), see %s; the next event or sweep tries again, or /mergexo retry does", reason, last.URL)
 }
 
 // failures counts the failed attempts since the last success. Each claim replaces the failure before it and counts on.

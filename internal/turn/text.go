@@ -13,8 +13,8 @@ import (
 
 // TrackText stands above the marker that starts tracking.
 func TrackText(p model.Pull, adapter string) string {
-	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. The agent (`%s`) gets the review comments of people with write access, "+
-		"and MergeXO adds its commits to `%s`. History is never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
+	return fmt.Sprintf("**MergeXO** now follows this pull request, starting at %s. The agent (`%s`) gets review comments from people with write access, "+
+		"and MergeXO adds its commits to `%s`. MergeXO never rewrites history.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
 }
 
 // ClaimText stands above a claim while the agent works.

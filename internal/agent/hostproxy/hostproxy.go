@@ -86,7 +86,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !p.admitted(r):
 		w.Header().Set("Proxy-Authenticate", `Basic realm="mergexo"`)
-		p.refuse(w, r, http.StatusProxyAuthRequired, "it has not the secret of this run")
+		p.refuse(w, r, http.StatusProxyAuthRequired, "it does not have the secret of this run")
 	case r.Method != http.MethodConnect || err != nil:
 		p.refuse(w, r, http.StatusMethodNotAllowed, "only CONNECT is passed on, as for https")
 	case port != httpsPort || !slices.Contains(p.opt.Hosts, host):

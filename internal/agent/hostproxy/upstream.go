@@ -25,7 +25,7 @@ const patience = time.Minute
 // proxyPorts are the schemes of proxies, as net/http knows them, and their ports.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 
-var errNotPublic = errors.New("its address is this machine's or its neighborhood's")
+var errNotPublic = errors.New("its address is on this machine or its local network")
 
 // upstreamError is about the machine's proxy. What it prints is for the agent too, and so holds nothing of the proxy's
 // credentials.

@@ -122,11 +122,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, why := 0, ""
 	switch {
 	case !p.admitted(r):
-		status, why = http.StatusUnauthorized, "it has not the key of this run"
+		status, why = http.StatusUnauthorized, "it does not have the key of this run"
 	case r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect:
-		status, why = http.StatusNotImplemented, "it wants another protocol than HTTP"
+		status, why = http.StatusNotImplemented, "it asks for a protocol other than HTTP"
 	case r.Method != http.MethodPost || r.URL.RawPath != "" || !slices.Contains(p.opt.Provider.Calls, r.URL.Path):
-		status, why = http.StatusNotFound, "it does not ask a model"
+		status, why = http.StatusNotFound, "it is not a request to a model"
 	case r.ContentLength > maxRequest:
 		status, why = http.StatusRequestEntityTooLarge, fmt.Sprintf("it has more than %d bytes", maxRequest)
 	default:

@@ -163,7 +163,7 @@ func TestWhatDoesNotAskAModelIsRefused(t *testing.T) {
 	assert.Empty(t, s.all(), "the provider hears of none of it")
 	p.End()
 	assert.Equal(t, 17, strings.Count(log.String(), "msg=model_request_refused "))
-	assert.Contains(t, log.String(), `msg=model_request_refused method=POST path=/v1/files why="it does not ask a model"`)
+	assert.Contains(t, log.String(), `msg=model_request_refused method=POST path=/v1/files why="it is not a request to a model"`)
 	assert.NotContains(t, log.String(), key)
 	assert.NotContains(t, log.String(), p.Secret)
 }

@@ -55,7 +55,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 		}
 	}
 	if p.overtaken() {
-		return p.Withdraw(ctx, model.ResultRetry, "%s changed during the claim", p.About())
+		return p.Withdraw(ctx, model.ResultRetry, "%s changed while this run claimed it", p.About())
 	}
 	return nil
 }

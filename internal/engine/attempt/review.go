@@ -30,7 +30,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 		return false, err
 	}
 	if spentUp(d) {
-		d.unreviewed("the budget of the day is used up")
+		d.unreviewed("today's budget is used up")
 		return false, nil
 	}
 	task, posted, err := d.toReview(kept, base, head)
@@ -51,7 +51,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	d.reviewed, d.Left = head, leave(d.Work, fresh, answer.Dropped, answer.Diff)
 	must := review.Must(fresh)
 	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds && spentUp(d) {
-		d.Note("the author did not work on the review: the budget of the day is used up")
+		d.Note("the agent did not act on the review: today's budget is used up")
 		return false, nil
 	}
 	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds {

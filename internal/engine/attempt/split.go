@@ -79,7 +79,7 @@ func cutShort(h handoff.Handoff) handoff.Handoff {
 	switch {
 	case h.Ended == handoff.Planned || h.Ended == handoff.Blocked:
 	case h.Flow != "":
-		h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonCancelled, "the job of the agent was cancelled"
+		h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonCancelled, "the agent's job was cancelled"
 	case h.Ended == handoff.Failed:
 		h.Ended = handoff.Postponed
 	}
@@ -194,7 +194,7 @@ func Fresh(p *Attempt) error {
 		}
 		for _, try := range failed {
 			if digest != "" && try.Handoff == digest {
-				return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; run all jobs again, so that the agent runs", try.Attempt, p.About(), t.URL)
+				return thread.End(model.ResultFailed, "attempt %d on %s failed with what the agent's job handed over, see %s; rerun all jobs, so that the agent runs again", try.Attempt, p.About(), t.URL)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
 	case lineage.Block:
 		return false, p.Block(ctx, thread.Rewritten(p.Marker.Planned, head, model.GuardRemote), "")
 	case lineage.Resolve:
-		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.Marker.Planned))
+		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(p.Marker.Planned))
 	}
 	attempt.Published(p.Attempt)
 	return true, nil
@@ -154,7 +154,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 	case lineage.Block:
 		return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
 	case lineage.Resolve:
-		return thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.Base()))
+		return thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(p.Base()))
 	}
 	if err := p.Open(ctx); err != nil {
 		return err

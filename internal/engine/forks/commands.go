@@ -91,7 +91,7 @@ func ofBase(argv []string, base, tree string) ([]string, error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(arg))); err == nil {
-			return nil, &mistake{fmt.Sprintf("[external] argument %d, %q: not a regular file on the base branch. The pull request has something of that name, which must not decide how it is evaluated. Name a file of the base branch, or an absolute path", i+1, arg)}
+			return nil, &mistake{fmt.Sprintf("[external] argument %d, %q: not a regular file on the base branch. The pull request has one of that name, but it must not decide how it is evaluated. Name a file on the base branch, or an absolute path", i+1, arg)}
 		}
 	}
 	return argv, nil

@@ -150,7 +150,7 @@ func (g *admission) reach(ctx context.Context) error {
 			return err
 		}
 		if found.Reason != "" {
-			m.State, m.Reason = model.ExternalWanting, "This must not be on a branch of this repository: "+found.Detail
+			m.State, m.Reason = model.ExternalWanting, "This must not be pushed to a branch of this repository: "+found.Detail
 			return nil
 		}
 	}
@@ -168,7 +168,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		m.Tip, m.Next = m.Head, ""
 		_, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))})
 		if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Workflow {
-			return &mistake{fmt.Sprintf("GitHub takes no branch from MergeXO's token whose workflows are those of no branch here. Merge %s into the pull request's branch. "+
+			return &mistake{fmt.Sprintf("GitHub lets MergeXO's token push a branch only if another branch here has the same workflow files. Merge %s into the pull request's branch. "+
 				"If the pull request changes workflows, MergeXO needs a GitHub App that may write them", m.Base)}
 		}
 		if err != nil {
@@ -183,7 +183,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
 		return nil
 	}
-	return &mistake{fmt.Sprintf("branch %s moved from %s to %s: somebody else pushed there, which nobody has accepted", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
+	return &mistake{fmt.Sprintf("branch %s moved from %s to %s: somebody else pushed commits there that nobody has accepted", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
 }
 
 // evaluate has the tip evaluated, by the command of the settings or else by the label.
@@ -310,9 +310,9 @@ func (g *admission) conclude(ctx context.Context) (*thread.Stop, error) {
 		if err := g.end(ctx, external.LandedText(pull, m)); err != nil {
 			return nil, err
 		}
-		return thread.End(model.ResultDone, "the commits of pull request %d are on %s already", pull.Number, m.Base), g.close(ctx)
+		return thread.End(model.ResultDone, "the commits of pull request %d are already on %s", pull.Number, m.Base), g.close(ctx)
 	case model.ExternalWanting:
-		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("pull request %d wants changes", pull.Number))
+		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("the evaluation of pull request %d requests changes", pull.Number))
 	}
 	blocked := thread.End(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
 	_, err := g.turnAway(ctx, external.FailedText(pull, m), m.Reason)

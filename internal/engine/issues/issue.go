@@ -333,7 +333,7 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 	if now, is := outdated(p, step); is && now.Act == flow.Nothing {
 		return p.Withdraw(ctx, model.ResultNothing, "%s", now.Why)
 	} else if is {
-		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed during the claim: %s", p.Event.Number, now.Why)
+		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed while this run claimed it: %s", p.Event.Number, now.Why)
 	}
 	if p.Marker.Phase == model.PhaseStarted {
 		if err := place(ctx, p, dead); err != nil {

@@ -89,7 +89,7 @@ func land(ctx context.Context, p *Issue) (there bool, err error) {
 		w.staged = true
 		return true, nil
 	case relation == model.Unknown:
-		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
+		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(planned), markdown.Short(w.tip))
 	case w.marker.LastCheckpoint == "": // nothing of ours was ever there
 		return false, rename(ctx, p)
 	case relation == model.Ahead:

@@ -201,7 +201,7 @@ func document(p *Issue, out model.Outcome) ([]byte, error) {
 	}
 	text := roadmap.Render(plan, markdown.Part(flow.InertMarkdown(out.Summary), maxSummary))
 	if _, wrong := roadmap.Parse(text); len(wrong) > 0 {
-		return nil, &work.Repair{Name: "roadmap", Log: "the roadmap does not hold; the lines are those of the file that is made of your answer:\n" + wrong.Error(), Reason: model.ReasonOutcome}
+		return nil, &work.Repair{Name: "roadmap", Log: "the roadmap is invalid; the line numbers refer to the file that MergeXO makes from your answer:\n" + wrong.Error(), Reason: model.ReasonOutcome}
 	}
 	return text, nil
 }

@@ -141,7 +141,7 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		case a.ByGitHub() && why != "":
 			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeHeadMoved, Reason: why}}
 		case a.one.way.Strategy == model.StrategyQueue:
-			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "by the settings GitHub's merge queue merges it now, which it has to be asked for again"}}
+			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "the settings now leave the merge to GitHub's merge queue: repeat the command to put it there"}}
 		case len(l.All) > 1 && a.ByGitHub():
 			return "", &Apart{}
 		}
@@ -218,7 +218,7 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string, 
 		return &Unready{Number: m.is.Number, Verdict: v}
 	}
 	if tries(a.g.marker) { // whatever the record says
-		return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "it was only to be tried"}}
+		return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "it was only a try"}}
 	}
 	if err := halted(ctx, a.g); err != nil {
 		if s := (*Failure)(nil); errors.As(err, &s) {

@@ -64,7 +64,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 // mergedByHand notes that somebody else has merged the pull request, as this commit. It is not the tip that was to land.
 func (m *member) mergedByHand(commit string) {
 	m.foreign, m.is.BaseSHA, m.is.Landed = true, "", commit
-	m.notes = append(m.notes, "It was not merged by this request.")
+	m.notes = append(m.notes, "This request did not merge it.")
 }
 
 // landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":

@@ -52,7 +52,7 @@ func askByLabel(ctx context.Context, p *Request) error {
 		p.Log.Info("label_by_no_operator", "pr_number", p.Event.Number, "login", login)
 		return nil
 	}
-	ask := asking{key: key, by: change.By.Login, at: change.At, heading: fmt.Sprintf("**Merge** asked for by the label `%s`, which %s added", markdown.Code(change.Label), markdown.Plain(change.By.Login))}
+	ask := asking{key: key, by: change.By.Login, at: change.At, heading: fmt.Sprintf("**Merge** requested by the label `%s`, which %s added", markdown.Code(change.Label), markdown.Plain(change.By.Login))}
 	m := ask.marker(p)
 	v, err := p.Ready(ctx, m)
 	if err != nil {
@@ -74,7 +74,7 @@ func askByApproval(ctx context.Context, p *Request) error {
 			m.By, m.At = r.Login, r.At
 		}
 	}
-	return asking{key: key, heading: "**Merge** asked for by the approval of " + markdown.Plain(m.By)}.post(ctx, p, m, v)
+	return asking{key: key, heading: "**Merge** requested by the approval of " + markdown.Plain(m.By)}.post(ctx, p, m, v)
 }
 
 func (a asking) marker(p *Request) model.MergeMarker {

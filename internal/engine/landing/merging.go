@@ -234,7 +234,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	case !now.Marker.Open():
 		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
 	case now.Marker.Reason == model.CodeCancelled && len(now.Marker.Members) > 0:
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was cancelled, and what has landed of its group is not told yet", g.Event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was cancelled, but the comment does not say yet which part of its group has landed", g.Event.Number)
 	case now.Marker.Reason == model.CodeCancelled:
 		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
 		return cmp.Or(g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, now.Marker.Detail)),

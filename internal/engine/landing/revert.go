@@ -181,7 +181,7 @@ func (r *reversal) push(ctx context.Context) error {
 			return nil
 		}
 	}
-	return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("there are %d branches for reverts of this pull request already; delete those that are done", maxReverts)}}
+	return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("this pull request already has %d branches for reverts; delete those that are done", maxReverts)}}
 }
 
 // openPull opens the pull request of the branch.

@@ -52,7 +52,7 @@ type Outdated struct {
 }
 
 func (o *Outdated) Error() string {
-	return fmt.Sprintf("#%d lands by %s by now, and was built by %s", o.Number, o.Now, o.Was)
+	return fmt.Sprintf("#%d now lands by %s, but was built by %s", o.Number, o.Now, o.Was)
 }
 
 // Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever

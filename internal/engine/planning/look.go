@@ -116,7 +116,7 @@ func (p *Issue) readPlan(v *view, text []byte) {
 	case len(wrong) > 0:
 		v.problem = roadmap.ProblemText(v.file, wrong)
 	case plan.Issue != p.Event.Number:
-		v.problem = fmt.Sprintf("the file says that it is the roadmap of #%d. Every roadmap has a file of its own.", plan.Issue)
+		v.problem = fmt.Sprintf("the file says that it is the roadmap of #%d. Every roadmap needs its own file.", plan.Issue)
 	default:
 		v.plan = plan
 		return

@@ -66,7 +66,7 @@ func (p *Issue) Continue(ctx context.Context) error {
 	}
 	p.unlock(ctx)
 	if p.stopped {
-		return thread.End(model.ResultRetry, "the roadmap of issue %d has more to be opened than GitHub takes in an hour; the next run continues", p.Event.Number)
+		return thread.End(model.ResultRetry, "the roadmap of issue %d has more issues to open than GitHub allows in an hour; the next run continues", p.Event.Number)
 	}
 	if err := p.finish(ctx, v); err != nil {
 		return err

@@ -112,7 +112,7 @@ func Settings(t *thread.Thread) config.Settings {
 // Unsafe says why the pull request must not be read by an agent with these settings; "" where it may.
 func Unsafe(t *thread.Thread) string {
 	if a := Settings(t).Agent; t.Snap.Pull.CrossRepo && a.Isolation == agent.IsolationNone && a.User == "" {
-		return "The pull request of a fork is not reviewed with `isolation = \"none\"`: its text could have the agent do whatever MergeXO's user can. Set `isolation = \"auto\"` under `[agent]`."
+		return "MergeXO does not review a pull request from a fork with `isolation = \"none\"`: its text could make the agent do whatever MergeXO's user can do. Set `isolation = \"auto\"` under `[agent]`."
 	}
 	return ""
 }
@@ -127,7 +127,7 @@ func newAgent(ctx context.Context, w *work.Work, temp, sessions string) (agent.A
 		return nil, err
 	}
 	if i := w.Isolated[thread.Wanted(s)]; w.Snap.Pull.CrossRepo && i != nil && i.Level == agent.LevelNone { // as in an agent's own job
-		return nil, &agent.Error{Kind: agent.Start, Detail: "the pull request of a fork is reviewed only in isolation, which this runner does not allow: " + strings.Join(i.Why, "; ")}
+		return nil, &agent.Error{Kind: agent.Start, Detail: "MergeXO reviews a pull request from a fork only in isolation, which this runner does not allow: " + strings.Join(i.Why, "; ")}
 	}
 	opt := thread.AgentOptions(w.World, s, w.Checkout.AgentEnv()...)
 	opt.Temp, opt.Sessions, opt.Reads, opt.Redact = temp, sessions, []string{w.Checkout.Objects}, redact.Words(ctx, w.Thread)
@@ -136,7 +136,7 @@ func newAgent(ctx context.Context, w *work.Work, temp, sessions string) (agent.A
 		return nil, err
 	}
 	if where != "" {
-		w.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token or the model's key in its environment")
+		w.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO from the action, or with exec, so that no parent process keeps the token or the model's key in its environment")
 	}
 	return agent.New(opt)
 }

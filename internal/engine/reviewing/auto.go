@@ -72,7 +72,7 @@ func (p *Pull) labelled() (a asking, on bool) {
 	}
 	return asking{
 		key: journal.Token("review_auto", change.Label, change.By.Login, change.At.UTC().Format(time.RFC3339)), by: change.By.Login, at: change.At,
-		heading: fmt.Sprintf("**Review** asked for by the label `%s`, which %s added", markdown.Code(change.Label), markdown.Plain(change.By.Login)),
+		heading: fmt.Sprintf("**Review** requested by the label `%s`, which %s added", markdown.Code(change.Label), markdown.Plain(change.By.Login)),
 	}, true
 }
 

@@ -43,7 +43,7 @@ func (p *Pull) Find(ctx context.Context, c command.Case) (*command.Found, error)
 func (p *Pull) refuse(ctx context.Context) (string, error) {
 	a := p.Settings.Reviewer()
 	if a.None() || agent.BuiltIn(a.Adapter) {
-		return "No agent is set that could review. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
+		return "No agent is configured for reviews. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
 	}
 	if why := reviewer.Unsafe(p.Thread); why != "" {
 		return why, nil
@@ -62,7 +62,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	}
 	head := p.Snap.Pull.HeadSHA
 	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
-		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
+		return fmt.Sprintf("%s has already been [reviewed](%s). After a new commit, you can request another review.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
 	}
 	return "", p.part().isolate(ctx)
 }

@@ -120,7 +120,7 @@ func (r *round) write(ctx context.Context, answer reviewer.Answer, failed error,
 	r.Handed = true
 	r.Applied("handoff", r.Bundle, journal.Token("handoff", h.TurnKey), effect.Applied)
 	if cut {
-		return thread.End(model.ResultRetry, "cancelled; the review of pull request %d is put off", r.Event.Number)
+		return thread.End(model.ResultRetry, "cancelled; the review of pull request %d is postponed", r.Event.Number)
 	}
 	r.Report.Result = model.ResultDone
 	return thread.End(model.ResultDone, "the review of pull request %d at %s ended %s and is handed over in %s", r.Event.Number, markdown.Short(h.Start), h.Ended, r.Bundle)

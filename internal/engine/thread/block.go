@@ -94,7 +94,7 @@ func GuardHistory(ctx context.Context, t *Thread, dead []model.Posted[model.Turn
 	case lineage.Block:
 		return Block(ctx, t, Rewritten(accepted, head, model.GuardCrossCycle), Told{})
 	case lineage.Resolve:
-		return End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(accepted))
+		return End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(accepted))
 	}
 	return nil
 }

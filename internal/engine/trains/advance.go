@@ -126,7 +126,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			}
 		}
 	}
-	return false, fmt.Errorf("the merge train of %s does not come to a stable state: this is a bug in MergeXO", l.Base)
+	return false, fmt.Errorf("the merge train of %s does not reach a stable state: this is a bug in MergeXO", l.Base)
 }
 
 // A run writes at most mostSaid comments, since GitHub takes some hundreds an hour, and atOnce of them before it records that.

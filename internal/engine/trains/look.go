@@ -209,9 +209,9 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	case p.Draft:
 		s.Waits = "it is a draft"
 	case has(l.settings.Labels.Freeze):
-		s.Waits = "label " + l.settings.Labels.Freeze + " is on it"
+		s.Waits = "it has the label " + l.settings.Labels.Freeze
 	case has(l.settings.Labels.Ignore):
-		s.Waits = "label " + l.settings.Labels.Ignore + " is on it"
+		s.Waits = "it has the label " + l.settings.Labels.Ignore
 	}
 	a, known := l.opened[number]
 	if !known {

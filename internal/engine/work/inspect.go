@@ -122,10 +122,10 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
 	}
 	if hints["scanner"] {
-		found = append(found, "if a match is no secret, in a test fixture for example, add its file to [feedback] allow_secrets")
+		found = append(found, "if a match is not a secret, for example in a test fixture, add its file to [feedback] allow_secrets")
 	}
 	if hints[redact.PassEnv] {
-		found = append(found, "no commit may hold the value of a variable in [agent] pass_env that is named like a secret; if it is none, rename the variable")
+		found = append(found, "a commit must not contain the value of a variable in [agent] pass_env that is named like a secret; if it is not a secret, rename the variable")
 	}
 	if len(found) > 0 {
 		return finding{model.ReasonSecret, redact.Known(w.Thread, strings.Join(found, "\n")), true}, nil // a path may hold one too

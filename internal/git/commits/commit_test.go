@@ -101,7 +101,7 @@ func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 		assert.Equal(t, want, string(blob))
 	}
 
-	const fix = "; of a job's filters, MergeXO runs only Git LFS's: take filter.tool out of the job's git configuration"
+	const fix = "; of a job's filters, MergeXO runs only those of Git LFS: remove filter.tool from the job's git configuration"
 	gittest.Write(t, dir, map[string]string{"a.ipynb": "with a secret that the filter takes out\n"})
 	_, _, err = gittest.Commit(c, "a notebook")
 	require.ErrorContains(t, err, "clean filter 'tool' failed"+fix)
@@ -116,7 +116,7 @@ func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "a.ipynb")))
 	_, _, err = gittest.Commit(c, "without Git LFS")
 	require.ErrorContains(t, err, "clean filter 'lfs' failed")
-	assert.NotContains(t, err.Error(), "take filter")
+	assert.NotContains(t, err.Error(), "remove filter")
 }
 
 func TestASplitIndexIsRead(t *testing.T) {

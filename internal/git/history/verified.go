@@ -77,7 +77,7 @@ func unverified(ctx context.Context, err error) error {
 	if isGits {
 		says = strings.ReplaceAll(strings.TrimSpace(failed.Stderr), "\n", "; ")
 	}
-	return &ErrUnverified{"objects of the checkout are missing or have another content than their names say: " + says}
+	return &ErrUnverified{"objects of the checkout are missing or do not match their names: " + says}
 }
 
 // copyObjects copies objects without a look for differences between them, which would take long for large files.

@@ -80,7 +80,7 @@ func isLast(line []byte, out *bufio.Writer) (bool, error) {
 	case string(line[:4]) == flush:
 		return true, out.Flush()
 	case isError(line):
-		return true, cmp.Or(out.Flush(), error(overError{errors.New("the server has said an error")}))
+		return true, cmp.Or(out.Flush(), error(overError{errors.New("the server reported an error")}))
 	}
 	return false, nil
 }

@@ -60,7 +60,7 @@ type ErrLockUnreadable struct {
 }
 
 func (e *ErrLockUnreadable) Error() string {
-	return fmt.Sprintf("%s holds no lock of MergeXO at %s (%v): delete it with git push origin :%s", e.Ref, e.SHA, e.Err, e.Ref)
+	return fmt.Sprintf("%s is not a lock of MergeXO at %s (%v): delete it with git push origin :%s", e.Ref, e.SHA, e.Err, e.Ref)
 }
 
 func (e *ErrLockUnreadable) Unwrap() error { return e.Err }
@@ -72,7 +72,7 @@ type ErrNoLocks struct {
 }
 
 func (e *ErrNoLocks) Error() string {
-	return fmt.Sprintf("the server does not let us make %s: %v", e.Ref, e.Err)
+	return fmt.Sprintf("the server does not let MergeXO create %s: %v", e.Ref, e.Err)
 }
 
 func (e *ErrNoLocks) Unwrap() error { return e.Err }

@@ -340,7 +340,7 @@ func TestMistakesAreTold(t *testing.T) {
 		want   string
 	}{
 		"another id":        {installed, func(o *app.Options) { o.ID = "4711" }, "sign in as App 4711: there is no App with this id"},
-		"another key":       {installed, func(o *app.Options) { o.Key = strange }, "the private key is none of this App's"},
+		"another key":       {installed, func(o *app.Options) { o.Key = strange }, "the private key does not belong to this App"},
 		"not installed":     {installed, func(o *app.Options) { o.Repo.Name = "secret" }, "the App is not installed on octo/secret"},
 		"no repository":     {installed, func(o *app.Options) { o.Repo.Name = "nothing" }, "the App is not installed on octo/nothing"},
 		"suspended":         {suspended, func(*app.Options) {}, "has been suspended since 2026-01-02"},
@@ -370,7 +370,7 @@ func TestAClockThatCannotBeCorrectedIsTold(t *testing.T) {
 	h.put("PUT", "/_sandbox/faults", map[string]any{"match": map[string]any{"path": "/api/v3/repos"}, "status": 401, "headers": map[string]string{"Date": "never"},
 		"body": map[string]any{"message": "'Expiration time' claim ('exp') is too far in the future"}})
 	_, err := h.tokens().Token(t.Context())
-	assert.ErrorContains(t, err, "GitHub takes this machine's clock for wrong")
+	assert.ErrorContains(t, err, "GitHub says that this machine's clock is wrong")
 }
 
 func TestKeysInEverySpelling(t *testing.T) {

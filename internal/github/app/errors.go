@@ -32,11 +32,11 @@ func (t *Tokens) unproven(err error) error {
 	case failed.Status != 401:
 		return err
 	case has("could not be decoded"):
-		return t.mistake(failed.Status, fixBoth, "the private key is none of this App's: %s", failed.Message)
+		return t.mistake(failed.Status, fixBoth, "the private key does not belong to this App: %s", failed.Message)
 	case has("('exp')"), has("('iat')"):
-		return t.mistake(failed.Status, "set this machine's clock", "GitHub takes this machine's clock for wrong: %s", failed.Message)
+		return t.mistake(failed.Status, "set this machine's clock", "GitHub says that this machine's clock is wrong: %s", failed.Message)
 	}
-	return t.mistake(failed.Status, fixBoth, "GitHub does not take us for it: %s", failed.Message)
+	return t.mistake(failed.Status, fixBoth, "GitHub does not accept the credentials of the App: %s", failed.Message)
 }
 
 func (t *Tokens) notInstalled(repo model.Repo, err error) error {
@@ -67,7 +67,7 @@ func (t *Tokens) lacks(missing []Need) error {
 	for _, n := range missing {
 		names, follows = append(names, n.Permission+": "+n.Access), append(follows, n.Without)
 	}
-	return t.mistake(403, "give it to the App in its settings, under Permissions, and accept that for the installation",
+	return t.mistake(403, "add it to the App in its settings, under Permissions, and accept that for the installation",
 		"the App's installation on %s lacks the permission %s: %s", t.installed.Account, strings.Join(names, ", "), strings.Join(follows, "; "))
 }
 

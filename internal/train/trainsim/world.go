@@ -196,7 +196,7 @@ func (w *world) standing(number int) train.Standing {
 	p := w.pulls[number]
 	if w.frozen {
 		q := *p
-		q.waits, p = "label freeze is on it", &q
+		q.waits, p = "it has the label freeze", &q
 	}
 	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Held: p.held, Off: p.off, Cancelled: p.cancelled, Ended: p.ended}
 }
