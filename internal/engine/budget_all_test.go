@@ -73,7 +73,7 @@ func TestBudgets(t *testing.T) {
 			for _, name := range []string{"issue_comment", "pull_request_review_comment", "pull_request_review"} {
 				w.gate.revive()
 				rep = w.handle(w.delivery(name)) // the receipt, the reply, and the review that GitHub makes of a reply
-				require.Contains(t, rep.Reason, "our own", name)
+				require.Contains(t, rep.Reason, "MergeXO's own", name)
 				within(t, w, "event of our own comment, "+name, 0, 0, rep)
 			}
 		})
