@@ -38,7 +38,7 @@ func (h *hubSetup) makeApp(ctx context.Context) error {
 	}
 	variables, err := h.gh.Setup.Variables(ctx, h.repo)
 	if err != nil || h.secrets == nil {
-		return h.may(errors.Join(err, h.unseen), "Create a GitHub App with a token that may write secrets and variables", "mergexo init --github --app")
+		return h.may(errors.Join(err, h.unseen), "Run this with a token that may write secrets and variables, to create a GitHub App", "mergexo init --github --app")
 	}
 	known, stored := variables[appVariable] != "", h.secrets[appSecret]
 	switch {

@@ -165,7 +165,7 @@ func TestInitIsInterruptedWhileAnAppIsMade(t *testing.T) {
 	assert.Equal(t, key, h.secrets()["MERGEXO_PRIVATE_KEY"], "no second App")
 
 	got = h.onGitHub(dir, "bob", "--app")
-	assert.Contains(t, got.out, "Create a GitHub App with a token that may write secrets and variables. GitHub refused this token: ")
+	assert.Contains(t, got.out, "Run this with a token that may write secrets and variables, to create a GitHub App. GitHub refused this token: ")
 	got = programIn(t, newRepository(t), "", nil, "init", "--yes", "--app")
 	assert.Equal(t, 2, got.exit)
 	assert.Contains(t, got.errout, "--app needs --github, which creates the App")

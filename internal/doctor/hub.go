@@ -141,7 +141,7 @@ func startsCI(e *exam) []Finding {
 	if len(e.uses) == 0 {
 		return nil
 	}
-	const fix = "pass app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: its pushes start them"
+	const fix = "pass app-id and private-key of an App that may write contents, issues, pull requests and actions, and read checks and statuses: its pushes and merges start them"
 	ci := e.others(func(w *workflow) bool { return slices.ContainsFunc(w.triggers, startsOnCommits) })
 	out := []Finding{}
 	switch {

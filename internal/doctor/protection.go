@@ -58,6 +58,9 @@ func protection(e *exam) []Finding {
 }
 
 func (e *exam) refused(d model.Demand) (Finding, bool) {
+	if d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
+		return Finding{}, false
+	}
 	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {

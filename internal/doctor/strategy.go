@@ -30,9 +30,12 @@ func usual(methods []string) string {
 // what the repository's settings allow, else one by which GitHub merges. app says that the token is an App's, which has the merge
 // train pass the checks that the branch demands.
 func StrategyFor(was string, f model.RepositoryFacts, app bool) string {
+	if refused := func(d model.Demand) bool { return binds(d, was, app) }; was != "" && !slices.ContainsFunc(f.Demands.List, refused) {
+		return was
+	}
 	own := usual(f.Methods)
-	for _, s := range []string{was, own, model.StrategyRebase, model.StrategyAPI, model.StrategyQueue} {
-		if s != "" && !slices.ContainsFunc(f.Demands.List, func(d model.Demand) bool {
+	for _, s := range []string{own, model.StrategyRebase, model.StrategyAPI, model.StrategyQueue} {
+		if !slices.ContainsFunc(f.Demands.List, func(d model.Demand) bool {
 			return rulesOut(d, s, app) && !(app && d.Kind == model.DemandChecks)
 		}) {
 			return s
@@ -48,11 +51,18 @@ func rulesOut(d model.Demand, strategy string, another bool) bool {
 	return known && !free && r.refuses(strategy)
 }
 
+// binds reports whether a demand surely rules a strategy out. An App may be one of those that a rule lets through, and has the
+// merge train pass the checks that the branch demands.
+func binds(d model.Demand, strategy string, app bool) bool {
+	passes := d.Kind == model.DemandChecks || d.Bypass || d.Kind == model.DemandPushers && len(d.Names) > 0
+	return rulesOut(d, strategy, app) && !(app && passes)
+}
+
 // Refused tells why the rules of the default branch rule out a strategy for the workflow's own token, or an App's, and what
 // helps; "" twice: they do not.
 func Refused(strategy string, f model.RepositoryFacts, app bool) (why, fix string) {
 	for _, d := range f.Demands.List {
-		if rulesOut(d, strategy, app) && !(app && d.Kind == model.DemandChecks) {
+		if binds(d, strategy, app) {
 			return fmt.Sprintf("%s %s (%s)", f.DefaultBranch, refusals[d.Kind].says, sourceOf(d)), refusals[d.Kind].fix
 		}
 	}
@@ -65,8 +75,11 @@ func unlike(e *exam) []Finding {
 	var out []Finding
 	for _, s := range e.Settings.Strategies {
 		if !customary(methods, s.Name) {
-			out = append(out, warn(fmt.Sprintf("set it to %s, or allow %s merging in the repository: Settings, General, Pull Requests", quote(usual(methods)), methodOf[s.Name]),
-				"merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path))
+			fix := fmt.Sprintf("allow %s merging in the repository: Settings, General, Pull Requests", methodOf[s.Name])
+			if other := StrategyFor("", e.Hub.Facts, e.ownToken()); other != s.Name {
+				fix = fmt.Sprintf("set it to %s, or %s", quote(other), fix)
+			}
+			out = append(out, warn(fix, "merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path))
 		}
 		if s.Name == model.StrategyAPI {
 			out = append(out, e.method(s, methods)...)
@@ -87,7 +100,7 @@ func (e *exam) method(s Strategy, methods []string) []Finding {
 	}
 	for _, d := range demands {
 		if len(methods) > 0 && len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {
-			return []Finding{problem("allow only these in the repository: Settings, General, Pull Requests",
+			return []Finding{problem("allow only "+list(d.Methods)+" merging in the repository: Settings, General, Pull Requests",
 				"merging: %s of %s allows only %s, but the settings of %s also allow %s, which %s = %s uses", d.Source, main, list(d.Methods), e.Repository, methods[at], s.Place, quote(s.Name))}
 		}
 	}

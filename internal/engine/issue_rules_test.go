@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -375,6 +377,30 @@ func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
 	}
 }
 
+// TestADesignThatLandsAfterTheAgentsJobWaits: the run that merged it did its work.
+func TestADesignThatLandsAfterTheAgentsJobWaits(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"commands", "apply"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t, "", "[merge]\ntests = \"none\"")
+			require.Equal(t, model.ResultDone, w.handle(w.label("alice", design)).Result)
+			w.number = 3
+			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+			w.talk("carol", "/mergexo merge")
+			ev, dir := w.delivery("issue_comment"), ""
+			if name == "apply" {
+				dir = filepath.Join(t.TempDir(), "handoff")
+				require.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
+			}
+			rep := w.phase(thread.ApplyPhase, ev, dir)
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, "merged", w.badge())
+			assert.Equal(t, 3, rep.Number)
+		})
+	}
+}
+
 func TestADesignChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
@@ -600,6 +626,12 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 			assert.NotContains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
 			assert.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
 			assert.Equal(t, calls, w.calls())
+			if c.label == smallJob {
+				w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+				rep = w.handle(w.say("carol", "/mergexo retry"))
+				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Equal(t, calls+1, w.calls(), "the edit was accepted by the command before")
+			}
 		})
 	}
 }

@@ -101,7 +101,7 @@ func ConflictText(page string, m model.ConflictMarker, culprits []Culprit) strin
 	if len(m.Paths) > 0 {
 		fmt.Fprintf(&b, "\nTo resolve it, merge %s into this branch, or ask the agent to do so in a comment.", base)
 	} else {
-		fmt.Fprintf(&b, "\nWait until one of them is merged. Then merge %s into this branch, or ask the agent to do so in a comment.", base)
+		fmt.Fprintf(&b, "\nYou need not do anything yet. Once one of them is merged, merge %s into this branch, or ask the agent to do so in a comment.", base)
 	}
 	b.WriteString(" MergeXO keeps this comment up to date, and deletes it once all conflicts are gone.")
 	return b.String()

@@ -65,7 +65,7 @@ func onward(p model.Pull, m model.BlockMarker) string {
 	}
 	if m.Reason == model.ReasonAgent {
 		return "\nReply here or in a review, and the agent continues. Feedback stays pending until then.\n\n" +
-			"Only replies from people with write access count, or from `[repo] allowed_users` if that is set. " +
+			"Only replies from people with write access count or, if `[repo] allowed_users` names somebody, only theirs. " +
 			"An operator can also comment `/mergexo unblock` to ask the agent again without an answer."
 	}
 	text := "\nMergeXO waits for an operator; feedback stays pending. " +

@@ -148,11 +148,11 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 		}
 	}
 	if s.Act == flow.LookUp {
-		retried := p.State.Retried // by the command at hand, too, which has no reply yet
+		retried, accepted := p.State.Retried, p.State.EditAccepted // by the command at hand, too, which has no reply yet
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
-		if retried && !p.State.Retried {
+		if retried && (!p.State.Retried || p.State.EditAccepted && !accepted) {
 			p.State.Retry()
 		}
 		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)

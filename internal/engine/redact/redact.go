@@ -84,11 +84,14 @@ func passed(t *thread.Thread) iter.Seq2[string, string] {
 	}
 }
 
-// private are the keys that an agent was given by name: it may say them. So are its model's and our own, which it should not know.
-func private(t *thread.Thread) []string {
+// private are the keys that an agent was given by name, if they count: it may say them. So are its model's and our own, which it
+// should not know.
+func private(t *thread.Thread, counts func(string) bool) []string {
 	values := slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings)))
 	for _, secret := range passed(t) {
-		values = append(values, secret)
+		if counts(strings.TrimSpace(secret)) {
+			values = append(values, secret)
+		}
 	}
 	var all []string
 	for _, v := range values {
@@ -130,7 +133,16 @@ const leftOut = "[a line with what looks like a secret was left out]"
 // Text takes out of a text what nobody may read in a comment: values that the agent was given, and what looks like a
 // secret. GitHub masks its logs, not its comments. What is left is printable.
 func Text(ctx context.Context, t *thread.Thread, text string) string {
-	text = Known(t, markdown.Printable(text))
+	return scanned(ctx, t, Known(t, markdown.Printable(text)))
+}
+
+// Message is Text for the message of a commit. It stays for good, so the values that an agent was given count as they do in files:
+// DB_PASSWORD may be a plain word.
+func Message(ctx context.Context, t *thread.Thread, text string) string {
+	return scanned(ctx, t, without(private(t, leak.Plausible), markdown.Printable(text)))
+}
+
+func scanned(ctx context.Context, t *thread.Thread, text string) string {
 	scanner, err := Scanner(t)
 	var found []leak.Finding
 	if err == nil {
@@ -155,7 +167,11 @@ func Text(ctx context.Context, t *thread.Thread, text string) string {
 
 // Known takes out of a printable text only the values that are known: our own, the model's, and what the agent was given.
 func Known(t *thread.Thread, text string) string {
-	for _, v := range private(t) {
+	return without(private(t, func(string) bool { return true }), text)
+}
+
+func without(values []string, text string) string {
+	for _, v := range values {
 		if v = markdown.Printable(v); len(v) >= shortest {
 			text = strings.ReplaceAll(text, v, "***")
 		}

@@ -193,3 +193,14 @@ func TestAValueThatTheAgentWasGivenIsHeldBackIfItCanBeASecret(t *testing.T) {
 		assert.Empty(t, held(with("DB_PASS", value), text, true, false), "it was there before")
 	}
 }
+
+// TestAPlainWordStaysInTheMessageOfACommit: history keeps it, and files may hold it as well.
+func TestAPlainWordStaysInTheMessageOfACommit(t *testing.T) {
+	given := map[string]string{"DB_PASSWORD": "postgres", "DB_PASS": "Kq7-vT2x9"}
+	on := keys()
+	on.Lookup = func(name string) (string, bool) { return given[name], given[name] != "" }
+	on.Settings.Agent.PassEnv = []string{"DB_PASSWORD", "DB_PASS"}
+	const said = "Move to postgres 16, with Kq7-vT2x9"
+	assert.Equal(t, "Move to postgres 16, with ***", redact.Message(context.Background(), on, said))
+	assert.Equal(t, "Move to *** 16, with ***", redact.Text(context.Background(), on, said))
+}

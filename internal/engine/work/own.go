@@ -29,9 +29,8 @@ func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted,
 
 // recommit is Own in a view of the checkout; it tells people nothing.
 func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) (done commits.Recommitted, taken []string, err error) {
-	words := redact.Words(ctx, w.Thread)
 	done, err = commits.Recommit(ctx, c, base, head, fetch.Tips(c), func(message string) string {
-		if shown := words(message); shown != markdown.Printable(message) {
+		if shown := redact.Message(context.WithoutCancel(ctx), w.Thread, message); shown != markdown.Printable(message) {
 			message, taken = shown, append(taken, "secrets")
 		}
 		text, out := flow.Message(message, closedBy(w))

@@ -60,7 +60,7 @@ type ErrLockUnreadable struct {
 }
 
 func (e *ErrLockUnreadable) Error() string {
-	return fmt.Sprintf("%s is not a lock of MergeXO at %s (%v): delete it with git push origin :%s", e.Ref, e.SHA, e.Err, e.Ref)
+	return fmt.Sprintf("%s at %s is not a lock of MergeXO's (%v): delete it with git push origin :%s", e.Ref, e.SHA, e.Err, e.Ref)
 }
 
 func (e *ErrLockUnreadable) Unwrap() error { return e.Err }
