@@ -191,7 +191,7 @@ func TestWhatARealProgramCanFailAt(t *testing.T) {
 			blocked string
 			says    string
 		}{
-			"refusal":     {modelstub.Refuse(), model.ResultBlocked, "agent_refused", "refusal"},
+			"refusal":     {modelstub.Refuse(), model.ResultBlocked, "agent_refused", "its model refused"},
 			"model error": {r.Broken(), model.ResultFailed, "", "attempt 1 of 3"},
 		} {
 			t.Run(name, func(t *testing.T) {
