@@ -17,7 +17,7 @@ import (
 
 // moveBase and moveHead are the effects of a landing.
 func (l *localMerger) moveBase() effect.Effect {
-	as := model.Effect{Kind: "merge", Target: l.order.Base, Token: journal.Token("merge_local", l.order.Base, l.div.BaseSHA, l.div.HeadSHA, l.way.Strategy)}
+	as := model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token("merge_local", l.order.Base)}
 	if l.order.Checkout.Local {
 		return effect.LandHere{Branch: l.order.Base, From: l.div.BaseSHA, To: l.made.Tip, As: as}
 	}
@@ -29,11 +29,16 @@ func (l *localMerger) moveBase() effect.Effect {
 }
 
 func (l *localMerger) moveHead() effect.Effect {
-	token := journal.Token("head_local", l.order.Branch, l.div.HeadSHA, l.made.Tip)
+	token := l.token("head_local", l.order.Branch)
 	if l.order.Checkout.Local {
 		return effect.MoveHere{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
 	}
 	return effect.Rewrite{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
+}
+
+// token names the move of a branch by what is merged into what: the commits that land are others when they are built again.
+func (l *localMerger) token(move, branch string) string {
+	return journal.Token(move, branch, l.div.BaseSHA, l.div.HeadSHA, l.way.Strategy)
 }
 
 // moves are the effects in their order. In a checkout the base goes first, since it may be in use, and that changes nothing. On
