@@ -50,6 +50,8 @@ type Options struct {
 	Redact func(string) string `json:"-"`
 	// Events gets our own events, one per line; nil: discarded.
 	Events *slog.Logger
+	// Files convert what an agent without a program reads and writes.
+	Files Files `json:"-"`
 	// Grace is the time between SIGTERM and SIGKILL; 0: 5 seconds.
 	Grace time.Duration
 	// Clock measures Timeout and Grace; nil: the system's clock.
@@ -211,12 +213,9 @@ func refused(name string) string {
 // secret reports whether a variable passes credentials or inputs from GitHub or our own Action.
 func secret(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, prefix := range []string{"INPUT_", "MERGEXO_", "ACTIONS_RUNTIME_", "ACTIONS_ID_TOKEN_"} {
-		if strings.HasPrefix(upper, prefix) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"}, upper)
+	begins := func(prefix string) bool { return strings.HasPrefix(upper, prefix) }
+	return slices.ContainsFunc([]string{"INPUT_", "MERGEXO_", "ACTIONS_RUNTIME_", "ACTIONS_ID_TOKEN_"}, begins) ||
+		slices.Contains([]string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"}, upper)
 }
 
 // didYouMean is `, did you mean "x"?` for the closest known name, or nothing if none is close.

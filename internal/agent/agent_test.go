@@ -195,14 +195,44 @@ func TestRequestHasListsAndAVersion(t *testing.T) {
 	assert.Contains(t, string(text), "<b> & so on")
 }
 
+// The prompt is as clean, by package turn.
+func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\ncat > " + temp + "/request\necho '{}'\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755))
+	const prose, title, code = "Do A.<!-- Do B. --> [c](https://u \"Do D.\")\u200b\u202e", "A\u200b <!-- b -->\u2028c", "+a\u202eb\u200b <!-- c -->"
+	request := model.Request{
+		Kind: "feedback", Prompt: "p", Session: "s\u200b", Issue: &model.RequestIssue{Number: 1 << 60, Title: title, Body: prose},
+		PullRequest: &model.RequestPull{Title: title, Body: prose, Head: "h\u200b", Base: "b"},
+		Feedback: []model.Feedback{{ID: 1<<62 + 1, Author: "al\u200bice", Body: prose, Path: "a\u200b.txt", DiffHunk: code,
+			Lines: model.Lines{Line: 8, Side: "RIGHT", StartLine: 5, StartSide: "LEFT"}}},
+		ChangedFiles: []string{"a\u200b.txt"}, CI: []model.CIFailure{{Name: code, Log: "\x1b[31mred\x1b[0m\u202e"}}, History: []model.HistoryEntry{{Summary: prose}},
+		GitResults: []model.GitResult{{Detail: code, Paths: []string{"a\u200b.txt"}}}, Design: &model.Document{Path: "a\u200b.txt", Text: prose},
+	}
+	_, err := ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request)
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(temp, "request"))
+	require.NoError(t, err)
+	const seen, named, shown = "Do A. [c](https://u)", "A <!-- b --> c", "+a[U+202E]b[U+200B] <!-- c -->"
+	want := request
+	want.Version, want.Rules, want.Issue = 1, []string{}, &model.RequestIssue{Number: 1 << 60, Title: named, Body: seen}
+	want.PullRequest = &model.RequestPull{Title: named, Body: seen, Head: "h\u200b", Base: "b"}
+	want.Feedback[0].Author, want.Feedback[0].Body, want.Feedback[0].DiffHunk = "al[U+200B]ice", seen, shown
+	want.CI, want.History = []model.CIFailure{{Name: shown, Log: "red[U+202E]"}}, []model.HistoryEntry{{Summary: seen}}
+	want.GitResults[0].Detail, want.Design = shown, &model.Document{Path: "a\u200b.txt", Text: seen}
+	wanted, err := json.Marshal(want)
+	require.NoError(t, err)
+	assert.JSONEq(t, string(wanted), string(text))
+	assert.Contains(t, string(text), `"id":4611686018427387905,`)
+}
+
 func TestASecretIsGoneBeforeAnErrorCutsIt(t *testing.T) {
 	for script, says := range map[string]string{
-		`printf 'open"sesame' >&2; exit 1`:                       "exit code 1; it said last: ***",
-		`printf '%0292dopen"sesame' 0 >&2; exit 1`:               "0***",
-		`printf '{"a" %070dopen"sesame' 0`:                       "0***\"",
-		`printf '{} %076dopen"sesame' 0`:                         "0***\"",
-		`printf '{"git_ops": [{"op": "%036dopen\\"sesame"}]}' 0`: "0***\"",
-		`printf 'open"sesame\n%065527d\nend' 0 >&2; exit 1`:      "it said last: end",
+		`printf 'open"sesame' >&2; exit 1`:                  "exit code 1; it said last: ***",
+		`printf '%0292dopen"sesame' 0 >&2; exit 1`:          "0***",
+		`printf '{"a" %070dopen"sesame' 0`:                  "0***\"",
+		`printf '{} %076dopen"sesame' 0`:                    "0***\"",
+		`printf 'open"sesame\n%065527d\nend' 0 >&2; exit 1`: "it said last: end",
 	} {
 		opt := agent.Options{Adapter: "command", Command: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 		opt.Redact = func(said string) string { return strings.ReplaceAll(said, `open"sesame`, "***") }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // beginPull answers a request for a new pull request without a model: it applies diff blocks, or turns the issue into a
 // design document, so that every flow can be tried offline.
-func beginPull(dir string, req model.Request) (model.Outcome, error) {
+func beginPull(ctx context.Context, files Files, dir string, req model.Request) (model.Outcome, error) {
 	texts, why := shownOf(req)
 	switch {
 	case why != "":
@@ -32,7 +33,7 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 		return model.Outcome{}, broken(fmt.Errorf("open checkout: %w", err))
 	}
 	defer root.Close()
-	t, why, err := applied(root, req, texts)
+	t, why, err := applied(ctx, files, root, req, texts)
 	if err != nil {
 		return model.Outcome{}, broken(err)
 	}
@@ -65,8 +66,8 @@ func pullOf(req model.Request, paths []string, how map[string]string) model.Outc
 	return out
 }
 
-// shown is the text that people see.
-type shown struct{ name, text string }
+// shown is a text as it was written, and as people see it.
+type shown struct{ name, raw, text string }
 
 // maxShown bounds the bytes of a text that are rendered: rendering takes more than linear time.
 const maxShown = 100_000
@@ -74,29 +75,29 @@ const maxShown = 100_000
 // shownOf are the texts of a request, in order: the design document, the issue, and what was said about it.
 func shownOf(req model.Request) (texts []shown, why string) {
 	if req.Design != nil {
-		texts = append(texts, shown{"the design document", req.Design.Text})
+		texts = append(texts, shown{name: "the design document", raw: req.Design.Text})
 	}
 	if req.Issue != nil {
-		texts = append(texts, shown{"the issue", req.Issue.Body})
+		texts = append(texts, shown{name: "the issue", raw: req.Issue.Body})
 	}
 	for _, f := range req.Feedback {
-		texts = append(texts, shown{fmt.Sprintf("comment %d", f.ID), f.Body})
+		texts = append(texts, shown{name: fmt.Sprintf("comment %d", f.ID), raw: f.Body})
 	}
 	for i, one := range texts {
-		if len(one.text) > maxShown {
-			return nil, fmt.Sprintf("%s has %d bytes, and this agent reads at most %d", one.name, len(one.text), maxShown)
+		if len(one.raw) > maxShown {
+			return nil, fmt.Sprintf("%s has %d bytes, and this agent reads at most %d", one.name, len(one.raw), maxShown)
 		}
-		texts[i].text = strings.TrimSpace(markdown.Shown(strings.ReplaceAll(one.text, "\r\n", "\n")))
+		texts[i].text = strings.TrimSpace(markdown.Shown(one.raw))
 	}
 	return texts, ""
 }
 
 // applied applies all diff blocks to the checkout without writing anything; why tells a person why they do not apply. The diffs
 // of a design document replace those of its issue, and after an earlier attempt the comments may replace those of the issue.
-func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why string, err error) {
+func applied(ctx context.Context, files Files, root *os.Root, req model.Request, texts []shown) (t *tree, why string, err error) {
 	var first, comments []diff
 	for _, one := range texts {
-		switch found := diffsOf(one.name, one.text); {
+		switch found := diffsOf(one.name, one.raw); {
 		case strings.HasPrefix(one.name, "comment "):
 			comments = append(comments, found...)
 		case len(first) == 0:
@@ -111,7 +112,7 @@ func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why stri
 		tries = append(tries, comments)
 	}
 	for _, diffs := range tries {
-		t, now, err := applyDiffs(root, diffs)
+		t, now, err := applyDiffs(ctx, files, root, diffs)
 		if err != nil || now == "" {
 			return t, "", err
 		}
@@ -122,15 +123,15 @@ func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why stri
 	return nil, why, nil
 }
 
-func applyDiffs(root *os.Root, diffs []diff) (*tree, string, error) {
-	t := newTree(root)
+func applyDiffs(ctx context.Context, files Files, root *os.Root, diffs []diff) (*tree, string, error) {
+	t := newTree(root, files)
 	for _, d := range diffs {
 		files, why := d.read()
 		if why != "" {
 			return nil, d.where + " cannot be applied: " + why, nil
 		}
 		for _, f := range files {
-			why, err := t.apply(f)
+			why, err := t.apply(ctx, f)
 			if err != nil {
 				return nil, "", err
 			}
@@ -165,9 +166,9 @@ func design(req model.Request, texts []shown) model.Outcome {
 		}
 		out.DesignDoc += "\n" + one.text + "\n"
 		if out.Summary == "" {
-			out.Summary = paragraph(one.text)
+			out.Summary = cmp.Or(markdown.Paragraph(one.text), one.text)
 		}
-		for _, d := range diffsOf(one.name, one.text) {
+		for _, d := range diffsOf(one.name, one.raw) {
 			files, _ := d.read()
 			for _, f := range files {
 				if name := pathOf(f); !slices.Contains(out.TouchPaths, name) {
@@ -180,22 +181,4 @@ func design(req model.Request, texts []shown) model.Outcome {
 		return model.Outcome{BlockedReason: "this agent turns the text of an issue into a design document; this issue has no text"}
 	}
 	return out
-}
-
-// paragraph returns the first paragraph that is neither a heading nor code; without one, the text.
-func paragraph(text string) string {
-	inside := false
-	for part := range strings.SplitSeq(text, "\n\n") {
-		part = strings.TrimSpace(part)
-		was := inside
-		for line := range strings.SplitSeq(part, "\n") {
-			if _, n, _, _ := fence(line); n > 0 {
-				inside = !inside
-			}
-		}
-		if part != "" && part[0] != '#' && !was && !inside && !strings.Contains(part, "```") && !strings.Contains(part, "~~~") {
-			return part
-		}
-	}
-	return strings.TrimSpace(text)
 }

@@ -49,7 +49,7 @@ func issue(kind, body string) model.Request {
 
 func built(t *testing.T, dir string, req model.Request) model.Outcome {
 	t.Helper()
-	out, err := ask(t, agent.Options{Adapter: "suggestion"}, dir, req)
+	out, err := ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req)
 	require.NoError(t, err)
 	return out
 }
@@ -83,6 +83,12 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 		"two in one, and one after the other": {diffBlock(append(louder[:7:7], "--- a/old/x.txt", "+++ b/old/x.txt", "@@ -1 +1 @@", "-x", "+y")...) + "\nthen\n\n" +
 			diffBlock("--- a/old/x.txt", "+++ b/old/x.txt", "@@ -1 +1,2 @@", " y", "+z"),
 			map[string]string{"greet.txt": "dear all\nHELLO\n\nbye\n", "old/x.txt": "y\nz\n"}, "- `greet.txt`\n- `old/x.txt`"},
+		"a name that git quotes": {diffBlock("--- /dev/null", `+++ "b/\303\244\t\"b\".txt"`, "@@ -0,0 +1 @@", "+a") + "\n" + diffBlock(`--- "a/\303\244\t\"b\".txt"`, `+++ "b/\303\244\t\"b\".txt"`, "@@ -1 +1 @@", "-a", "+b"),
+			map[string]string{"ä\t\"b\".txt": "b\n"}, "- `ä\\t\\\"b\\\".txt`, new"},
+		"a name that git quotes, of git's": {diffBlock(`diff --git "a/\303\244.txt" "b/\303\244.txt"`, "new file mode 100644", "--- /dev/null", `+++ "b/\303\244.txt"`, "@@ -0,0 +1 @@", "+a"),
+			map[string]string{"ä.txt": "a\n"}, "- `ä.txt`, new"},
+		"one of two names that git quotes": {diffBlock("diff --git a/old/x.txt \"b/\\303\\244.txt\"", "similarity index 100%", "rename from old/x.txt", `rename to "\303\244.txt"`),
+			map[string]string{"old/x.txt": "-", "ä.txt": "x\n"}, "- `old/x.txt`, removed\n- `ä.txt`, new"},
 		"a line that looks like a header": {diffBlock("--- a/old/x.txt", "+++ b/old/x.txt", "@@ -1 +1,2 @@", "--x", "+++ y", "+-- "), nil, ""},
 	} {
 		dir := checkoutOf(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
@@ -133,6 +139,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                                 "this agent applies the diff blocks of an issue; there are none here",
 		"<!--\n" + in("old/x.txt") + "-->": "this agent applies the diff blocks of an issue; there are none here",
+		"<!-- a -->" + in("old/x.txt"):     "this agent applies the diff blocks of an issue; there are none here",
 		"> " + strings.ReplaceAll(in("old/x.txt"), "\n", "\n> "): "this agent applies the diff blocks of an issue; there are none here",
 		diffBlock("hello"):         "diff block 1 of the issue cannot be applied: there is no diff in it",
 		"```diff\n--- a/greet.txt": "diff block 1 of the issue cannot be applied: it has no end",
@@ -230,7 +237,7 @@ func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	assert.Contains(t, built(t, dir, issue(model.AskDesign, " <!-- x -->")).BlockedReason, "this issue has no text")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a, err := agent.New(agent.Options{Adapter: "suggestion"})
+	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
 	require.NoError(t, err)
 	_, err = a.Run(ctx, dir, req)
 	assert.Equal(t, agent.Canceled, failure(t, err).Kind)

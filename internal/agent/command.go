@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -49,20 +50,61 @@ func (a command) Run(ctx context.Context, dir string, req model.Request) (out mo
 	return Decode(stdout, req)
 }
 
-// encode writes the request with empty lists as [], so that programs need not handle null.
+// encode writes the request with empty lists as [], so that programs need not handle null, and with texts as people see them.
 func encode(req model.Request) ([]byte, error) {
 	if req.Version == 0 {
 		req.Version = 1
 	}
 	req.Feedback, req.ChangedFiles, req.CI = full(req.Feedback), full(req.ChangedFiles), full(req.CI)
 	req.History, req.Rules = full(req.History), full(req.Rules)
+	var fields map[string]any
+	raw, err := json.Marshal(req)
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		err = dec.Decode(&fields)
+	}
 	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(req); err != nil {
+	if err == nil {
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(asSeen("", fields))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("encode agent request: %w", err)
 	}
 	return out.Bytes(), nil
+}
+
+// cleaning is how a field of a request is cleaned that is neither code nor a name.
+var cleaning = map[string]func(string) string{
+	"title": markdown.Title, "body": markdown.Words, "summary": markdown.Words, "text": markdown.Words,
+	"log": func(text string) string { return markdown.Visible(markdown.Uncolored(text)) },
+	// What a program hands on as it is, and what is clean.
+	"path": exact, "paths": exact, "changed_files": exact, "base": exact, "head": exact, "session": exact, "rules": exact, "prompt": exact,
+}
+
+func exact(text string) string { return text }
+
+// asSeen cleans a part of a request as its prompt is: no hidden markup and no invisible characters in prose, and their numbers
+// in all else.
+func asSeen(field string, part any) any {
+	switch part := part.(type) {
+	case map[string]any:
+		for name, value := range part {
+			part[name] = asSeen(name, value)
+		}
+	case []any:
+		for i, value := range part {
+			part[i] = asSeen(field, value)
+		}
+	case string:
+		if clean := cleaning[field]; clean != nil {
+			return clean(part)
+		}
+		return markdown.Visible(part)
+	}
+	return part
 }
 
 func full[T any](list []T) []T {
@@ -249,7 +291,7 @@ func (opt Options) failure(stopped, err error, state *os.ProcessState, stderr st
 	case errors.Is(stopped, errFlood):
 		failed.Kind, failed.Detail = Flood, fmt.Sprintf("it wrote more than %d bytes on stdout", opt.OutputLimit)
 	case errors.Is(stopped, errTimeout):
-		failed.Kind, failed.Detail = Timeout, "stopped after "+span(opt.Timeout)
+		failed.Kind, failed.Detail = Timeout, "stopped after "+clock.Text(opt.Timeout)
 	case stopped != nil:
 		failed.Kind, failed.Detail, failed.Err = Canceled, "stopped because the run was", stopped
 	default:

@@ -59,11 +59,6 @@ func Decode(stdout []byte, req model.Request) (model.Outcome, error) {
 	if err := strictjson.Decode(object, &outcome, rules(req)); err != nil {
 		return model.Outcome{}, wrong("%v", err)
 	}
-	for i, op := range outcome.GitOps {
-		if !slices.Contains(gitOps, op.Op) {
-			return model.Outcome{}, wrong("git_ops[%d].op: unknown operation \"%s\": known are %s", i, words{text: op.Op, most: 40}, strings.Join(gitOps, ", "))
-		}
-	}
 	if u := outcome.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.CostUSD < 0 {
 		return model.Outcome{}, wrong("usage: want no negative numbers")
 	}

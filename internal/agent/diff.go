@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // diff is one diff block with its position.
@@ -22,8 +25,8 @@ type diff struct {
 // diffsOf finds the diff blocks of a text.
 func diffsOf(where, text string) []diff {
 	var found []diff
-	for i, b := range blocks(text, "diff", "patch") {
-		found = append(found, diff{fmt.Sprintf("diff block %d of %s", i+1, where), strings.Join(append(b.lines, ""), "\n"), b.closed})
+	for i, b := range markdown.Blocks(text, "diff", "patch") {
+		found = append(found, diff{fmt.Sprintf("diff block %d of %s", i+1, where), strings.Join(append(b.Lines, ""), "\n"), b.Closed})
 	}
 	return found
 }
@@ -65,7 +68,7 @@ func (d diff) prefixed() bool {
 			return false
 		}
 		if i > 0 && strings.HasPrefix(line, "+++ ") && strings.HasPrefix(lines[i-1], "--- ") {
-			before, after := lines[i-1][4:], line[4:]
+			before, after := strings.TrimPrefix(lines[i-1][4:], `"`), strings.TrimPrefix(line[4:], `"`) // as git quotes a name
 			if !strings.HasPrefix(before, "a/") && !strings.HasPrefix(before, "/dev/null") || !strings.HasPrefix(after, "b/") && !strings.HasPrefix(after, "/dev/null") {
 				return false
 			}
@@ -123,7 +126,7 @@ func count(text string) int {
 }
 
 // apply applies one file's part of a diff to the tree; why tells a person why it cannot.
-func (t *tree) apply(f *gitdiff.File) (why string, err error) {
+func (t *tree) apply(ctx context.Context, f *gitdiff.File) (why string, err error) {
 	from, to := f.OldName, f.NewName
 	switch {
 	case f.IsNew:
@@ -131,9 +134,9 @@ func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 	case f.IsDelete:
 		to = from
 	}
-	old, why, err := t.at(from)
+	old, why, err := t.at(ctx, from)
 	if why == "" && err == nil && to != from {
-		_, why, err = t.at(to)
+		_, why, err = t.at(ctx, to)
 	}
 	if err != nil || why != "" {
 		return why, err
@@ -157,6 +160,12 @@ func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 	default:
 		why = t.rewrite(f, from, to, old.text, mode)
 	}
+	if now := t.files[to]; why == "" && now.there {
+		var ok bool
+		if now.file, ok, err = t.git.CheckedOut(ctx, to, now.text); err != nil || !ok {
+			return unconvertible, err
+		}
+	}
 	if why != "" && present(t, f, from, to) {
 		why = ""
 	}
@@ -165,6 +174,11 @@ func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 
 // rewrite replaces a text with what a diff makes of it.
 func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string) {
+	for _, hunk := range f.TextFragments {
+		if why := unfit(string(text), fmt.Sprint(hunk.Lines)); why != "" {
+			return why
+		}
+	}
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(text), f); err != nil {
 		var at *gitdiff.ApplyError

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -149,16 +148,4 @@ func excerpt(text string, n int) string {
 	}
 	quoted := strconv.Quote(text)
 	return quoted[1:len(quoted)-1] + more
-}
-
-// span prints a duration as settings write it: 30m, 1h30m, 50ms.
-func span(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -1,25 +1,49 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const byteOrderMark = "\uFEFF"
 
-// file is a text file of the checkout as lines with their ends.
+// Files convert files between the checkout and what git stores, which is what people see on GitHub. Line ends may stay. False
+// is for what cannot be converted.
+type Files interface {
+	Stored(ctx context.Context, path string, text []byte) ([]byte, bool, error)
+	CheckedOut(ctx context.Context, path string, stored []byte) ([]byte, bool, error)
+}
+
+const unconvertible = "git cannot convert it as .gitattributes asks for"
+
+// unfit says why lines cannot be put into a text as git stores it; "" if they can.
+func unfit(stored, lines string) string {
+	switch {
+	case strings.Contains(stored, "\x00"):
+		return "git stores it as a binary file"
+	case !utf8.ValidString(stored) && strings.ContainsFunc(lines, func(r rune) bool { return r > unicode.MaxASCII }):
+		return "git stores it in an encoding other than UTF-8, so only ASCII can be put into it"
+	}
+	return ""
+}
+
+// file is a text file of the checkout as git stores it: as lines with their ends.
 type file struct {
 	dir, path string
+	mark      string // its byte order mark, or ""
 	lines     []string
 }
 
 // openFile reads a file of the checkout. why says, for a person, that it is nothing to be changed: it is missing, not a
 // regular file, outside of the checkout or behind a symbolic link.
-func openFile(dir, path string) (f *file, why string, err error) {
+func openFile(ctx context.Context, files Files, dir, path string) (f *file, why string, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, "", fmt.Errorf("open checkout: %w", err)
@@ -38,7 +62,12 @@ func openFile(dir, path string) (f *file, why string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("read file: %w", err)
 	}
-	return &file{dir: dir, path: path, lines: split(string(text))}, "", nil
+	text, ok, err := files.Stored(ctx, path, text)
+	if err != nil || !ok {
+		return nil, unconvertible, err
+	}
+	rest := strings.TrimPrefix(string(text), byteOrderMark)
+	return &file{dir: dir, path: path, mark: string(text[:len(text)-len(rest)]), lines: split(rest)}, "", nil
 }
 
 // Why a path is nothing to be changed.
@@ -113,8 +142,8 @@ func (f *file) replace(first, last int, lines []string) (changed bool) {
 		}
 		fresh[i] = line + ending
 	}
-	if first == 1 && len(fresh) > 0 && strings.HasPrefix(old[0], byteOrderMark) && !strings.HasPrefix(fresh[0], byteOrderMark) {
-		fresh[0] = byteOrderMark + fresh[0]
+	if first == 1 && len(fresh) > 0 {
+		fresh[0] = strings.TrimPrefix(fresh[0], f.mark)
 	}
 	changed = strings.Join(old, "") != strings.Join(fresh, "")
 	f.lines = append(append(append([]string{}, f.lines[:first-1]...), fresh...), f.lines[last:]...)
@@ -131,20 +160,24 @@ func (f *file) usualEnd(first, last int) string {
 	return "\n"
 }
 
-// write writes the file in place, so that its mode stays.
-func (f *file) write() error {
+// write writes the file in place, so that its mode stays. why is as for openFile.
+func (f *file) write(ctx context.Context, files Files) (why string, err error) {
+	text, ok, err := files.CheckedOut(ctx, f.path, []byte(f.mark+strings.Join(f.lines, "")))
+	if err != nil || !ok {
+		return unconvertible, err
+	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return fmt.Errorf("open checkout: %w", err)
+		return "", fmt.Errorf("open checkout: %w", err)
 	}
 	defer root.Close()
 	out, err := root.OpenFile(f.path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
-		return fmt.Errorf("write file: %w", err)
+		return "", fmt.Errorf("write file: %w", err)
 	}
-	_, err = out.WriteString(strings.Join(f.lines, ""))
+	_, err = out.Write(text)
 	if err := errors.Join(err, out.Close()); err != nil {
-		return fmt.Errorf("write file: %w", err)
+		return "", fmt.Errorf("write file: %w", err)
 	}
-	return nil
+	return "", nil
 }

@@ -143,9 +143,9 @@ func (opt Options) call(as *account, spec isolate.Spec) (string, error) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // we may not kill sudo
 		go func() { <-ended; _ = reap(cmd.Process.Pid, opt.Clock) }()
 		if spec.Task != isolate.End {
-			return "", alive("%s takes longer than %s", spec.Task, span(limit))
+			return "", alive("%s takes longer than %s", spec.Task, clock.Text(limit))
 		}
-		return "", errors.New("it takes longer than " + span(limit))
+		return "", errors.New("it takes longer than " + clock.Text(limit))
 	}
 	if err == nil {
 		return out.String(), nil

@@ -76,7 +76,7 @@ func reap(head int, c clock.Clock) error {
 		}
 		select {
 		case <-end.Chan():
-			return alive("%d processes that it left behind do not end within %s", found, span(endLimit))
+			return alive("%d processes that it left behind do not end within %s", found, clock.Text(endLimit))
 		default:
 		}
 	}

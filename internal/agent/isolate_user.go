@@ -387,7 +387,7 @@ func (opt Options) vacate() error {
 			if err == nil {
 				err = errors.New("no other program may use that user")
 			}
-			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", left, span(endLimit), err))
+			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", left, clock.Text(endLimit), err))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 			case line == isolate.Kept:
 				return k, nil
 			case ok:
-				opt.Events.Warn("user_busy", "user", opt.tenant.name, "why", "another run on this machine uses it", "waits", span(UserWait))
+				opt.Events.Warn("user_busy", "user", opt.tenant.name, "why", "another run on this machine uses it", "waits", clock.Text(UserWait))
 			default:
 				return nil, opt.tenant.notKept(isolatorError(k.said.String(), k.sign, k.err))
 			}
@@ -68,7 +68,7 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 			return nil, &Error{Kind: Canceled, Exit: -1, Detail: "not started because the run was stopped", Err: context.Cause(ctx)}
 		case <-limit.Chan():
 			k.over()
-			return nil, busyUser{opt.tenant.wrong("another run on this machine has used it for %s: give each runner a user of its own", span(UserWait))}
+			return nil, busyUser{opt.tenant.wrong("another run on this machine has used it for %s: give each runner a user of its own", clock.Text(UserWait))}
 		}
 	}
 }

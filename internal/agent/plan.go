@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -30,9 +32,7 @@ func planned(req model.Request, texts []shown) model.Outcome {
 			}
 			out.RoadmapItems = append(out.RoadmapItems, item)
 		}
-		if out.Goal == "" && !listLine.MatchString(paragraph(one.text)) {
-			out.Goal = paragraph(one.text)
-		}
+		out.Goal = cmp.Or(out.Goal, markdown.Paragraph(one.text))
 	}
 	if len(out.RoadmapItems) == 0 {
 		return model.Outcome{BlockedReason: "this agent turns the list in an issue into a roadmap; this issue has no list"}

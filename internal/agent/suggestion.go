@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // suggestion is an agent without a model: it applies the suggestion blocks of review comments exactly at their lines, and
 // the diff blocks of issues.
-type suggestion struct{}
+type suggestion struct{ files Files }
 
-func newSuggestion(Options) (Agent, error) { return suggestion{}, nil }
+func newSuggestion(opt Options) (Agent, error) { return suggestion{opt.Files}, nil }
 
 const suggestionOnly = "this agent only applies the suggestion blocks of review comments"
 
@@ -29,7 +30,7 @@ type proposal struct {
 }
 
 // Run applies what it can and answers every review comment, also those it can do nothing about.
-func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+func (s suggestion) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Outcome{}, &Error{Kind: Canceled, Exit: -1, Detail: "stopped because the run was", Err: err}
 	}
@@ -37,7 +38,7 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 		return model.Outcome{}, &Error{Kind: Start, Exit: -1, Detail: "the adapter \"suggestion\" has no model and cannot review: set adapter under [review]"}
 	}
 	if begins(req) {
-		return beginPull(dir, req)
+		return beginPull(ctx, s.files, dir, req)
 	}
 	if req.Kind == model.AskRepair {
 		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the suggestions"}, nil
@@ -56,7 +57,7 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 			outcome.ReviewReplies = append(outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "There is no suggestion block here; " + suggestionOnly + "."})
 		}
 	}
-	if err := applyAll(dir, found); err != nil {
+	if err := applyAll(ctx, s.files, dir, found); err != nil {
 		return model.Outcome{}, &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	for _, p := range found {
@@ -69,21 +70,23 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 
 // propose reads a comment; nil when there is no suggestion block in it.
 func propose(f model.Feedback) *proposal {
-	blocks := suggestions(f.Body)
+	blocks := markdown.Blocks(f.Body, "suggestion")
 	if len(blocks) == 0 {
 		return nil
 	}
-	p := &proposal{feedback: f, first: f.StartLine, last: f.Line, lines: blocks[0].lines, further: len(blocks) - 1}
+	p := &proposal{feedback: f, first: f.StartLine, last: f.Line, lines: blocks[0].Lines, further: len(blocks) - 1}
 	if p.first == 0 {
 		p.first = p.last
 	}
 	switch {
-	case !blocks[0].closed:
+	case !blocks[0].Closed:
 		p.refused = "the suggestion block has no end"
-	case f.Side == "LEFT":
-		p.refused = "it is about lines that the pull request removes"
 	case f.Line <= 0:
 		p.refused = "the comment is outdated, or about the whole file"
+	case f.OfOld():
+		p.refused = "it is about " + f.Named() + ", and a suggestion replaces lines of the new version only"
+	case f.StartLine != 0 && f.StartSide == "":
+		p.refused = "GitHub did not show on which side of the diff it begins"
 	case p.first < 1 || p.first > p.last:
 		p.refused = fmt.Sprintf("lines %d to %d are no range", p.first, p.last)
 	}
@@ -91,7 +94,7 @@ func propose(f model.Feedback) *proposal {
 }
 
 // applyAll applies what can be applied, file by file.
-func applyAll(dir string, all []*proposal) error {
+func applyAll(ctx context.Context, files Files, dir string, all []*proposal) error {
 	byFile := map[string][]*proposal{}
 	var order []string
 	for _, p := range all {
@@ -104,7 +107,7 @@ func applyAll(dir string, all []*proposal) error {
 		byFile[p.feedback.Path] = append(byFile[p.feedback.Path], p)
 	}
 	for _, path := range order {
-		if err := applyFile(dir, path, byFile[path]); err != nil {
+		if err := applyFile(ctx, files, dir, path, byFile[path]); err != nil {
 			return fmt.Errorf("apply suggestions to %s: %w", excerpt(path, 200), err)
 		}
 	}
@@ -113,18 +116,20 @@ func applyAll(dir string, all []*proposal) error {
 
 // applyFile applies the suggestions for one file from the bottom up, so that the lines above stay where they are. Of
 // two that overlap the earlier comment wins, unless they say the same.
-func applyFile(dir, path string, list []*proposal) error {
-	file, why, err := openFile(dir, path)
+func applyFile(ctx context.Context, files Files, dir, path string, list []*proposal) error {
+	file, why, err := openFile(ctx, files, dir, path)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(list, func(a, b *proposal) int { return cmp.Compare(a.feedback.ID, b.feedback.ID) })
 	var chosen []*proposal
 	for _, p := range list {
+		if p.refused = why; why == "" {
+			p.refused = unfit(strings.Join(file.lines, ""), strings.Join(p.lines, ""))
+		}
 		clash := p.clash(chosen)
 		switch {
-		case why != "":
-			p.refused = why
+		case p.refused != "":
 		case p.last > len(file.lines):
 			p.refused = fmt.Sprintf("the file has only %d lines", len(file.lines))
 		case clash == nil:
@@ -145,7 +150,12 @@ func applyFile(dir, path string, list []*proposal) error {
 	if !changed {
 		return nil
 	}
-	return file.write()
+	if why, err = file.write(ctx, files); why != "" {
+		for _, p := range chosen {
+			p.refused, p.changed = why, false
+		}
+	}
+	return err
 }
 
 // clash is the chosen one that has a line in common with p.

@@ -15,6 +15,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// asStored are files that git stores as they are.
+type asStored struct{}
+
+func (asStored) Stored(_ context.Context, _ string, text []byte) ([]byte, bool, error) {
+	return text, true, nil
+}
+
+func (asStored) CheckedOut(_ context.Context, _ string, text []byte) ([]byte, bool, error) {
+	return text, true, nil
+}
+
 // suggest runs the built-in agent over review comments on a.txt, which holds text, and returns what a.txt holds then.
 func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.Outcome) {
 	t.Helper()
@@ -32,7 +43,7 @@ func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.O
 			list[i].ID = int64(i + 1)
 		}
 	}
-	a, err := agent.New(agent.Options{Adapter: "suggestion"})
+	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
 	require.NoError(t, err)
 	out, err := a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list})
 	require.NoError(t, err)
@@ -53,9 +64,9 @@ func replies(out model.Outcome) map[int64]string {
 }
 
 func at(first, last int, body string) model.Feedback {
-	f := model.Feedback{Line: last, Body: body, Side: "RIGHT", Author: "rita"}
+	f := model.Feedback{Lines: model.Lines{Line: last, Side: "RIGHT"}, Body: body, Author: "rita"}
 	if first != last {
-		f.StartLine = first
+		f.StartLine, f.StartSide = first, "RIGHT"
 	}
 	return f
 }
@@ -87,7 +98,10 @@ func TestSuggestionsAreAppliedExactlyAtTheirLines(t *testing.T) {
 		"tildes":             {"a\n", at(1, 1, "~~~ suggestion\n```\n~~~~"), "```\n"},
 		"indented fence":     {"a\n", at(1, 1, "  ```suggestion\n    x\n y\n  ```"), "  x\ny\n"},
 		"not UTF-8":          {"\xff\xfe\nb\n", at(2, 2, fenced("x")), "\xff\xfe\nx\n"},
+		"a line not UTF-8":   {"f\xfcr\nb\n", at(1, 1, fenced("for")), "for\nb\n"},
 		"byte order mark":    {"\uFEFFa\nb\n", at(1, 1, fenced("x")), "\uFEFFx\nb\n"},
+		"a second mark":      {"\uFEFFa\nb\n", at(1, 1, fenced("\uFEFFx")), "\uFEFFx\nb\n"},
+		"below the mark":     {"\uFEFFa\nb\n", at(1, 1, fenced()), "\uFEFFb\n"},
 		"carriage returns":   {"a\rb\nc\n", at(2, 2, fenced("x")), "a\rb\nx\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +127,8 @@ func TestWhatIsNoSuggestionChangesNothing(t *testing.T) {
 		"another word":    "```suggestions\nx\n```",
 		"closed by other": "```go\n~~~suggestion\nx\n~~~\n```",
 		"two backticks":   "``suggestion\nx\n``",
+		"hidden":          "<!--\n```suggestion\nx\n```\n-->\nplease",
+		"hidden before":   "<!-- y -->```suggestion\nx\n```",
 	} {
 		got, out := suggest(t, "a\n", at(1, 1, body))
 		assert.Equal(t, "a\n", got, name)
@@ -123,21 +139,23 @@ func TestWhatIsNoSuggestionChangesNothing(t *testing.T) {
 
 func TestSuggestionsThatCannotBeAppliedAreAnswered(t *testing.T) {
 	good := fenced("x")
-	left := at(1, 1, good)
-	left.Side = "LEFT"
+	left, across, back, unknown := at(1, 1, good), at(5, 8, good), at(3, 4, good), at(1, 2, good)
+	left.Side, across.StartSide, back.Side, unknown.StartSide = "LEFT", "LEFT", "LEFT", ""
 	path := func(p string) model.Feedback { f := at(1, 1, good); f.Path = p; return f }
 	for why, f := range map[string]model.Feedback{
-		"the suggestion block has no end":                  at(1, 1, "```suggestion\nx\n"),
-		"it is about lines that the pull request removes":  left,
-		"the comment is outdated, or about the whole file": at(0, 0, good),
-		"the file has only 1 lines":                        at(1, 2, good),
-		"lines 3 to 2 are no range":                        at(3, 2, good),
-		"the file no longer exists":                        path("gone.txt"),
-		"its path is not one of the repository":            path("../a.txt"),
-		"its path is not one of the repository ":           path("/etc/passwd"),
-		"its path is not one of the repository  ":          path(".git/config"),
-		"its path is not one of the repository   ":         path("x/../a.txt"),
-		"the file no longer exists ":                       path("a.txt/b"),
+		"the suggestion block has no end": at(1, 1, "```suggestion\nx\n"),
+		"it is about line 1 of the old version, and a suggestion replaces lines of the new version only":                              left,
+		"it is about line 5 of the old version to line 8 of the new version, and a suggestion replaces lines of the new version only": across,
+		"it is about line 3 of the new version to line 4 of the old version, and a suggestion replaces lines of the new version only": back,
+		"the comment is outdated, or about the whole file":                                                                            at(0, 0, good),
+		"the file has only 1 lines":                at(1, 2, good),
+		"lines 3 to 2 are no range":                at(3, 2, good),
+		"the file no longer exists":                path("gone.txt"),
+		"its path is not one of the repository":    path("../a.txt"),
+		"its path is not one of the repository ":   path("/etc/passwd"),
+		"its path is not one of the repository  ":  path(".git/config"),
+		"its path is not one of the repository   ": path("x/../a.txt"),
+		"the file no longer exists ":               path("a.txt/b"),
 	} {
 		got, out := suggest(t, "a\n", f)
 		assert.Equal(t, "a\n", got, why)
@@ -146,6 +164,29 @@ func TestSuggestionsThatCannotBeAppliedAreAnswered(t *testing.T) {
 		assert.False(t, out.ReviewReplies[0].Done, why)
 		assert.Equal(t, "1 could not be applied; the replies say why.", out.GeneralComment)
 	}
+}
+
+func TestWhatIsNotUTF8TakesASCIIOnly(t *testing.T) {
+	const other, binary = "git stores it in an encoding other than UTF-8, so only ASCII can be put into it", "git stores it as a binary file"
+	for text, why := range map[string]string{
+		"f\xfcr\nb\n":            other,
+		"\x82\xa0\nb\n":          other,
+		"a\x00\n\x00b\x00\n\x00": binary,
+		"\x00\nb\n":              binary,
+	} {
+		got, out := suggest(t, text, at(2, 2, fenced("zwölf")))
+		assert.Equal(t, text, got)
+		assert.Equal(t, map[int64]string{1: "Not applied: " + why + "."}, replies(out))
+
+		dir := checkoutOf(t, map[string]string{"a.txt": text})
+		before := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		diff := issue(model.AskSmallJob, diffBlock("--- a/a.txt", "+++ b/a.txt", "@@ -2 +2 @@", "-"+before[1], "+zwölf"))
+		assert.Contains(t, built(t, dir, diff).BlockedReason, why)
+		assert.Equal(t, map[string]string{"a.txt": text}, grown(t, dir))
+	}
+	dir := checkoutOf(t, map[string]string{"a.txt": "f\xfcr\nb\n"})
+	assert.Empty(t, built(t, dir, issue(model.AskSmallJob, diffBlock("--- a/a.txt", "+++ b/a.txt", "@@ -2 +2 @@", "-b", "+twelve"))).BlockedReason)
+	assert.Equal(t, map[string]string{"a.txt": "f\xfcr\ntwelve\n"}, grown(t, dir))
 }
 
 func TestSuggestionsStayInTheCheckout(t *testing.T) {
@@ -157,7 +198,7 @@ func TestSuggestionsStayInTheCheckout(t *testing.T) {
 	require.NoError(t, os.Symlink("real.txt", filepath.Join(dir, "in.txt")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "sub")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
-	a, err := agent.New(agent.Options{Adapter: "suggestion"})
+	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
 	require.NoError(t, err)
 	var list []model.Feedback
 	for i, path := range []string{"out.txt", "in.txt", "sub/secret.txt", "folder"} {
@@ -203,7 +244,7 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 }
 
 func TestSuggestionsCannotRepair(t *testing.T) {
-	a, err := agent.New(agent.Options{Adapter: "suggestion"})
+	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
 	require.NoError(t, err)
 	out, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "repair"})
 	require.NoError(t, err)

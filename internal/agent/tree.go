@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,22 +18,26 @@ const maxFile = 16 << 20
 // tree is the checkout with changes that are not written yet.
 type tree struct {
 	root  *os.Root
+	git   Files
 	files map[string]*leaf // those that were looked at
 	paths []string         // in the order in which that was done
 }
 
-// leaf is one file of a tree, or the place where there is none.
+// leaf is one file of a tree as git stores it, or the place where there is none.
 type leaf struct {
 	text, was   []byte
+	file        []byte // as the checkout has the text
 	mode        fs.FileMode
 	there, that bool // there is a file: now, and before
 	touched     bool
 }
 
-func newTree(root *os.Root) *tree { return &tree{root: root, files: map[string]*leaf{}} }
+func newTree(root *os.Root, git Files) *tree {
+	return &tree{root: root, git: git, files: map[string]*leaf{}}
+}
 
 // at gives what is at a path; why is as in look.
-func (t *tree) at(name string) (l *leaf, why string, err error) {
+func (t *tree) at(ctx context.Context, name string) (l *leaf, why string, err error) {
 	if l := t.files[name]; l != nil {
 		return l, "", nil
 	}
@@ -49,6 +54,11 @@ func (t *tree) at(name string) (l *leaf, why string, err error) {
 		if l.text, err = t.root.ReadFile(name); err != nil {
 			return nil, "", fmt.Errorf("read file: %w", err)
 		}
+		stored, ok, err := t.git.Stored(ctx, name, l.text)
+		if err != nil || !ok {
+			return nil, unconvertible, err
+		}
+		l.text = stored
 		l.was = l.text
 	}
 	t.files[name] = l
@@ -128,7 +138,7 @@ func (t *tree) writeOne(name, how string) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(l.text)
+	_, err = out.Write(l.file)
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,10 +63,7 @@ func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) er
 			Findings   []doctor.Finding `json:"findings"`
 		}{s.name, s.from(), p.exit, findings})
 	}
-	name := s.name
-	if name == "" {
-		name = "a repository without a name"
-	}
+	name := cmp.Or(s.name, "a repository without a name")
 	if _, err := fmt.Fprintf(p.Out, "%s, with the files of %s\n\n", name, s.from()); err != nil {
 		return err
 	}

@@ -131,3 +131,24 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	assert.Equal(t, quietCI, filesIn(t, dir)["ci/real.yml"])
 	assert.Contains(t, got.out, "Let "+ownCI+" run on the branches of the merge train, which needs the token of a GitHub App (it is a link to another file):")
 }
+
+// A required check that no workflow has comes from another service, and what that reports becomes an event.
+func TestInitMakesStatusesEventsForAnotherService(t *testing.T) {
+	for entry, events := range map[string]bool{"buildkite/widgets": true, "cla@cla-bot": true, "test": false, "test@github-actions": false, "test@": false} {
+		dir := newRepository(t)
+		put(t, dir, ownCI, quietCI)
+		put(t, dir, thread.SettingsPath, "[merge]\nrequired_checks = [\""+entry+"\"]\n")
+		put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+		got := programIn(t, dir, "n\ny\n", nil, "init")
+		require.Equal(t, 0, got.exit, got.errout)
+		assert.Equal(t, events, strings.Contains(filesIn(t, dir)[doctor.WorkflowPath], "  status:\n  check_run:\n    types: [completed]\n"), entry)
+	}
+
+	// Without settings, the rules of the branch tell.
+	h, dir := newField(t)
+	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
+		"restrictions": nil, "required_status_checks": map[string]any{"strict": false, "contexts": []string{"buildkite/widgets"}}})
+	got := h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, filesIn(t, dir)[doctor.WorkflowPath], "  status:\n")
+}

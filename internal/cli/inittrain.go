@@ -13,8 +13,10 @@ import (
 // usualBase is the default branch where nobody says another.
 const usualBase = "main"
 
-// train chooses whether pushes are events, which a merge train needs: it takes an App, or settings that want it.
+// train chooses whether pushes are events, which a merge train needs: it takes an App, or settings that want it. What other services
+// report is an event where a required check is theirs.
 func (ch *chooser) train(out *doctor.Choice, hub *hubSetup) {
+	out.Services = ch.was.Services || len(doctor.Elsewhere(localWorkflows(ch.root), ch.required(hub))) > 0
 	verify := ch.before.Merge.Verify
 	if out.Bases = ch.was.Bases; len(out.Bases) > 0 {
 		return
@@ -46,7 +48,7 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 		return nil, nil // it was asked once
 	}
 	files := localWorkflows(ch.root)
-	required := ch.requiredChecks(hub)
+	required := doctor.OfActions(ch.required(hub))
 	if !slices.ContainsFunc(files, func(f doctor.File) bool { return doctor.ReportsAny(f, required) }) {
 		required = nil // others report them, or nobody knows which of these does
 	}
@@ -77,14 +79,9 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 	return edits, byHand
 }
 
-// requiredChecks are the names of those that are known to be required.
-func (ch *chooser) requiredChecks(hub *hubSetup) []string {
-	var names []string
-	for _, name := range ch.before.Merge.RequiredChecks {
-		if bare, app, found := strings.Cut(name, "@"); !found || app == "github-actions" {
-			names = append(names, bare)
-		}
-	}
+// required are the checks that are known to be required, as the settings name them.
+func (ch *chooser) required(hub *hubSetup) []string {
+	names := slices.Clone(ch.before.Merge.RequiredChecks)
 	if hub != nil {
 		for _, d := range hub.facts.Demands.List {
 			if d.Kind == model.DemandChecks {

@@ -22,9 +22,9 @@ func (p *program) mergeCommand() *cli.Command {
 		Name: "merge", Usage: "merge a branch with tests, without GitHub",
 		Description: "Prepares the merge in a separate directory, runs the tests on exactly the commits that would land, and then moves both\n" +
 			"branches of the origin. The base moves only if nobody else has moved it. With --local, the branches of the checkout\n" +
-			"move instead, and the origin is not contacted. The strategy and the tests come from .github/mergexo.toml of the base\n" +
-			"branch; without that file, MergeXO detects the tests. Git reaches the origin as usual, but no child process gets the\n" +
-			"tokens in INPUT_TOKEN, GITHUB_TOKEN and GH_TOKEN.\n\n" +
+			"move instead, and the origin is not contacted. No branch is deleted. The strategy and the tests come from\n" +
+			".github/mergexo.toml of the base branch; without that file, MergeXO detects the tests. Git reaches the origin as\n" +
+			"usual, but no child process gets the tokens in INPUT_TOKEN, GITHUB_TOKEN and GH_TOKEN.\n\n" +
 			"Exit code: 0 merged or nothing to merge, 2 bad usage or settings, 3 a person is needed, 75 try again later. A dry run\n" +
 			"exits with the code that the merge would have as far as it can tell, such as 3 for a conflict.",
 		Flags: outFlags(

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,21 @@ func TestABranchWithoutANetChange(t *testing.T) {
 		}
 		assert.Equal(t, "result: nothing, undone has no net change, so there is nothing to merge into main\n", got.out)
 		assert.Equal(t, refs, y.refs())
+	}
+}
+
+func TestAMergeWithoutGitHubSaysThatItDeletesNoBranch(t *testing.T) {
+	t.Parallel()
+	for setting, says := range map[string]bool{"delete_branch = true": true, "delete_branch = false": false} {
+		for _, args := range [][]string{nil, {"--local"}} {
+			y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n" + setting + "\n"})
+			y.git(y.dir, "fetch", "-q", "origin", "main:kept", "fix:fix")
+			got := y.merge(append([]string{"--branch", "fix", "--base", map[bool]string{true: "kept", false: "main"}[args != nil]}, args...)...)
+			require.Equal(t, 0, got.exit, got.errout)
+			assert.Equal(t, says, strings.Contains(got.out, "The branch fix stays: [merge] delete_branch is for pull requests"), got.out)
+			assert.NotEmpty(t, y.here("fix"))
+			assert.NotEmpty(t, y.origin("fix"))
+		}
 	}
 }
 

@@ -265,6 +265,15 @@ func TestMergeByTheStrategyThatIsNamed(t *testing.T) {
 	}
 }
 
+func TestTheLocalMergeOfAMirrorNamesTheForksBranch(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.commit("gh-pr-7/Fix/Big_Thing", "fix", "Say it", map[string]string{"said.txt": "it\n"})
+	got := y.merge("--branch", "gh-pr-7/Fix/Big_Thing", "--strategy", "no-ff")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, []string{"Merge external GitHub PR #7: Fix/Big_Thing", "Meanwhile"}, y.subjects("main", 2))
+}
+
 func TestAMergeThatWasMadeAlreadySaysSo(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)

@@ -4,6 +4,7 @@ package clock
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -68,4 +69,16 @@ func (l *limited) Err() error {
 		return context.DeadlineExceeded
 	}
 	return l.Context.Err()
+}
+
+// Text is a duration as settings write it: 30m, 1h30m, 50ms, and not 1h30m0s.
+func Text(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

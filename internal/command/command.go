@@ -57,7 +57,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event, right
 	switch {
 	case posts(ev, c):
 		return byPerson(c)
-	case p.Listed(c.Author.Login), p.names(p.Users, c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
+	case p.Listed(c.Author.Login), model.Named(p.Users, c.Author.Login), p.delegated(c.Author.Login, c.SaidAt()), Inside(c), right >= model.PermissionWrite:
 		return byPerson(c) && lately(c, s)
 	}
 	return false
@@ -126,18 +126,14 @@ func (p Policy) Role(login string, permission model.Permission) Role {
 	switch {
 	case operator:
 		return Operator
-	case permission >= model.PermissionWrite, p.names(p.Users, login):
+	case permission >= model.PermissionWrite, model.Named(p.Users, login):
 		return Refused
 	}
 	return Stranger
 }
 
 // Listed reports whether the settings name somebody as an operator, whatever GitHub says.
-func (p Policy) Listed(login string) bool { return p.names(p.Operators, login) }
-
-func (Policy) names(logins []string, login string) bool {
-	return slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, login) })
-}
+func (p Policy) Listed(login string) bool { return model.Named(p.Operators, login) }
 
 // Case is everything that the decision about one command depends on.
 type Case struct {

@@ -69,6 +69,7 @@ func (m Merge) InCheckout() bool { return m.TestsIn == "checkout" }
 // Feedback is [feedback].
 type Feedback struct {
 	CI               string // never, first_fail or all_complete
+	Merge            string // never or first_fail
 	MaxPerTurn       int
 	RepairRounds     int
 	TurnsPerDay      int     // 0: no limit
@@ -85,25 +86,28 @@ type Feedback struct {
 
 // Merge is [merge] with its rules and groups.
 type Merge struct {
-	Strategy       string
-	Attempts       int
-	Approvals      int
-	RequiredChecks []string
-	Setup          Tests // prepares a fresh tree for the tests
-	Tests          Tests
-	TestsIn        string        // fresh: a separate tree; checkout: the runner's workspace
-	TestTimeout    time.Duration // of setup and tests together
-	LockTimeout    time.Duration
-	DeleteBranch   bool
-	Verify         string        // local: by the tests here; ci: by the repository's own checks, in a merge train; both; "": ci where the base requires checks, else local
-	Batch          int           // how many pull requests a car of the train holds at most
-	Speculate      int           // how many cars are tested at once
-	CIRetries      int           // how often red checks of a car are run again
-	CITimeout      time.Duration // how long a car waits for its checks
-	Auto           string        // never, label or approval: what asks for a merge without a command
-	AutoLabel      string
-	Rules          []Rule
-	Groups         []Group
+	Strategy  string
+	Attempts  int
+	Approvals int
+	// HoldLabels keep a pull request from being merged, NeedLabels let it be merged.
+	HoldLabels, NeedLabels []string
+	WaitForReviewers       bool // who was asked for a review has to give it
+	RequiredChecks         []string
+	Setup                  Tests // prepares a fresh tree for the tests
+	Tests                  Tests
+	TestsIn                string        // fresh: a separate tree; checkout: the runner's workspace
+	TestTimeout            time.Duration // of setup and tests together
+	LockTimeout            time.Duration
+	DeleteBranch           bool
+	Verify                 string        // local: by the tests here; ci: by the repository's own checks, in a merge train; both; "": ci where the base requires checks, else local
+	Batch                  int           // how many pull requests a car of the train holds at most
+	Speculate              int           // how many cars are tested at once
+	CIRetries              int           // how often red checks of a car are run again
+	CITimeout              time.Duration // how long a car waits for its checks
+	Auto                   string        // never, label or approval: what asks for a merge without a command
+	AutoLabel              string
+	Rules                  []Rule
+	Groups                 []Group
 }
 
 // The values of verify and auto that code asks about.
@@ -194,7 +198,7 @@ func Defaults() Settings {
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/**"}},
 		Labels: Labels{Design: "agent:design", Roadmap: "agent:roadmap", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
-		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
+		Feedback: Feedback{CI: "never", Merge: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
 		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true,
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},

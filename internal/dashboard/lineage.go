@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -122,12 +123,7 @@ func (d drawer) lineage(p model.BoardPull) Lineage {
 }
 
 func (t *trail) knows(sha string) bool {
-	for _, m := range t.marks {
-		if m.sha == sha {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.marks, func(m mark) bool { return m.sha == sha })
 }
 
 // drawn places the newest marks on the line.

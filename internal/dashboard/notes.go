@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -36,10 +37,10 @@ var forkWords = map[model.ExternalState]string{
 
 // mergeWords are what requests to merge wait for.
 var mergeWords = map[model.MergeCode]string{
-	model.CodeApproval: "it needs an approval", model.CodeStale: "the approval is for an older commit", model.CodeChanges: "a review requests changes",
-	model.CodeChecks: "checks are running", model.CodeChecksFailed: "checks failed", model.CodeDraft: "it is a draft", model.CodeFrozen: "a label freezes it",
+	model.CodeApproval: "it needs an approval", model.CodeStale: "the approval is for an older commit or another base", model.CodeChanges: "a review requests changes",
+	model.CodeChecks: "checks are running", model.CodeChecksFailed: "checks failed", model.CodeDraft: "it is a draft", model.CodeFrozen: "its labels hold it", model.CodeReviewers: "a requested review is missing",
 	model.CodeTrain: "it is in the merge train", model.CodeQueue: "it is in GitHub's merge queue", model.CodeBusy: "a turn is running", model.CodeBlocked: "it is blocked",
-	model.CodeMember: "another pull request of its group is not ready",
+	model.CodeMember: "another pull request of its group is not ready", model.CodeDepends: "it depends on another pull request",
 }
 
 func (d drawer) notes(p model.BoardPull) []note {
@@ -127,11 +128,5 @@ func (d drawer) checkLists(p model.BoardPull) []checkList {
 		}
 		l.Some = append(l.Some, checkName{clean(c.Name), d.link(c.URL)})
 	}
-	var out []checkList
-	for _, l := range lists {
-		if len(l.Some) > 0 {
-			out = append(out, l)
-		}
-	}
-	return out
+	return slices.DeleteFunc(lists, func(l checkList) bool { return len(l.Some) == 0 })
 }

@@ -27,6 +27,7 @@ type Choice struct {
 	Found    string   // what shows that these are the tests
 	App      bool     // the workflow works with the token of a GitHub App
 	Bases    []string // branches that may have a merge train, pushes to which are events; nil: pushes are none
+	Services bool     // other services than GitHub Actions report required checks, which are events
 	Bot      string   // that App's account, where several accounts have to trust each other
 	Split    bool     // the agent has a job of its own
 	Server   bool     // for GitHub Enterprise Server
@@ -57,7 +58,7 @@ func (c Choice) Workflow() string {
 	if c.Split {
 		text = splitTemplate
 	}
-	text = c.hears(c.hearsPushes(text))
+	text = c.hears(c.hearsMore(text))
 	tests := stepsOf(c.Tools)
 	all := stepsOf(c.Install) + tests
 	var fill []string
@@ -158,7 +159,7 @@ auto = %s
 # setup = ["npm", "ci"]       # run before the tests; by default detected from the lockfile; or "none"
 # tests_in = "fresh"          # "checkout": in the workflow's checkout, where setup does not run
 # test_timeout = "30m"        # for setup and tests; keep it below the workflow's timeout-minutes
-# required_checks = ["test"]  # checks that must pass, besides those that the branch requires
+# required_checks = ["test@github-actions"]  # checks that must pass, besides those that the branch requires, and the App that reports each
 # verify = "local"            # "ci": your CI tests what lands, in a merge train; needs the token of a GitHub App, and
 #                             # "mergexo/train/**" under on.push.branches of your CI
 `
@@ -237,6 +238,8 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 		switch t.event {
 		case "workflow_run":
 			c.CI = t.workflows
+		case "status":
+			c.Services = true
 		case "push":
 			c.Bases = slices.DeleteFunc(slices.Clone(t.branches), func(b string) bool { return b == trainPattern })
 		}

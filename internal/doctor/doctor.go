@@ -41,6 +41,7 @@ var checks = []check{
 	{"settings", "programs", programs},
 	{"settings", "pass_env", passEnv},
 	{"settings", "guidelines", guidelines},
+	{"settings", "required checks", sources},
 	{"workflows", "files", workflowFiles},
 	{"workflows", "triggers", triggers},
 	{"workflows", "target", pullRequestTarget},

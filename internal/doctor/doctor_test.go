@@ -271,7 +271,7 @@ func TestFindingsAreOneLineEach(t *testing.T) {
 
 func FuzzWorkflow(f *testing.F) {
 	f.Add(Workflow())
-	f.Add(SplitWorkflow())
+	f.Add(splitTemplate)
 	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		facts := healthy()

@@ -71,6 +71,11 @@ var (
 	}
 )
 
+// services has the workflow hear of what other services report.
+func services(_ *testing.T, f *Facts) {
+	f.Workflows[0].Text = Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}, Services: true}.Workflow()
+}
+
 const installedAt = "https://github.com/settings/installations/17"
 
 // ownApp gives every step of ours an App, or a half of it.
@@ -145,6 +150,11 @@ var faults = map[string]map[string]fault{
 			f.Hub.Facts.ChecksHidden = model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`"}
 		},
 	},
+	"required_checks": {
+		"anybody's": also(settingsOf(func(s *Settings) {
+			s.RequiredChecks = []string{"test", "ci/other", "test@github-actions", "ci/anybody@", "cla@cla-bot"}
+		}), otherWorkflow("name: CI\non: push\njobs:\n  test: {runs-on: ubuntu-latest}\n"), services),
+	},
 	"guidelines": {"missing": settingsOf(func(s *Settings) { s.Guidelines = "docs/rules.md" })},
 	"pass_env":   {"split unset": inSplit(edit("          MODEL_API_KEY: ${{", "          MODEL_KEY: ${{")), "unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
 	"files": {
@@ -161,6 +171,9 @@ var faults = map[string]map[string]fault{
 		"another broken": otherWorkflow("on: {\n"),
 	},
 	"triggers": {
+		"the checks of other services": also(settingsOf(func(s *Settings) { s.RequiredChecks = []string{"test@github-actions", "cla@cla-bot"} }),
+			demand(model.Demand{Kind: model.DemandChecks, Names: []string{"buildkite/widgets"}}), otherWorkflow("name: CI\non: push\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+		"a status":         also(settingsOf(func(s *Settings) { s.RequiredChecks = []string{"cla@cla-bot"} }), edit("  workflow_dispatch:\n", "  status:\n  workflow_dispatch:\n")),
 		"CI of one branch": also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), edit("    types: [completed]\n", "    types: [completed]\n    branches: [main]\n"), otherWorkflow("name: CI\non: push\n")),
 		"CI of one branch, and a train": also(settingsOf(func(s *Settings) { s.Train = true }), appToken, edit("    types: [completed]\n", "    types: [completed]\n    branches: ['agent/**', main]\n"),
 			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),

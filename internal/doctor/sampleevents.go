@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/doctor/expression"
@@ -165,8 +166,6 @@ func dispatched() expression.Object {
 func contexts(w *workflow, event string, own expression.Object) expression.Object {
 	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.name,
 		"event": expression.Object{}, "head_ref": "", "base_ref": ""}
-	for k, v := range own {
-		github[k] = v
-	}
+	maps.Copy(github, own)
 	return expression.Object{"github": github}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -97,4 +98,16 @@ func isAre(names []string) string {
 		return quoted[0] + " is"
 	}
 	return list(quoted) + " are"
+}
+
+// sources finds required checks that the settings name without an App: everybody with write access can set a status of any name.
+func sources(e *exam) []Finding {
+	var out []Finding
+	for _, name := range e.Settings.RequiredChecks {
+		if !strings.Contains(name, "@") {
+			out = append(out, warn(fmt.Sprintf("write %s, or the short name of another App that reports it; %s accepts everybody", quote(name+"@github-actions"), quote(name+"@")),
+				"%s: merge.required_checks: %s names no App, so that everybody with write access can report it", e.Settings.Path, quote(name)))
+		}
+	}
+	return out
 }

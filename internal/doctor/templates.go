@@ -17,12 +17,11 @@ var workflowTemplate string
 // Workflow is the workflow to start with. This repository's own is identical, byte for byte.
 func Workflow() string { return workflowTemplate }
 
+// splitTemplate runs the agent in a job of its own, for repositories that must keep it away from every write token. It goes to the
+// same path.
+//
 //go:embed templates/mergexo-split.yml
 var splitTemplate string
-
-// SplitWorkflow runs the agent in a job of its own, for repositories that must keep it away from every write token. It goes
-// to the same path.
-func SplitWorkflow() string { return splitTemplate }
 
 // onServer turns a template into what GitHub Enterprise Server runs: the artifact actions of version 4 and later do not run there
 // (https://github.com/actions/upload-artifact#ghes-support), and those of version 3 neither overwrite an artifact nor find one by

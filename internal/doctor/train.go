@@ -15,20 +15,43 @@ const trainFilter = `"` + trainPattern + `"`
 // trainBranch is a branch of the merge train.
 const trainBranch = "mergexo/train/main/1"
 
-// requiredChecks are those that a commit needs before it lands: by the settings, then by the rules of the default branch.
-func (e *exam) requiredChecks() []string {
-	var names []string
-	for _, name := range e.Settings.RequiredChecks {
-		if bare, app, found := strings.Cut(name, "@"); !found || app == "github-actions" {
-			names = append(names, bare)
-		}
-	}
+// required are the checks that a commit needs before it lands, by the settings, which may name the App of each, then by the rules of the
+// default branch.
+func (e *exam) required() []string {
+	names := slices.Clone(e.Settings.RequiredChecks)
 	for _, d := range e.Hub.Facts.Demands.List {
 		if d.Kind == model.DemandChecks {
 			names = append(names, d.Names...)
 		}
 	}
 	return names
+}
+
+// requiredChecks are the names of those that jobs of GitHub Actions may have.
+func (e *exam) requiredChecks() []string { return OfActions(e.required()) }
+
+// OfActions are the names of the required checks that jobs of GitHub Actions may have.
+func OfActions(required []string) []string {
+	var names []string
+	for _, name := range required {
+		bare, app := name, ""
+		if at := strings.LastIndexByte(name, '@'); at > 0 {
+			bare, app = name[:at], name[at+1:]
+		}
+		if app == "" || app == "github-actions" {
+			names = append(names, bare)
+		}
+	}
+	return names
+}
+
+// Elsewhere are the required checks that other services report: by their App, or since no workflow has such a job.
+func Elsewhere(files []File, required []string) []string {
+	return slices.DeleteFunc(slices.Clone(required), func(name string) bool {
+		own := OfActions([]string{name})
+		check, path := Deaf(files, trainBranch, own, Reported{})
+		return own != nil && (check == "" || path != "" || strings.HasSuffix(name, "@github-actions"))
+	})
 }
 
 // HearsPush says whether some workflow runs on a push to a branch. Files that are no workflows hear nothing.

@@ -57,7 +57,19 @@ func triggers(e *exam) []Finding {
 			there = append(there, event)
 		}
 	}
-	return slices.Concat(orOK(out, "%s: on: %s", e.files(), strings.Join(there, ", ")), e.unknownRuns(), e.filtered())
+	return slices.Concat(orOK(out, "%s: on: %s", e.files(), strings.Join(there, ", ")), e.unknownRuns(), e.filtered(), e.services())
+}
+
+// services finds that nothing hears of what another service than GitHub Actions reports, though a required check is its own.
+func (e *exam) services() []Finding {
+	checks := Elsewhere(e.Workflows, e.required())
+	_, statuses := e.trigger("status", "")
+	_, runs := e.trigger("check_run", "completed")
+	if !e.readable() || len(checks) == 0 || statuses && runs {
+		return nil
+	}
+	return []Finding{warn("run mergexo init, which adds them; by hand: add `status:` and `check_run: {types: [completed]}` below on:, and skip pending statuses in if:",
+		"%s: on: lacks status or check_run: a merge that waits for %s, which no workflow of this repository reports, continues only at another event or sweep", e.files(), list(checks))}
 }
 
 // hearsCI says that something follows from the end of CI: the agent gets its failures, or what waits for checks lands.

@@ -15,8 +15,8 @@ func TestACheckoutLeftInTheMiddleOfSomething(t *testing.T) {
 	happens(t, workspace, []trouble{
 		{how: "on main", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
 		{how: "on main, with work", blocked: "history_rewrite", says: "the agent rewrote history in its checkout", kept: []string{"On main"}},
-		{how: "merging", says: `unresolved merge conflicts in "greeting.txt"`},
-		{how: "picking", says: `unresolved merge conflicts in "greeting.txt"`},
+		{how: "merging", says: `unresolved merge conflicts in "greeting.txt"`, kept: []string{"Side"}, beside: true},
+		{how: "picking", says: `unresolved merge conflicts in "greeting.txt"`, kept: []string{"Side"}, beside: true},
 	})
 }
 
@@ -69,22 +69,25 @@ func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {
 	}
 }
 
+// saved is the work that is kept where the checkout has no commit.
+var saved = []string{"Checkpoint of work on pull request 1"}
+
 func TestADamagedGitDirectory(t *testing.T) {
 	happens(t, workspace, []trouble{
-		{how: "HEAD is garbage", says: "HEAD"},
-		{how: "HEAD names nothing", says: "HEAD"},
-		{how: "no objects", says: "objects"},
-		{how: "no object is left", says: "read HEAD of the checkout"},
-		{how: "no .git", says: ".git"},
+		{how: "HEAD is garbage", says: "HEAD", kept: saved},
+		{how: "HEAD names nothing", says: "HEAD", kept: saved},
+		{how: "orphan", says: "the agent left a checkout without a commit; its files are kept as changes to the commit that it started from", kept: saved},
+		{how: "no objects", says: "objects", kept: saved},
+		{how: "no object is left", says: "read HEAD of the checkout", kept: saved},
+		{how: "no .git", says: ".git", kept: saved},
 		{how: "no checkout", says: "checkout"},
 	})
 }
 
 func TestADamagedGitDirectoryOfAnOwnClone(t *testing.T) {
 	happens(t, ownClone, []trouble{
-		{how: "the index is garbage", says: "index file smaller than expected"},
 		{how: "no trees", says: "tree"},
-		{how: "no .git", says: ".git"},
+		{how: "no .git", says: ".git", kept: saved},
 	})
 }
 
@@ -98,8 +101,8 @@ func TestWorkThatIsNotOnHEADIsKeptToo(t *testing.T) {
 
 func TestAGitDirectoryThatLeadsElsewhereIsNotFollowed(t *testing.T) {
 	happens(t, workspace, []trouble{
-		{how: "a link in place of .git", says: ".git"},
-		{how: "a file in place of .git", says: ".git"},
-		{how: "links in the place of what is in .git", says: ".git"},
+		{how: "a link in place of .git", says: ".git", kept: saved},
+		{how: "a file in place of .git", says: ".git", kept: saved},
+		{how: "links in the place of what is in .git", says: ".git", kept: saved},
 	})
 }

@@ -314,6 +314,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			must(os.Setenv(name, "1767355200 +0000"))
 		}
 	},
+	// sees notes which files it finds.
+	"sees": func(model.Request, *model.Outcome) {
+		out, err := exec.Command("git", "ls-files", "--cached", "--others").Output()
+		must(err)
+		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".seen", out, 0o600))
+	},
 	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {

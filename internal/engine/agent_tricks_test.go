@@ -100,6 +100,19 @@ func side() {
 	run("git", "checkout", "-q", "-")
 }
 
+// beside commits a file on another branch, and goes back with what was there.
+func beside(name string, checkout ...string) {
+	on, err := exec.Command("git", "symbolic-ref", "--short", "HEAD").Output()
+	must(err)
+	run("git", "stash", "-q")
+	run("git", append([]string{"checkout", "-q"}, checkout...)...)
+	appendLine(name+".txt", name)
+	run("git", "add", "-A")
+	run("git", "commit", "-q", "-m", "On "+name)
+	run("git", "checkout", "-q", strings.TrimSpace(string(on)))
+	run("git", "stash", "pop", "-q")
+}
+
 // leaves are states that a checkout can be left in.
 var leaves = map[string]trick{
 	"behind": func(model.Request, *model.Outcome) {
@@ -166,6 +179,36 @@ var leaves = map[string]trick{
 			run("git", "commit", "-q", "-m", "Mine "+name)
 		}
 		run("git", "-c", "sequence.editor=sed -i 1abreak", "rebase", "-q", "-i", "HEAD~2")
+	},
+	"commits all": func(model.Request, *model.Outcome) {
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "--allow-empty", "-m", "All of it")
+	},
+	"stages all":  func(model.Request, *model.Outcome) { run("git", "add", "-A") },
+	"puts aside":  func(model.Request, *model.Outcome) { run("git", "stash", "-q") },
+	"rewrites":    func(model.Request, *model.Outcome) { must(os.WriteFile("old.txt", []byte("an old\nfile\n"), 0o600)) },
+	"loses index": func(model.Request, *model.Outcome) { must(os.RemoveAll(".git/index")) },
+	// stashes puts one thing aside before the work is done.
+	"stashes": func(model.Request, *model.Outcome) {
+		must(os.Rename("greeting.txt", os.Getenv("FAKE_AGENT_LOG")+".aside"))
+		run("git", "checkout", "-q", "--", "greeting.txt")
+		appendLine("later.txt", "later")
+		run("git", "stash", "-q", "--include-untracked")
+		must(os.Rename(os.Getenv("FAKE_AGENT_LOG")+".aside", "greeting.txt"))
+	},
+	"nests": func(model.Request, *model.Outcome) {
+		run("git", "init", "-q", "nested")
+		appendLine("nested/inner.txt", "inner")
+	},
+	"orphan": func(_ model.Request, o *model.Outcome) {
+		change(o)
+		run("git", "checkout", "-q", "--orphan", "root")
+	},
+	"roots":        func(model.Request, *model.Outcome) { beside("root", "--orphan", "root") },
+	"starts early": func(model.Request, *model.Outcome) { beside("early", "-b", "early", "HEAD~1") },
+	"goes out": func(model.Request, *model.Outcome) {
+		mkdir("out")
+		appendLine("out/new.txt", "new")
 	},
 	// skips and excludes change what git is told not to look at.
 	"skips": func(model.Request, *model.Outcome) {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -39,6 +40,22 @@ func (w *world) kept() (branch string, subjects []string) {
 	return all[0], subjects
 }
 
+// subjectsOf are the first lines of messages.
+func subjectsOf(messages []string) []string {
+	var subjects []string
+	for _, m := range messages {
+		subject, _, _ := strings.Cut(m, "\n")
+		subjects = append(subjects, subject)
+	}
+	return subjects
+}
+
+// linkOf is the link to what a branch has now.
+func (w *world) linkOf(branch string) string {
+	w.t.Helper()
+	return fmt.Sprintf("[`%s`](%s/%s/tree/%s)", branch, w.origin, repo, w.at(branch))
+}
+
 func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 	t.Parallel()
 	for how, c := range map[string]struct {
@@ -48,7 +65,6 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 	}{
 		"commits+dirty+fail": {"turn", "", model.ResultFailed, []string{"Agent's one", "Agent's two", "Checkpoint of work on pull request 1"}},
 		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
-		"dirty+unknown":      {"block", "outcome_invalid", model.ResultBlocked, []string{"Checkpoint of work on pull request 1"}},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +81,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 			assert.Equal(t, c.kept, subjects)
 			said := w.marked(c.says, "")
 			require.Len(t, said, 1)
-			assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+			assert.Contains(t, said[0]["body"], w.linkOf(branch))
 			assert.Empty(t, w.replies())
 
 			w.agent = "answer"
@@ -74,7 +90,8 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 				ev = w.delivery("issue_comment")
 			}
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, 1)
+			w.settled(1, 1, len(c.kept)+1)
+			assert.Equal(t, c.kept, subjectsOf(w.commits())[1:len(c.kept)+1], "the next attempt went on from there")
 		})
 	}
 }
@@ -86,7 +103,7 @@ func TestWorkWhoseTestsFailIsKept(t *testing.T) {
 	require.Equal(t, "tests_failed", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 2, "one of each round")
-	assert.Contains(t, w.marked("block", "")[0]["body"], "/tree/"+branch+")")
+	assert.Contains(t, w.marked("block", "")[0]["body"], w.linkOf(branch))
 }
 
 func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
@@ -113,7 +130,7 @@ func TestARewrittenHistoryIsKeptAside(t *testing.T) {
 	w.review("alice", "Answer me.")
 	assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
 	require.Len(t, w.checkpoints(), 1)
-	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "/tree/"+w.checkpoints()[0])
+	assert.Contains(t, w.marked("turn", "failed")[0]["body"], w.linkOf(w.checkpoints()[0]))
 	assert.Equal(t, []string{"Write greeting.txt"}, w.commits(), "and not on the branch")
 }
 
@@ -128,9 +145,9 @@ func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
 	assert.Len(t, subjects, 3)
 	claim := w.marked("turn", "started")
 	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], "/tree/"+branch+")")
+	assert.Contains(t, claim[0]["body"], w.linkOf(branch))
 
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(ev).Result, "the claim was given up: nobody has to wait for GitHub to say that the run is over")
-	w.settled(1, 1, 1)
+	w.settled(1, 1, 4)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -44,6 +45,8 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is MergeXO's own comment")
+	case ev.Number == 0 && ev.SHA != "" && ev.Name != "push":
+		return e.checked(ctx, ev, rep)
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
@@ -53,6 +56,35 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return thread.End(model.ResultNothing, "%s#%d no longer exists: it was deleted, transferred or converted after the event", ev.Repo, ev.Number)
 	}
 	return err
+}
+
+// checked continues what waits for the checks of a commit of which GitHub tells no number: the trains that test it, else the pull
+// requests whose head it is.
+func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report) (all error) {
+	tested := false
+	for _, branch := range ev.Branches {
+		if base, is := train.BaseOf(branch); is {
+			tested, all = true, errors.Join(all, e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: base}, rep))
+		}
+	}
+	if tested {
+		return all
+	}
+	pulls, err := e.GitHub.Pulls.OfCommits(ctx, ev.Repo, []string{ev.SHA})
+	if err != nil {
+		return err
+	}
+	for _, p := range pulls[ev.SHA] {
+		if p.State == model.PullOpen && p.HeadSHA == ev.SHA {
+			ev.Numbers = append(ev.Numbers, p.Number)
+		}
+	}
+	if len(ev.Numbers) == 0 {
+		return thread.End(model.ResultNothing, "commit %s is the head of no open pull request", markdown.Short(ev.SHA))
+	}
+	ev.Number, ev.IsPull = ev.Numbers[0], true
+	e.Number, rep.Number = ev.Number, ev.Number
+	return e.job().look(ctx, ev, rep)
 }
 
 // lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.

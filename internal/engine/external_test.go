@@ -36,6 +36,37 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 	w.quiet()
 }
 
+func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, merge := range map[string]func(w *world){
+		"by its label": func(w *world) {
+			w.letIn("carol")
+			w.sweep()
+		},
+		"by a command, without a mirror": func(w *world) {
+			w.later(time.Minute)
+			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
+			w.command("carol", "/mergexo merge")
+		},
+		"from a mirror, by its own pull request": func(w *world) {
+			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.mirrorName(), "sha": w.at("main")})
+			w.write("octo", w.mirrorName(), "f.txt", "f\n")
+			w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Add f", "head": w.mirrorName(), "base": "main"})["number"].(float64))
+			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
+			w.command("carol", "/mergexo merge strategy=no-ff")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newExternalFrom(t, "Fix/Big_Thing")
+			number := w.number
+			merge(w)
+			assert.Equal(t, "merged", w.badge())
+			assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
+		})
+	}
+}
+
 func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
 	t.Parallel()
 	w := newExternal(t)

@@ -21,15 +21,21 @@ func evaluates(verdict, reason string) string {
 // newExternal is a pull request from mallory's fork, which nobody has let in yet. more are lines of [external].
 func newExternal(t *testing.T, more ...string) *world {
 	t.Helper()
+	return newExternalFrom(t, "feature", more...)
+}
+
+// newExternalFrom is one from this branch of the fork.
+func newExternalFrom(t *testing.T, branch string, more ...string) *world {
+	t.Helper()
 	lines := "[merge]\ntests = \"none\"\n[external]\nenabled = true\n" + strings.Join(more, "\n")
 	w := newWorld(t, "", lines)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	w.put("/_sandbox/users/mallory", object{"type": "User", "repository": repo.String(), "permission": "none"})
 	w.api("mallory", "POST", w.path("/forks"), object{})
-	w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/feature", "sha": w.at("main")})
-	w.contribute("feature", "f.txt", "f\n")
-	pull := w.api("mallory", "POST", w.path("/pulls"), object{"title": "Add f", "head": "mallory:feature", "base": "main"})
-	w.number, w.head = int(pull["number"].(float64)), "feature"
+	w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
+	w.contribute(branch, "f.txt", "f\n")
+	pull := w.api("mallory", "POST", w.path("/pulls"), object{"title": "Add f", "head": "mallory:" + branch, "base": "main"})
+	w.number, w.head = int(pull["number"].(float64)), branch
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	return w
 }

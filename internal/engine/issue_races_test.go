@@ -82,7 +82,7 @@ func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
 	stops := w.marked("issue", "awaiting_issue_followup")
 	require.Len(t, stops, 2, "the agent's question, and the budget")
 	assert.Contains(t, stops[1]["body"], "budget_spent")
-	assert.Contains(t, stops[1]["body"], "/tree/"+branch, "the work is where it was")
+	assert.Contains(t, stops[1]["body"], w.linkOf(branch), "the work is where it was")
 }
 
 func TestARunThatStallsBeforeItsClaimLeavesTheIssueToAnother(t *testing.T) {
@@ -109,7 +109,7 @@ func TestABranchThatIsMadeWhileTheAgentGetsStuckIsNotItsCheckpoint(t *testing.T)
 	w.meanwhile(deed{"octo", "POST", w.path("/git/refs"), fmt.Sprintf(`{"ref": "refs/heads/%s", "sha": %q}`, branch, main)})
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, w.attemptBody(), "/tree/"+branch+"-2")
+	assert.Contains(t, w.attemptBody(), w.linkOf(branch+"-2"))
 	w.agent = "told"
 	rep = w.handle(w.say("bob", "Formal"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -160,7 +160,7 @@ func TestDeathsBeforeAnythingIsSaidDoNotHideTheCheckpoint(t *testing.T) {
 	rep := w.handle(ev)
 	require.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
 	assert.Equal(t, kept, w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
-	assert.Contains(t, w.attemptBody(), "/tree/"+branch)
+	assert.Contains(t, w.attemptBody(), w.linkOf(branch))
 	assert.Empty(t, w.marked("issue", "started"), "one status comment")
 }
 

@@ -30,7 +30,7 @@ func TestAnAnswerOnTheIssueGoesOnFromTheCheckpoint(t *testing.T) {
 	assert.Equal(t, branch, m.Branch)
 	body := w.comments()[0]["body"]
 	assert.Contains(t, body, "Formal or not?")
-	assert.Contains(t, body, "/tree/"+branch)
+	assert.Contains(t, body, w.linkOf(branch))
 	assert.Contains(t, body, "/compare/main..."+m.LastCheckpoint)
 	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
 	assert.Empty(t, w.pulls())
@@ -97,10 +97,10 @@ func TestStops(t *testing.T) {
 		"tests fail":       {smallJob, "job", `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1", model.ReasonTests, "broken", "hello\nbonjour\nbonjour\n"},
 		"no test":          {bugfix, "job", `test_file_regex = ["_test"]`, "[feedback]\nrepair_rounds = 0", model.ReasonNoTest, "test_file_regex", "hello\nbonjour\n"},
 		"nothing changed":  {smallJob, "idle", "", "", model.ReasonNoChange, "There was no work to keep", ""},
-		"not ready":        {smallJob, "quiet", "", "", model.ReasonOutcome, "not ready to be pushed", "hello\nquiet\n"},
+		"not ready":        {smallJob, "quiet", "", "[feedback]\nrepair_rounds = 0", model.ReasonOutcome, "not ready to be pushed", "hello\nquiet\nquiet\n"},
 		"a forbidden path": {smallJob, "workflow+job", "", "", model.ReasonForbidden, "git fetch origin refs/mergexo/kept/2/", ""},
 		"a secret":         {smallJob, "secret+job", "", "", model.ReasonSecret, "The work must not be pushed, so it was not kept", ""},
-		"a wrong path":     {design, "job+astray", "", "", model.ReasonOutcome, "touch_paths[0]", ""},
+		"a wrong path":     {design, "astray", "", "", model.ReasonOutcome, "touch_paths[0]", ""},
 		"half a merge":     {smallJob, "unmerged+ask", "", "", model.ReasonAgent, "could not be kept", "hello\nours\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestStops(t *testing.T) {
 			assert.Contains(t, w.comments()[0]["body"], "`"+c.reason+"`")
 			assert.Empty(t, w.pulls())
 			m, all := w.attemptMarker(model.PhaseWaiting), w.branches()
-			assert.Equal(t, all[m.Branch], m.LastCheckpoint)
+			assert.Equal(t, m.Kept.SHA, m.LastCheckpoint, "wherever the work is")
 			if c.keeps == "" {
 				assert.Empty(t, all)
 				return

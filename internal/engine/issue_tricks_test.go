@@ -75,8 +75,10 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	},
 	"unmerged": func(model.Request, *model.Outcome) { halfMerged() },
 	"sloppy":   func(_ model.Request, o *model.Outcome) { appendLine("beside.txt", "beside") },
-	"astray":   func(_ model.Request, o *model.Outcome) { o.TouchPaths = []string{"../../etc/passwd"} },
-	"stray":    func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
+	"astray": func(_ model.Request, o *model.Outcome) {
+		*o = model.Outcome{Title: "Greet in French", DesignDoc: "# Greeting\n\nSay bonjour.\n", TouchPaths: []string{"../../etc/passwd"}}
+	},
+	"stray": func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
 	// waits is at work until what it has done was saved.
 	"waits": func(model.Request, *model.Outcome) {
 		fmt.Fprintln(os.Stderr, atWork)

@@ -35,7 +35,7 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 			rep = w.handle(w.say("carol", "/mergexo retry"))
 			assert.Equal(t, c.reason, rep.BlockedReason, rep.Reason)
 			assert.Contains(t, w.lastWords(), c.says)
-			assert.Contains(t, w.lastWords(), "/tree/"+branch)
+			assert.Contains(t, w.lastWords(), w.linkOf(branch))
 			assert.Equal(t, before, w.fileOf(branch, "greeting.txt"))
 			assert.Empty(t, w.pulls())
 		})
@@ -103,7 +103,7 @@ func TestWorkThatConflictsWithSomebodysPushIsKeptBesideIt(t *testing.T) {
 	assert.Equal(t, "bob's line\n", w.fileOf(branch, "greeting.txt"))
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "the agent's line\n", w.fileOf(w.checkpoints()[0], "greeting.txt"))
-	assert.Contains(t, w.lastWords(), "/tree/"+w.checkpoints()[0])
+	assert.Contains(t, w.lastWords(), w.linkOf(w.checkpoints()[0]))
 }
 
 func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
@@ -113,7 +113,7 @@ func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
 	rep := w.handle(w.label("alice", smallJob))
 	require.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
 	require.Len(t, w.checkpoints(), 1)
-	assert.Contains(t, w.lastWords(), "/tree/"+w.checkpoints()[0])
+	assert.Contains(t, w.lastWords(), w.linkOf(w.checkpoints()[0]))
 	rep = w.handle(w.say("bob", "And now?"))
 	assert.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
 	w.gate.revive()
@@ -190,8 +190,11 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	w.agent = "stuck"
 	rep := w.recover(ev)
 	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
-	assert.Equal(t, []string{saved}, w.checkpoints())
+	require.Len(t, w.checkpoints(), 1)
+	assert.NotEqual(t, saved, w.checkpoints()[0], "what a run that died had saved is part of what is kept now")
+	assert.Contains(t, w.fileOf(w.checkpoints()[0], "greeting.txt"), "quiet\n")
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 1)
-	assert.Contains(t, blocks[0]["body"], "/tree/"+saved+")", "where a run that died had saved its work")
+	assert.Contains(t, blocks[0]["body"], w.linkOf(w.checkpoints()[0]))
+	assert.NotContains(t, blocks[0]["body"], saved)
 }

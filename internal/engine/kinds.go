@@ -80,6 +80,11 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	if err := p.giveWay(ctx); err != nil {
 		return false, err
 	}
+	if waiting != nil && waiting.Merge && p.Policy.Merges && (thread.ByPhase[bool]{Whole: true}).Of(p.Phase) {
+		if err := p.Read(ctx); err != nil { // the merge that has just failed is feedback
+			return false, err
+		}
+	}
 	again, err = p.pull.Continue(ctx)
 	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
 		p.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
@@ -201,7 +206,7 @@ func unlessOver(err error) error {
 }
 
 func (p issueTopics) tellWaiting() {
-	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status == model.PhaseWaiting {
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waits() {
 		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
 	}
 }

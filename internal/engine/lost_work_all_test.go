@@ -26,16 +26,6 @@ func (w *world) outage(method, service string, skip, times int) deed {
 	return deed{"octo", "PUT", "/_sandbox/faults", string(body)}
 }
 
-// conversation is all that stands in the pull request's comments.
-func (w *world) conversation() string {
-	w.t.Helper()
-	said := ""
-	for _, c := range w.comments() {
-		said += c["body"].(string)
-	}
-	return said
-}
-
 func TestAStageThatDoesNotGetThroughIsNotSaidToBeThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -96,17 +86,9 @@ func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
 	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
 	claim := w.marked("turn", "started")
 	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], "/tree/"+branch+")")
+	assert.Contains(t, claim[0]["body"], w.linkOf(branch))
 	assert.Empty(t, w.marked("turn", "failed"), "it is not the agent's fault")
 	w.recovers(ev, false)
-}
-
-func TestWorkWhoseAnswersAreTooLongIsKept(t *testing.T) {
-	says := "the answers are too long to be recorded"
-	happens(t, ownClone, []trouble{
-		{how: "answer+long", blocked: "outcome_invalid", says: says, kept: []string{"Answer, in words of call 1", "Answer, in words of call 2"}},
-		{how: "commits+long", blocked: "outcome_invalid", says: says, kept: []string{"Agent's one", "Agent's two", "Agent's one", "Agent's two"}},
-	})
 }
 
 func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
@@ -126,7 +108,7 @@ func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
 	w.agent = "answer"
 	rep = w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Answer, in words of call 2"}, w.commits())
+	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Checkpoint of work on pull request 1", "Answer, in words of call 2"}, subjectsOf(w.commits()))
 	assert.Len(t, w.replies(), 1)
 	assert.Len(t, w.marked("turn", ""), 1, "the receipt")
 	assert.Len(t, w.stages(), 2, "the branch has moved, so it was another turn: the stage of the one before is a checkpoint")
@@ -158,7 +140,7 @@ func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
 	assert.Equal(t, "agent_blocked", rep.BlockedReason)
 	branch, subjects := w.kept()
 	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
-	assert.Contains(t, w.conversation(), "/tree/"+branch+")")
+	assert.Contains(t, w.conversation(), w.linkOf(branch))
 	assert.Contains(t, w.conversation(), "Formal or not?", "the agent's question")
 }
 
@@ -175,7 +157,7 @@ func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
 	require.Contains(t, w.fileOf(branch, "greeting.txt"), "<<<<<<<")
 	said := w.marked("turn", "failed")
 	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+	assert.Contains(t, said[0]["body"], w.linkOf(branch))
 	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
 	message := w.api("octo", "GET", w.path("/commits/"+tip), nil).at("commit", "message").(string)
 	assert.Contains(t, said[0]["body"].(string)+message, "conflict markers", "who goes on from there has to know")

@@ -50,8 +50,9 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
 }
 
-// Two workflows have a job of the same name. That one of them passed later says nothing about the other.
-func TestMergeWaitsForTheJobsOfAllWorkflows(t *testing.T) {
+// Two runs have a job of the same name. That one of them passed later says nothing about the other, of whatever workflow they are. Only
+// its re-run does, and while that is under way, nothing lands.
+func TestMergeWaitsForTheJobsOfAllRuns(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t, `required_checks = ["build"]`)
 	w.ci(9001, "test", "completed", "failure")
@@ -59,6 +60,12 @@ func TestMergeWaitsForTheJobsOfAllWorkflows(t *testing.T) {
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
 	w.ci(9003, "test", "completed", "success")
+	w.handle(w.delivery("workflow_run"))
+	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
+	w.api("octo", "POST", w.path("/actions/runs/9001/rerun-failed-jobs"), nil)
+	w.handle(w.delivery("workflow_run"))
+	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+	w.ci(9001, "test", "completed", "success")
 	rep := w.handle(w.delivery("workflow_run"))
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())

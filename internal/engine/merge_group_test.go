@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -125,6 +127,44 @@ func TestMergeGroupWaitsForAllOfIt(t *testing.T) {
 	assert.Equal(t, []string{"in_approval GROUP_MEMBER"}, g.merges())
 	assert.Contains(t, g.marked("merge", "")[0]["body"], fmt.Sprintf("octo/client#%d", g.theirs))
 	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+}
+
+// A turn that is at work on any of them is waited for, as long as a lock is.
+func TestMergeGroupWaitsForATurn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		there  bool
+		left   time.Duration
+		result model.Result
+		badge  string
+		merges string
+	}{
+		"here, for a while":  {false, 20 * time.Second, model.ResultDone, "merged", "done"},
+		"there, for a while": {true, 20 * time.Second, model.ResultDone, "merged", "done"},
+		"here, for long":     {false, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
+		"there, for long":    {true, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			g.passes = true
+			where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
+			if c.there {
+				where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
+			}
+			at := fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", where, number)
+			claim, err := journal.Codec{}.Encode(journal.Body{Text: "Working", Kind: journal.KindTurn, Marker: model.TurnMarker{
+				Repo: where.String(), Number: number, Key: "k", Phase: model.PhaseStarted, Claim: "another", Run: 77, RunAttempt: 1, Expires: g.now.Add(time.Minute + c.left),
+			}})
+			require.NoError(t, err)
+			g.api("octo", "POST", at, object{"body": claim})
+			_, rep := g.request()
+			assert.Equal(t, c.result, rep.Result, rep.Reason)
+			assert.Equal(t, []string{c.badge, c.badge}, g.badges())
+			assert.Equal(t, []string{c.merges}, g.merges())
+			assert.GreaterOrEqual(t, g.slept.Load(), int64(15*time.Second))
+		})
+	}
 }
 
 func TestMergeGroupTouchesNothingWhenOneConflicts(t *testing.T) {

@@ -32,7 +32,7 @@ func TestMergeLandsByTheSettingsOfTheBaseThatItLandsOn(t *testing.T) {
 				return
 			}
 			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Contains(t, newest, "(#1)", "a squash names the pull request")
+			assert.Equal(t, "Write greeting.txt", newest, "a squash of one commit keeps its message")
 		})
 	}
 }

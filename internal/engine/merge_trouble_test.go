@@ -186,7 +186,7 @@ func TestMergeOfANewerRequest(t *testing.T) {
 	w.approve("alice")
 	rep := w.handle(w.delivery("pull_request_review"))
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "Greet people (#1)", w.bare("log", "-1", "--format=%s", "main"))
+	assert.Equal(t, "Write greeting.txt", w.bare("log", "-1", "--format=%s", "main"), "one commit keeps its message")
 }
 
 func TestMergeDryRunChangesNothing(t *testing.T) {

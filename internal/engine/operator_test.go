@@ -511,14 +511,14 @@ func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
 	assert.LessOrEqual(t, api, 1, "talk on an issue costs one look")
 }
 
-func TestAnEditAfterTheTriggerIsHeardAfterwards(t *testing.T) {
+func TestAnEditOfSomebodyElseAfterTheTriggerIsHeardAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = "echo"
 	id := w.talk("alice", "Do A.")
 	ev := w.delivery("issue_comment")
 	w.later(time.Minute)
-	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B."})
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B."})
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	done := w.marked("turn", "done")

@@ -68,7 +68,7 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 	assert.Len(t, commits[1]["parents"], 1)
 }
 
-func TestAKilledRunOfATurnSaysWhereItsWorkIs(t *testing.T) {
+func TestAKilledRunOfATurnIsContinuedFromItsSavedWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = "quiet+hangs"
@@ -79,8 +79,10 @@ func TestAKilledRunOfATurnSaysWhereItsWorkIs(t *testing.T) {
 	w.agent = "answer"
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.receipt(), saved)
-	assert.Equal(t, []string{saved}, w.checkpoints())
+	assert.Contains(t, w.file("greeting.txt"), "quiet\n")
+	assert.Equal(t, []string{"Write greeting.txt", "Checkpoint of work on pull request 1", "Answer, in words of call 3"}, subjectsOf(w.commits()))
+	assert.NotContains(t, w.receipt(), saved)
+	assert.Empty(t, w.checkpoints())
 }
 
 func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {

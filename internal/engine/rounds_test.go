@@ -191,13 +191,14 @@ func TestAnswersThatAreTooLongAreAskedForOnceMoreInShort(t *testing.T) {
 	assert.Contains(t, w.replies()[0]["body"], "In short: yes.")
 }
 
-func TestAnswersThatStayTooLongNameTheSettingThatHelps(t *testing.T) {
+func TestAnswersThatStayTooLongAreCutAndNameTheSettingThatHelps(t *testing.T) {
 	t.Parallel()
 	w, ev := fiftyComments(t)
 	w.agent = "stubborn"
 	rep := w.handle(ev)
-	assert.Equal(t, "outcome_invalid", rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.marked("block", "")[0]["body"], "set [feedback] max_per_turn below 50 to split this into several turns")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(50, 1, 0)
 	assert.Equal(t, 2, w.calls())
-	assert.Empty(t, w.replies())
+	assert.Contains(t, w.replies()[49]["body"], "*(cut here: what the agent says is longer)*")
+	assert.Contains(t, w.receipt(), "a lower [feedback] max_per_turn splits them into several turns")
 }

@@ -190,7 +190,6 @@ var tampering = map[string]struct {
 	"another turn":          {changed("turn_key", strings.Repeat("0", 64)), model.ResultRetry, "handoff refused: turn_key"},
 	"another start":         {changed("start", strings.Repeat("1", 40)), model.ResultRetry, "handoff refused: start"},
 	"an unknown field":      {changed("merge", true), model.ResultFailed, `handoff refused: outcome.json: unknown field "merge"`},
-	"a reply to nobody":     {inOutcome("review_replies", []any{map[string]any{"review_comment_id": 4242, "body": "x"}}), model.ResultBlocked, "review_replies[0].review_comment_id: 4242 is not a review comment of this turn"},
 	"an unknown way to end": {changed("ended", "merged"), model.ResultFailed, "handoff refused: ended: "},
 	"another head":          {changed("head", strings.Repeat("2", 40)), model.ResultFailed, "bundle refused (head)"},
 	"a third file": {func(t *testing.T, _ *world, dir string) {

@@ -569,13 +569,10 @@ func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatDoesNotHoldBlocksAtOnce(t *testing.T) {
+func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]struct{ reason, says string }{
-		"unknown":  {"outcome_invalid", "4242 is not a review comment of this turn"},
-		"empty":    {"outcome_invalid", "commit_message: given, but nothing changed in the checkout"},
 		"workflow": {"path_forbidden", ".github/workflows/x.yml: forbid_paths"},
-		"long":     {"outcome_invalid", "too long to be recorded"},
 		"stuck":    {"agent_blocked", "Formal or not?"},
 	} {
 		t.Run(how, func(t *testing.T) {

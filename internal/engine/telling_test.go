@@ -70,8 +70,8 @@ func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
 	for _, c := range w.comments() {
 		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite")
 	}
-	ended := w.marked("turn", "failed")
-	require.Len(t, ended, 1)
+	ended := w.marked("turn", "planned")
+	require.Len(t, ended, 1, "its work is finished, and published once it fits")
 	assert.Contains(t, ended[0]["body"], "the history of agent/greet was rewritten")
 }
 

@@ -69,7 +69,7 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 			said := w.marked("turn", "failed")
 			require.Len(t, said, 1)
 			assert.Contains(t, said[0]["body"], "run_timeout")
-			assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+			assert.Contains(t, said[0]["body"], w.linkOf(branch))
 			if c.tests == "" {
 				w.recovers(ev, false)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,19 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 		})
 		w.talk("carol", "/mergexo merge cancel")
 		return w, w.delivery("issue_comment"), []int{2, 3}
+	},
+	"is tested again after an outage": func(t *testing.T) (*world, model.Event, []int) {
+		w := begin(t, "train resumes", func() *world {
+			w := newTrain(t, "speculate = 2")
+			w.ready("car", "one\n", "two\n")
+			w.aboard([]int{2, 3}, "")
+			w.later(2 * time.Hour)
+			w.sweep()
+			w.later(2 * time.Hour)
+			return w
+		})
+		const branch = "mergexo/train/main/1"
+		return w, w.runEnds(4400, branch, w.trains()[branch], object{"name": "lint", "path": ".github/workflows/lint.yml", "conclusion": "success"}), []int{2, 3}
 	},
 	"is tested here as well": func(t *testing.T) (*world, model.Event, []int) {
 		w := begin(t, "train both", func() *world {

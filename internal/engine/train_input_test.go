@@ -3,27 +3,10 @@ package engine_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// A check that never reports keeps nobody for longer than the settings allow: the request fails with its name.
-func TestACheckThatNeverReportsEndsTheRequest(t *testing.T) {
-	t.Parallel()
-	w, _ := boarded(t, []string{`ci_timeout = "90m"`}, "one\n")
-	tip := w.trains()["mergexo/train/main/1"]
-	w.put("/_sandbox/runs/4002", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "lint"}}})
-	w.later(89 * time.Minute)
-	w.sweep()
-	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
-	w.later(2 * time.Minute)
-	w.sweep()
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "required check ci did not report within 1h30m.")
-	assert.Empty(t, w.trains())
-}
 
 // A base that is deleted ends the requests for it, at once or with the next sweep, and with that reason.
 func TestTheBaseOfATrainIsDeleted(t *testing.T) {

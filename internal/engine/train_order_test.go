@@ -75,7 +75,7 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 	w.aboard(numbers[2:], "")
 	w.aboard(numbers[:1], "")
 	assert.Empty(t, w.trains(), "both wait")
-	assert.Contains(t, w.request(), fmt.Sprintf("it depends on #%d, which has not landed", numbers[1]))
+	assert.Contains(t, w.request(), fmt.Sprintf("it depends on #%d, which is not in the merge train: nobody has asked to merge it, or that request waits", numbers[1]))
 	w.aboard(numbers[1:2], "")
 	require.Len(t, w.trains(), 1, w.logged.String())
 	assert.Equal(t, 1, w.wholeTrain(), "all three in one car")
@@ -100,13 +100,13 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 }
 
-// Checks that never report fail the request once the time for them is over, and not before.
-func TestChecksOfACarThatNeverReport(t *testing.T) {
+// Checks that have begun and do not end fail the request once the time for them is over, and not before.
+func TestChecksOfACarThatHang(t *testing.T) {
 	t.Parallel()
 	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "ci_retries = 0"}, "one\n", "two\n")
 	first := w.trains()["mergexo/train/main/1"]
 	require.NotEmpty(t, first)
-	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1"})
+	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "ci"}}})
 	w.later(80 * time.Minute)
 	w.sweep()
 	w.number = numbers[0]

@@ -68,3 +68,26 @@ func TestTheBoardShowsTheTrain(t *testing.T) {
 	assert.Len(t, b.Trains[0].Landed, 2)
 	assert.Empty(t, w.sweep().Board.Trains, "nobody waits, and nothing is read of it")
 }
+
+// What MergeXO has cancelled says nothing about a commit, which may board again: the head needs no rebase, and is the tip of both cars.
+func TestARunThatWasCancelledWithItsCarBlamesNobody(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "ci_retries = 0")
+	w.number = w.second("agent/own", "own.txt")
+	w.approve("alice")
+	w.passed("ci")
+	w.command("carol", "/mergexo merge")
+	tip := w.trains()["mergexo/train/main/1"]
+	require.Equal(t, w.at("agent/own"), tip, w.logged.String())
+	w.put("/_sandbox/runs/6001", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "ci"}}})
+	w.labels("carol", "mergexo:freeze")
+	w.handle(w.delivery("pull_request"))
+	require.Empty(t, w.trains())
+	require.Equal(t, "cancelled", w.api("octo", "GET", w.path("/actions/runs/6001"), nil)["conclusion"])
+	w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/mergexo:freeze", w.number)), nil)
+	w.handle(w.delivery("pull_request"))
+	require.Equal(t, map[string]string{"mergexo/train/main/2": tip}, w.trains(), w.logged.String())
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged", w.badge(), w.request())
+}

@@ -48,7 +48,7 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	w.command("carol", "/mergexo try")
 	w.later(4 * time.Minute)
 	one := w.trains()["mergexo/train/main/2"]
-	w.put("/_sandbox/runs/6001", object{
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", 5000+w.testRuns+1), object{
 		"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": one, "head_branch": "mergexo/train/main/2",
 		"jobs": []object{{"name": "ci", "status": "in_progress"}},
 	})

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -367,4 +368,26 @@ func TestACarMayBeTestedHereAsWell(t *testing.T) {
 			assert.Contains(t, w.request(), "- `mergexo/tests` failed")
 		}
 	}
+}
+
+// Who may push can set a status of any name on a commit. It is not what MergeXO found, whose run has died.
+func TestTheTestsOfTheSettingsAreNotForged(t *testing.T) {
+	t.Parallel()
+	w := trainOf(newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = ["false"]`, `ci_retries = 0`), "true\n")
+	w.gate.revive()
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.Contains(r.URL.Path, "/statuses/") {
+			return diesFirst
+		}
+		return passes
+	}
+	w.command("carol", "/mergexo merge")
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.gate.at = nil
+	_, tip := w.only()
+	w.api("bob", "POST", w.path("/statuses/"+tip), object{"state": "success", "context": "mergexo/tests"})
+	w.wholeTrain()
+	assert.Equal(t, "open", w.badge(), w.logged.String())
+	assert.Contains(t, w.request(), "- `mergexo/tests` failed")
 }

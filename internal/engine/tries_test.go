@@ -59,7 +59,7 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 		body := said[0]["body"].(string)
 		assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3, name)
 		for i, branch := range branches {
-			assert.Contains(t, body, "/tree/"+branch+")", name)
+			assert.Contains(t, body, w.linkOf(branch), name)
 			assert.Contains(t, body, w.runURL(int64(i+1)), name)
 		}
 	}
@@ -91,16 +91,16 @@ func keepsOnce(t *testing.T, does string) {
 	all := w.checkpoints()
 	require.Len(t, all, 1)
 	body := w.marked("block", "")[0]["body"].(string)
-	assert.Contains(t, body, "/tree/"+all[0]+")")
+	assert.Contains(t, body, w.linkOf(all[0]))
 	assert.Contains(t, body, "no model today", "the last error")
 	for n := int64(1); n <= 3; n++ {
 		assert.Contains(t, body, w.runURL(n))
 	}
 }
 
-func TestWorkOfAnEarlierAttemptIsLinkedByTheReceiptOrGone(t *testing.T) {
+func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 	t.Parallel()
-	for how, gone := range map[string]bool{"commits+hangs": false, "line+hangs": true} {
+	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -116,14 +116,11 @@ func TestWorkOfAnEarlierAttemptIsLinkedByTheReceiptOrGone(t *testing.T) {
 
 			w.agent = "answer"
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, 1)
+			w.settled(1, 1, commits)
 			assert.Contains(t, w.receipt(), w.runURL(1))
-			if gone {
-				assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
-				return
-			}
-			assert.Contains(t, w.receipt(), "/tree/"+branches[0]+")")
-			assert.Equal(t, branches, w.checkpoints())
+			assert.Contains(t, w.receipt(), "its work is also in [`"+w.tip()[:10])
+			assert.NotContains(t, w.receipt(), branches[0])
+			assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
 		})
 	}
 }
@@ -138,12 +135,13 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 	w.cancels(ev)
 	branches := w.checkpoints()
 	require.Len(t, branches, 1)
+	link := w.linkOf(branches[0])
 	w.agent = "answer"
 	w.gate.revive()
 	pushes := 0
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if pushes++; pushes == 3 { // the stage, the branch, and then what is kept twice
+			if pushes++; pushes == 2 { // the stage, and then the branch, without what is kept twice
 				return diesAfter
 			}
 		}
@@ -153,10 +151,10 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 	require.True(t, w.gate.died())
 	w.gate.revive()
 	require.Empty(t, w.checkpoints())
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(1, 1, 1)
+	require.Equal(t, model.ResultDone, w.recover(ev).Result)
+	w.settled(1, 1, 2)
 	assert.Contains(t, w.receipt(), w.runURL(1))
-	assert.NotContains(t, w.receipt(), "/tree/"+branches[0])
+	assert.NotContains(t, w.receipt(), link)
 }
 
 func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {

@@ -15,12 +15,12 @@ import (
 
 // Policy is what the settings say about pull requests of forks.
 type Policy struct {
-	Enabled       bool
-	Label         string // that admits a pull request
-	Ignore        string // label with which a person takes over; "": none
-	Evaluate, Fix bool   // whether commands are set
-	MaxRounds     int    // of fixes
-	MaxAttempts   int    // per step
+	Enabled     bool
+	Label       string // that admits a pull request
+	Ignore      string // label with which a person takes over; "": none
+	Fix         bool   // whether a command for it is set
+	MaxRounds   int    // of fixes
+	MaxAttempts int    // per step
 }
 
 // Facts are what the decision about a fork's pull request depends on.
@@ -61,27 +61,13 @@ type Step struct {
 	Marker model.ExternalMarker
 }
 
-// LabelledBy is the newest addition of a label, while it is on and GitHub reports it.
-func LabelledBy(p model.Pull, label string) (model.LabelChange, bool) {
-	for _, c := range slices.Backward(p.LabelChanges) {
-		if strings.EqualFold(c.Label, label) {
-			return c, c.On && has(p.Labels, label)
-		}
-	}
-	return model.LabelChange{}, false
-}
-
 // Labelled reports whether the label is on that admits a pull request, added by somebody who may do so.
 func Labelled(f Facts) bool { return labelGate(f).Met }
-
-func has(labels []string, label string) bool {
-	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
-}
 
 // Next decides the next step on a fork's pull request. A label counts once: its result stands until the label is added
 // again.
 func Next(f Facts) Step {
-	label, _ := LabelledBy(f.Pull, f.Policy.Label)
+	label, _ := f.Pull.LabelledBy(f.Policy.Label)
 	s := Step{Act: Nothing, By: label.By.Login, At: label.At, From: f.State.External()}
 	for _, g := range admission(f) {
 		if !g.Met {
@@ -195,7 +181,7 @@ func again(f Facts, s Step) Step {
 // LabelLeft reports whether the label is still on although its result should have removed it: a run died before that. While a
 // person has taken over, it stays.
 func LabelLeft(f Facts) bool {
-	label, on := LabelledBy(f.Pull, f.Policy.Label)
+	label, on := f.Pull.LabelledBy(f.Policy.Label)
 	from := f.State.External()
 	if !on || from == nil || !from.Marker.At.Equal(label.At) || !f.Policy.Enabled || !f.Pull.CrossRepo {
 		return false

@@ -33,7 +33,7 @@ func labelled() external.Facts {
 			BaseRef: "main", HeadRef: "fix", HeadSHA: b, ForkPushedAt: noon.Add(-time.Minute), Labels: []string{"bug", accept},
 			LabelChanges: []model.LabelChange{{Label: accept, On: true, At: noon, By: model.Actor{Login: "olga"}}},
 		},
-		Policy:   external.Policy{Enabled: true, Label: accept, Ignore: "agent:ignore", Evaluate: true, Fix: true, MaxRounds: 2, MaxAttempts: 3},
+		Policy:   external.Policy{Enabled: true, Label: accept, Ignore: "agent:ignore", Fix: true, MaxRounds: 2, MaxAttempts: 3},
 		Operator: func(login string) bool { return login == "olga" || login == "octo-bot[bot]" },
 	}
 }
@@ -323,13 +323,13 @@ func TestTheNewestLabelCounts(t *testing.T) {
 	p := model.Pull{Labels: []string{"x"}, LabelChanges: []model.LabelChange{
 		{Label: "x", On: true, At: noon}, {Label: "x", At: noon.Add(1e9)}, {Label: "X", On: true, At: noon.Add(2e9)}, {Label: "y", At: noon.Add(3e9)},
 	}}
-	got, ok := external.LabelledBy(p, "x")
+	got, ok := p.LabelledBy("x")
 	assert.True(t, ok)
 	assert.Equal(t, noon.Add(2e9), got.At)
 	p.Labels = nil
-	_, ok = external.LabelledBy(p, "x")
+	_, ok = p.LabelledBy("x")
 	assert.False(t, ok, "it is off by now")
-	_, ok = external.LabelledBy(p, "z")
+	_, ok = p.LabelledBy("z")
 	assert.False(t, ok)
 }
 

@@ -60,13 +60,13 @@ func standing(f Facts) []model.Gate {
 	if st.Block != nil {
 		gates[1] = gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
 	}
-	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		gates[2] = gate(GateMarkers, false, "%s was edited by %s", st.Distrusted[i].URL, st.Distrusted[i].Editor)
+	if d := st.Spoilt(); d != nil {
+		gates[2] = gate(GateMarkers, false, "%s was edited by %s", d.URL, d.Editor)
 	}
 	if st.Paused != nil {
 		gates[3] = gate(GatePaused, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)
 	}
-	if f.Policy.Ignore != "" && has(p.Labels, f.Policy.Ignore) {
+	if f.Policy.Ignore != "" && model.Named(p.Labels, f.Policy.Ignore) {
 		gates[4] = gate(GateTaken, false, "label %q is on the pull request: a person has taken over", f.Policy.Ignore)
 	}
 	return gates
@@ -75,9 +75,9 @@ func standing(f Facts) []model.Gate {
 // labelGate requires that the label is on, and that whoever added it last may do so.
 func labelGate(f Facts) model.Gate {
 	label, p := f.Policy.Label, f.Pull
-	c, told := LabelledBy(p, label)
+	c, told := p.LabelledBy(label)
 	switch {
-	case label == "" || !has(p.Labels, label):
+	case label == "" || !model.Named(p.Labels, label):
 		return gate(GateLabel, false, "label %q is not on the pull request", label)
 	case !told || c.By.Login == "" || c.At.IsZero():
 		return gate(GateLabel, false, "GitHub does not show who added label %q; remove it and add it again", label)

@@ -123,15 +123,6 @@ func LinkedText(p model.Pull, m model.ExternalMarker) string {
 		markdown.Branch(p.URL, m.Mirror), markdown.Commit(p.URL, m.Tip), markdown.Code(m.Label))
 }
 
-// FixedNote is a note in the merge's comment: our commits on top of the contributor's.
-func FixedNote(commits []model.Commit) string {
-	var list []string
-	for _, c := range commits {
-		list = append(list, c.SHA)
-	}
-	return fmt.Sprintf("MergeXO added %s on top of the contributor's, as the evaluation requested: %s.", markdown.Count(len(list), "commit"), strings.Join(list, ", "))
-}
-
 // what describes an admission: its head, who admitted it, and its base.
 func what(p model.Pull, m model.ExternalMarker) string {
 	return change(p, m) + fmt.Sprintf(", accepted by %s with label `%s`", m.By, markdown.Code(m.Label)) + run(m)

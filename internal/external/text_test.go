@@ -57,7 +57,6 @@ func TestWhatPeopleRead(t *testing.T) {
 		"failed_repair":     external.FailedText(p, with(in(model.ExternalFailed), because("it did not end within 10m"), repaired)),
 		"failed_approved":   external.FailedText(p, with(in(model.ExternalFailed), because("strategy rebase moves the head branch"), func(m *model.ExternalMarker) { m.Verdict = model.VerdictApprove })),
 		"failed_nobody":     external.FailedText(p, with(in(model.ExternalFailed))),
-		"fixed":             external.FixedNote(landed[:1]) + "\n\n" + external.FixedNote(landed),
 		"linked":            external.LinkedText(p, with(odd, func(m *model.ExternalMarker) { m.Label = accept })),
 	} {
 		golden.Text(t, name+".md", got)

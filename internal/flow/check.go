@@ -29,7 +29,6 @@ func invalid(field, detail string, args ...any) error {
 
 // Limits of an outcome.
 const (
-	maxSession    = 1024 // bytes: a session's handle travels in markers
 	maxTouchPaths = 200
 	maxTouchPath  = 500 // bytes
 )
@@ -39,10 +38,6 @@ const (
 func Validate(f model.Flow, o model.Outcome, changed bool) error {
 	message := strings.TrimSpace(o.CommitMessage)
 	switch {
-	case len(o.Session) > maxSession:
-		return invalid("session", "%d bytes; at most %d fit into a receipt", len(o.Session), maxSession)
-	case message == "" && o.CommitMessage != "":
-		return invalid("commit_message", "only white space")
 	case strings.TrimSpace(o.BlockedReason) != "":
 		return nil
 	case f == model.FlowDesign:

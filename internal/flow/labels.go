@@ -17,14 +17,14 @@ type Labels struct{ Design, Roadmap, Bugfix, SmallJob, Ignore string }
 // Of returns the flow that an issue's labels ask for, and that label; ok is false for none. The order is: the label that
 // pauses everything, bug fix, small job, design, roadmap.
 func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
-	if has(labels, l.Ignore) {
+	if model.Named(labels, l.Ignore) {
 		return "", l.Ignore, false
 	}
 	for _, one := range []struct {
 		label string
 		flow  model.Flow
 	}{{l.Bugfix, model.FlowBugfix}, {l.SmallJob, model.FlowSmallJob}, {l.Design, model.FlowDesign}, {l.Roadmap, model.FlowRoadmap}} {
-		if has(labels, one.label) {
+		if model.Named(labels, one.label) {
 			return one.flow, one.label, true
 		}
 	}
@@ -54,7 +54,7 @@ func Since(i model.Issue, l Labels) (first time.Time, known bool) {
 			if first.IsZero() || i.LabelChanges[at].At.Before(first) {
 				first = i.LabelChanges[at].At
 			}
-		case at >= 0 || has(i.Labels, label):
+		case at >= 0 || model.Named(i.Labels, label):
 			return time.Time{}, false
 		}
 	}

@@ -48,18 +48,19 @@ func words(text string) []string {
 	})
 }
 
-// ExternalMerge is the commit message for merging a fork's pull request: the subject has the branch as a slug, or verbatim
-// if a slug would lose letters, and the body is the title. The title is an outsider's text: it must skip no workflow, close
-// no issue and notify nobody.
-func ExternalMerge(p model.Pull) (subject, body string) {
-	branch := strings.TrimPrefix(p.HeadRef, fmt.Sprintf("gh-pr-%d/", p.Number)) // the name of a mirror
-	slug := strings.Join(words(branch), "-")
-	foreign := func(r rune) bool { return r > unicode.MaxASCII && !unicode.Is(unicode.Latin, r) }
-	if slug == "" || strings.ContainsFunc(branch, foreign) {
-		slug, _ = Message(branch, 0)
+// nameLetters are the characters of a branch's name in which a commit message finds neither a mention nor a reference.
+const nameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+"
+
+// ExternalMerge is the commit message for merging a fork's pull request, whose mirror is gh-pr-N/slug: the subject has the slug as
+// it is there, and the body is the title. Both are an outsider's text: they must skip no workflow, close no issue and notify nobody.
+func ExternalMerge(number int, slug, title string) (subject, body string) {
+	if strings.Trim(slug, nameLetters) != "" {
+		slug, _ = Message(slug, 0)
 	}
-	body, _ = Message(strings.Join(strings.Fields(p.Title), " "), 0)
-	return fmt.Sprintf("Merge external GitHub PR #%d: %s", p.Number, slug), body
+	if title != "" {
+		body, _ = Message(strings.Join(strings.Fields(title), " "), 0)
+	}
+	return fmt.Sprintf("Merge external GitHub PR #%d: %s", number, slug), body
 }
 
 // kinds are the flows in branch names.

@@ -37,27 +37,31 @@ func TestATitleBecomesPartOfAName(t *testing.T) {
 }
 
 func TestTheMergeOfAForkNamesItsBranchAndSaysItsTitle(t *testing.T) {
-	long := strings.Repeat("one-two-", 20) + "three"
-	for branch, want := range map[string]string{
-		"contributor/arcium": "contributor-arcium",
-		"feature":            "feature",
-		"gh-pr-7/fix_It.2":   "fix-it-2",
+	long := strings.Repeat("one-two_", 20) + "Three"
+	for slug, want := range map[string]string{
+		"contributor/arcium": "contributor/arcium",
+		"Fix/GH-12_It.2":     "Fix/GH-12_It.2",
 		"gh-pr-7":            "gh-pr-7",
-		"Größe/ändern":       "grosse-andern",
+		"Größe/ändern":       "Größe/ändern",
 		"исправление":        "исправление",
 		"修正/login":           "修正/login",
 		"🎉":                  "🎉",
 		long:                 long,
+		"fix/#3":             "fix\u200b/#\u200b3", // closes no issue
+		"@octo/fix":          "@\u200bocto/fix",    // notifies nobody
+		"a\u202eb":           "ab",                 // hides nothing
 	} {
-		subject, body := flow.ExternalMerge(model.Pull{Number: 7, HeadRef: branch, Title: "Привет, Some other title"})
+		subject, body := flow.ExternalMerge(7, slug, "Привет, Some other title")
 		assert.Equal(t, "Merge external GitHub PR #7: "+want, subject)
 		assert.Equal(t, "Привет, Some other title", body)
 	}
-	_, body := flow.ExternalMerge(model.Pull{Number: 7, HeadRef: "x", Title: "Fix it\n[skip ci] closes #3 @octo"})
+	_, body := flow.ExternalMerge(7, "x", "Fix it\n[skip ci] closes #3 @octo")
 	assert.NotContains(t, body, "\n")
 	assert.NotContains(t, body, "[skip ci]", "a stranger's title skips no workflow")
 	assert.NotContains(t, body, "closes #3", "and closes no issue")
 	assert.NotContains(t, body, "@octo", "and notifies nobody")
+	_, body = flow.ExternalMerge(7, "x", "")
+	assert.Empty(t, body, "a branch without a pull request has no title")
 }
 
 func TestBranchesAndDocumentsAreNamed(t *testing.T) {

@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -72,7 +71,7 @@ func (f Facts) next() Step {
 	switch {
 	case f.Issue.Closed:
 		return s.as(Nothing, "issue %d is closed", f.Issue.Number)
-	case has(f.Issue.Labels, f.Labels.Ignore):
+	case model.Named(f.Issue.Labels, f.Labels.Ignore):
 		return s.as(Nothing, "issue %[2]d has label %[1]q: a person has taken over", f.Labels.Ignore, f.Issue.Number)
 	case s.From != nil && s.From.Marker.Status == model.PhasePlanned:
 		s.Flow = s.From.Marker.Flow
@@ -100,7 +99,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	switch {
 	case ForOperators(m.Waiting) && !f.State.Retried:
 		return s.as(Wait, "issue %d waits for an operator (%s), see %s; /mergexo retry continues", f.Issue.Number, m.Waiting, s.From.URL)
-	case m.Status != model.PhaseWaiting:
+	case !m.Waits():
 		return s.as(GoOn, "the last attempt had no result")
 	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // new comments come before the pull request
 		s.Flow = m.Flow
@@ -166,8 +165,4 @@ func (f Facts) labelledSince(at time.Time) bool {
 func (s Step) as(act Act, why string, args ...any) Step {
 	s.Act, s.Why = act, fmt.Sprintf(why, args...)
 	return s
-}
-
-func has(labels []string, label string) bool {
-	return label != "" && slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
 }

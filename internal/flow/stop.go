@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -18,8 +17,6 @@ type Stop struct {
 	Notes  []string
 	// Lost is the newest checkpoint if its branch lost it, and Now the branch's current head; "": the branch was deleted.
 	Lost, Now string
-	// Rescue is the path of a git bundle on the runner with the attempt's branch, if it could not be pushed.
-	Rescue string
 }
 
 // pause is the text for one reason: a headline, in which %s is the branch, and the remedy, in which it is where the next
@@ -52,7 +49,7 @@ var pauses = map[string]pause{
 		"If the setting is locked, the organization or enterprise has turned it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
 	model.ReasonMarkerEdited: {"somebody else edited a comment that holds MergeXO's state",
 		"MergeXO ignores the edited comment. To continue from the other comments, ask an operator to comment `/mergexo retry`."},
-	model.ReasonBranch:   {"all names for the branch are taken", "Delete or rename unneeded branches of this issue below `agent/`. " + retry},
+	model.ReasonBranch:   {"no branch can be created for the pull request", "Delete or rename the branches that are in the way. " + retry},
 	model.ReasonRewrite:  {"history was rewritten", "Comments wait until an operator decides. To accept the branch as it is, and to let the agent try again, ask an operator to comment `/mergexo retry`."},
 	model.ReasonNoDesign: {"the merged design document was not found", "%s, restore it or merge another one, and comment here."},
 	model.ReasonConflict: {"newly pushed commits on `%s` conflict with the agent's", again},
@@ -88,9 +85,9 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 		return b.String() + "\n" + help(m, s)
 	}
 	if s.Kept.Hidden() {
-		return b.String() + fmt.Sprintf("\n- %s\n- To look at it:\n  `%s`", help(m, s), markdown.Unbundle(s.Kept.Branch))
+		return b.String() + fmt.Sprintf("\n- %s\n- To look at it:\n  `%s`", help(m, s), markdown.Unhide(s.Kept.Branch, s.Kept.Bundled()))
 	}
-	branch := word(s.Kept.Branch)
+	branch := markdown.Word(s.Kept.Branch)
 	fmt.Fprintf(&b, "\n- %s\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", help(m, s), branch, branch, branch)
 	return b.String()
 }
@@ -98,16 +95,8 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 // whereabouts says where the work is.
 func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	var parts []string
-	if s.Kept.Branch != "" {
+	if s.Kept.Left() {
 		parts = append(parts, kept(i, m.Base, s.Kept))
-	}
-	if s.Rescue != "" {
-		what := "The work"
-		if s.Kept.Branch != "" {
-			what = "The work since then"
-		}
-		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s. If the workflow uploads it, it is among the run's artifacts. "+
-			"To get the work from that file:\n\n    git fetch %s %s:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue)), word(m.Branch)))
 	}
 	if s.Lost != "" {
 		parts = append(parts, lost(i, m.Branch, s))
@@ -125,7 +114,7 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 func lost(i model.Issue, branch string, s Stop) string {
 	where := "that branch was deleted"
 	if s.Now != "" {
-		where = fmt.Sprintf("%s is now at %s, without it", branchLink(i, branch), markdown.Commit(i.URL, s.Now))
+		where = fmt.Sprintf("%s is now at %s, without it", branchLink(i, branch, s.Now), markdown.Commit(i.URL, s.Now))
 	}
 	return fmt.Sprintf("The work was kept on branch `%s` at %s; %s. To restore it, while GitHub still has it:\n\n    git fetch origin %s && %s",
 		markdown.Code(branch), markdown.Commit(i.URL, s.Lost), where, s.Lost, markdown.Restore(branch, s.Now, s.Lost))
@@ -133,11 +122,16 @@ func lost(i model.Issue, branch string, s Stop) string {
 
 // kept says where a checkpoint is, and what it adds to the base branch.
 func kept(i model.Issue, base string, k model.Kept) string {
-	if k.Hidden() {
-		return fmt.Sprintf("The work so far is kept in a bundle on the hidden ref `%s`, because no branch may hold it.", markdown.Code(k.Branch))
+	switch {
+	case k.Bundle != "":
+		return markdown.Rescued(k.Bundle)
+	case k.Bundled():
+		return fmt.Sprintf("The work so far is kept in a bundle on the hidden ref `%s`, because no branch may hold it. The next attempt starts without it.", markdown.Code(k.Branch))
+	case k.Hidden():
+		return fmt.Sprintf("The work so far is kept on the hidden ref `%s` at %s, because the server refused a branch for it.", markdown.Code(k.Branch), markdown.Commit(i.URL, k.SHA))
 	}
 	return fmt.Sprintf("The work so far is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
-		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), markdown.Path(base), k.SHA)
+		branchLink(i, k.Branch, k.SHA), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), markdown.Path(base), k.SHA)
 }
 
 // help says what a person can do, and where the next attempt then starts.
@@ -147,23 +141,14 @@ func help(m model.IssueMarker, s Stop) string {
 		p.help = again
 	}
 	switch {
-	case s.Kept.Branch != "" && s.Kept.Branch == m.Branch:
+	case s.Kept.Branch != "" && !s.Kept.Hidden():
 		return strings.ReplaceAll(p.help, "%s", "To continue from that branch")
-	case m.LastCheckpoint != "" && (s.Lost == "" || s.Now != ""):
+	case s.Kept.Hidden() && !s.Kept.Bundled():
+		return strings.ReplaceAll(p.help, "%s", "To continue from that ref")
+	case m.Tip != "" && (s.Lost == "" || s.Now != ""):
 		return strings.ReplaceAll(p.help, "%s", fmt.Sprintf("To continue from branch `%s`", markdown.Code(m.Branch)))
 	}
 	return strings.ReplaceAll(p.help, "%s", "To start again")
-}
-
-// word makes a name safe to paste into a shell, within a code span.
-func word(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=+@") == "" {
-		return s
-	}
-	if strings.ContainsAny(s, "`'\n") {
-		return "NAME"
-	}
-	return "'" + s + "'"
 }
 
 // ForOperators says that an attempt that waits for this reason goes on only when an operator says so.
@@ -194,10 +179,10 @@ func Reason(number int, m model.IssueMarker, s Stop) string {
 		reason += ": " + first
 	}
 	switch {
-	case s.Rescue != "":
-		reason += "; the work is in the git bundle " + s.Rescue
+	case s.Kept.Bundle != "":
+		reason += "; the work is in the git bundle " + s.Kept.Bundle
 	case s.Kept.Branch != "":
-		reason += fmt.Sprintf("; the work is kept on branch %s at %s", s.Kept.Branch, s.Kept.SHA)
+		reason += fmt.Sprintf("; the work is kept on %s at %s", s.Kept.Named(), s.Kept.SHA)
 	}
 	reason += "; " + goesOn(s.Reason)
 	if rest != "" {

@@ -27,8 +27,8 @@ func work(f model.Flow) string {
 // comments are what the attempt takes up, and wip is the branch for work in progress; "" for none.
 func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
 	var b strings.Builder
-	if m.LastCheckpoint != "" {
-		fmt.Fprintf(&b, "**Continuing %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), markdown.Run(m.RunURL))
+	if m.Tip != "" {
+		fmt.Fprintf(&b, "**Continuing %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch, m.Start), attempt(m), markdown.Run(m.RunURL))
 	} else {
 		fmt.Fprintf(&b, "**Working on %s** from `%s` at %s%s%s\n", work(m.Flow), markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), markdown.Run(m.RunURL))
 	}
@@ -39,7 +39,7 @@ func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip
 		fmt.Fprintf(&b, "- %s\n", mention(c))
 	}
 	branch := "that branch"
-	if m.LastCheckpoint == "" {
+	if m.Tip == "" {
 		branch = "branch `" + markdown.Code(m.Branch) + "`"
 	}
 	fmt.Fprintf(&b, "\nThe pull request will come from %s.", branch)
@@ -63,7 +63,7 @@ func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) s
 		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
 	}
 	b.WriteString(next)
-	if k.Branch != "" {
+	if k.Left() {
 		b.WriteString("\n\n" + kept(i, m.Base, k))
 	}
 	return b.String()
@@ -143,7 +143,7 @@ func mention(c model.Comment) string {
 	return fmt.Sprintf("[comment](%s) by %s", c.URL, by)
 }
 
-// branchLink links the tree of a branch.
-func branchLink(i model.Issue, branch string) string {
-	return "branch " + markdown.Branch(i.URL, branch)
+// branchLink links the tree of a branch at a commit.
+func branchLink(i model.Issue, branch, sha string) string {
+	return "branch " + markdown.Tree(i.URL, branch, sha)
 }

@@ -20,6 +20,8 @@ var (
 	begun = strings.Repeat("a", 40)
 	done  = strings.Repeat("b", 40)
 	work  = model.Kept{Branch: "agent/bugfix/3-say-hello", SHA: done}
+
+	bundle = model.Kept{SHA: done, Bundle: "/home/runner/work/_temp/mergexo-checkpoint-3-bbbbbbbbbbbb.bundle"}
 )
 
 // marker is that of an attempt at a bug fix.
@@ -40,7 +42,7 @@ func TestAttemptsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "claim.md", flow.ClaimText(asked, m, nil, ""))
 	golden.Text(t, "claim_wip.md", flow.ClaimText(asked, m, []model.Comment{comment("11", "alice"), comment("12", "")}, "agent/wip/3"))
 	again := m
-	again.Attempt, again.LastCheckpoint, again.Start, again.Flow = 2, begun, done, model.FlowImplementation
+	again.Attempt, again.Tip, again.Start, again.Flow = 2, begun, done, model.FlowImplementation
 	golden.Text(t, "claim_resumed.md", flow.ClaimText(asked, again, []model.Comment{comment("11", "alice")}, "agent/wip/3"))
 	odd := m
 	odd.Base, odd.Flow, odd.RunURL = "ma`in)#", model.FlowDesign, ""
@@ -93,14 +95,15 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
 	golden.Text(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was not pushed anywhere."}))
 	golden.Text(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{
-		Reason: model.ReasonPush, Detail: "refusing to allow a token to create `agent/x`", Rescue: "/home/runner/work/_temp/issue 3.bundle",
+		Reason: model.ReasonPush, Detail: "refusing to allow a token to create `agent/x`", Kept: bundle,
 	}))
-	golden.Text(t, "stop_rescue_beside_a_checkpoint.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonCancelled, Kept: work, Rescue: "/tmp/issue-3.bundle"}))
+	golden.Text(t, "stop_bundled.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonForbidden, Kept: model.Kept{Branch: "refs/mergexo/kept/3/bbbbbbbbbbbb", SHA: done}}))
+	golden.Text(t, "stop_hidden.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTests, Kept: model.Kept{Branch: "refs/mergexo/checkpoint/3/bbbbbbbbbbbb", SHA: done}}))
+	golden.Text(t, "stop_aside.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTests, Kept: model.Kept{Branch: "mergexo/checkpoint/3/bbbbbbbbbbbb", SHA: done}}))
+	golden.Text(t, "failed_rescue.md", flow.FailedText(asked, m, "The sweep tries again.", bundle))
 	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Reason: "new"}), "**Waiting for a person: new** (`new`), attempt 3")
 	m.Base = "ma`in)#1"
 	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Kept: work}), "([compare with `ma'in)#1`](https://github.com/octo/widgets/compare/ma%60in%29%231..."+done+"))")
-	quote := flow.StopText(asked, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/a'b"})
-	assert.Contains(t, quote, "git fetch NAME agent/bugfix/3-say-hello:")
 }
 
 func TestEveryReasonHasItsWords(t *testing.T) {
@@ -131,5 +134,5 @@ func TestAStopInATerminal(t *testing.T) {
 	assert.Equal(t, "issue 3 waits for a person (tests_failed): required tests fail: FAIL; the work is kept on branch agent/bugfix/3-say-hello at "+done+
 		"; to continue, comment on the issue, or /mergexo retry\nmore", flow.Reason(3, m, flow.Stop{Reason: model.ReasonTests, Detail: "FAIL\nmore\n", Kept: work}))
 	assert.Equal(t, "issue 3 waits for a person (push_refused): the server refused the push to agent/bugfix/3-say-hello; the work is in the git bundle /tmp/x.bundle"+
-		"; to continue, comment on the issue, or /mergexo retry", flow.Reason(3, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/x.bundle"}))
+		"; to continue, comment on the issue, or /mergexo retry", flow.Reason(3, m, flow.Stop{Reason: model.ReasonPush, Kept: model.Kept{Bundle: "/tmp/x.bundle"}}))
 }

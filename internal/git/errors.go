@@ -49,6 +49,7 @@ type Reason string
 // The reasons.
 const (
 	Stale     Reason = "stale"     // the ref is not where the lease said
+	Name      Reason = "name"      // no ref may have that name; another one may do
 	Protected Reason = "protected" // branch protection or a ruleset
 	Workflow  Reason = "workflow"  // the credential may not change workflow files
 	Other     Reason = "other"     // a hook or unknown; Message has the server's text

@@ -2,6 +2,7 @@ package git
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -23,19 +24,10 @@ func Exhausts(err error) bool {
 
 // exhaustion classifies a command that did not start, or that reported what it lacked.
 func exhaustion(started bool, err error, stderr string) Failure {
-	if !started {
-		for _, one := range transientErrors {
-			if errors.Is(err, one) {
-				return Exhausted
-			}
-		}
-		return ""
-	}
 	said := strings.ToLower(stderr)
-	for _, words := range exhausted {
-		if strings.Contains(said, words) {
-			return Exhausted
-		}
+	if !started && slices.ContainsFunc(transientErrors, func(one error) bool { return errors.Is(err, one) }) ||
+		started && slices.ContainsFunc(exhausted, func(words string) bool { return strings.Contains(said, words) }) {
+		return Exhausted
 	}
 	return ""
 }

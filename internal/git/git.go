@@ -70,6 +70,12 @@ type Checkout struct {
 	Branch         string            // local branch of the last Restore or Begin, a full name; "" if HEAD had to be detached
 	Started        string            // commit of the last Restore or Begin
 	Branches       map[string]string // local branches of the checkout and their tips at that time
+	Submodules     []Submodule       // of the checkout at that time
+	Indexes        string            // directory with the copies of their indexes; "": none
+
+	// Differing are the files that differed from the index just after git had written them.
+	Differing map[string]Differing
+	LeftOut   []string // what a commit could not take, with git's reasons; whoever tells people empties it
 
 	person *person // the person who owns the checkout and how they reach the origin; nil: a workspace or our own clone
 
@@ -77,6 +83,21 @@ type Checkout struct {
 
 	quarantine string // takes new objects in place of Objects, which are only read then; "": none
 	calls      *int   // network operations, shared with every view of the checkout
+}
+
+// Submodule is one of a checkout as the last Restore or Begin found it. They do not touch it.
+type Submodule struct {
+	Path  string
+	Head  string // "": it is not checked out
+	Index string // a copy of its index, with the files that differed from it
+}
+
+// Differing is a file that differed from the index before anybody worked in the checkout, or that git does not take: blobs and
+// attributes can disagree, a workflow can tell the index to overlook a file, and not every file system has all modes and names. While it
+// is as it was, it is nobody's work.
+type Differing struct {
+	Was, Now string // its entry in the index, and the one that git would make of it
+	Content  string // what was there, as package worktree puts it
 }
 
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelled, and else starts a clone of
@@ -89,24 +110,29 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
 	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
 	if opt.Path == "" {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
 	opt.Credential, opt.Token = credential.Or(opt.Credential, opt.Token), ""
-	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, calls: new(int)}
-	if c.program, err = find("git", opt.Path); err != nil {
+	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, Differing: map[string]Differing{}, calls: new(int)}
+	return open(c, func() error { return attachWorkspace(ctx, c) })
+}
+
+// open makes the git directory of our own for a checkout, and closes it if it cannot be attached.
+func open(c *Checkout, attach func() error) (opened *Checkout, err error) {
+	if c.Opt.Log == nil {
+		c.Opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.program, err = find("git", c.Opt.Path); err != nil {
 		return nil, err
 	}
-	if c.Opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
+	if c.Opt.Temp, err = filepath.Abs(c.Opt.Temp); err != nil {
 		return nil, fmt.Errorf("resolve temporary directory: %w", err)
 	}
 	if err := c.NewOwnDir(); err != nil {
 		return nil, err
 	}
-	if err := attachWorkspace(ctx, c); err != nil {
+	if err := attach(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -119,31 +145,23 @@ func attachWorkspace(ctx context.Context, c *Checkout) error {
 		return err
 	}
 	if !ok {
-		if err := startClone(ctx, c); err != nil {
-			return err
-		}
-	}
-	if !ok {
-		return c.NewOwnDir()
+		return errors.Join(startClone(ctx, c), c.NewOwnDir())
 	}
 	if c.Tracked, err = trackedCommits(ctx, c); err != nil {
 		return err
 	}
-	if err := readBoundary(c); err != nil {
-		return err
+	return takeState(ctx, c)
+}
+
+// takeState reads the checkout's shallow boundary and HEAD.
+func takeState(ctx context.Context, c *Checkout) (err error) {
+	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read shallow file: %w", err)
 	}
 	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
 		c.Refs[HaveHead] = syntax.Line(head)
 	}
 	return c.NewOwnDir()
-}
-
-// readBoundary reads the checkout's shallow boundary.
-func readBoundary(c *Checkout) (err error) {
-	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read shallow file: %w", err)
-	}
-	return nil
 }
 
 // adopt examines the workspace; false means that it is not a checkout of this repository.
@@ -178,12 +196,18 @@ func startClone(ctx context.Context, c *Checkout) error {
 		return fmt.Errorf("make directory for an own clone: %w", err)
 	}
 	c.Top, c.OwnClone = top, true
-	init := Spec{Dir: top, Env: c.Env(), Args: []string{"init", "-q", "--template=", "--initial-branch=mergexo", top}}
+	return initialize(ctx, c)
+}
+
+// initialize makes the git directory of a clone of our own.
+func initialize(ctx context.Context, c *Checkout) error {
+	init := Spec{Dir: c.Top, Env: c.Env(), Args: []string{"init", "-q", "--template=", "--initial-branch=mergexo", c.Top}}
 	if _, err := c.Run(ctx, init); err != nil {
 		return fmt.Errorf("start an own clone: %w", err)
 	}
 	// As locate would say. Git resolves links.
-	if top, err = filepath.EvalSymlinks(top); err != nil {
+	top, err := filepath.EvalSymlinks(c.Top)
+	if err != nil {
 		return fmt.Errorf("resolve directory of an own clone: %w", err)
 	}
 	c.GitDir = filepath.Join(top, ".git")
@@ -239,9 +263,7 @@ func (c *Checkout) Close() error {
 	} else {
 		errs = append(errs, c.PutBack())
 	}
-	if c.OwnDir != "" {
-		errs = append(errs, os.RemoveAll(c.OwnDir))
-	}
+	errs = append(errs, os.RemoveAll(c.OwnDir), os.RemoveAll(c.Indexes)) // "" is nothing
 	if c.person != nil && c.person.bare != "" {
 		errs = append(errs, os.RemoveAll(c.person.bare))
 	}
@@ -310,7 +332,7 @@ func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 		return true
 	}
 	// A clone would not know of the filter.
-	return errors.As(err, &failed) && failed.Failure == "" && !filterFailed.MatchString(failed.Stderr)
+	return errors.As(err, &failed) && failed.Failure == "" && !FilterFailed(err)
 }
 
 // replaceByClone replaces the workspace with a clone of our own.
@@ -322,4 +344,20 @@ func replaceByClone(ctx context.Context, c *Checkout) error {
 		return err
 	}
 	return c.NewOwnDir()
+}
+
+// Renew gives the checkout a git directory in place of one that is gone: the same one, if it has got another name in the working tree,
+// and else one that knows no commit and no ref. The files stay.
+func Renew(ctx context.Context, c *Checkout) error {
+	names, err := os.ReadDir(c.Top)
+	if err != nil {
+		return fmt.Errorf("look for the git directory: %w", err)
+	}
+	for _, one := range names {
+		if place := filepath.Join(c.Top, one.Name()); one.IsDir() && isBare(place) {
+			return errors.Join(os.RemoveAll(c.GitDir), os.Rename(place, c.GitDir))
+		}
+	}
+	c.Refs, c.Boundary = map[string]string{}, nil
+	return errors.Join(initialize(ctx, c), c.NewOwnDir())
 }

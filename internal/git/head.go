@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -59,14 +60,6 @@ func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) 
 
 // Present reports whether all the commits are here.
 func (c *Checkout) Present(ctx context.Context, shas ...string) (bool, error) {
-	out, err := c.Tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil {
-		return false, fmt.Errorf("look for commits: %w", err)
-	}
-	for row := range strings.Lines(string(out)) {
-		if row != "commit\n" {
-			return false, nil
-		}
-	}
-	return true, nil
+	found, err := c.Peel(ctx, shas...)
+	return slices.Equal(found, shas), err
 }

@@ -52,25 +52,9 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
 	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
-	}
 	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}, calls: new(int)}
-	var err error
-	if c.program, err = find("git", opt.Path); err != nil {
-		return nil, err
-	}
-	if c.Opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
-		return nil, fmt.Errorf("resolve temporary directory: %w", err)
-	}
 	c.person = newPerson(opt.Env, opt.Path)
-	if err := c.NewOwnDir(); err != nil {
-		return nil, err
-	}
-	if err := attach(ctx, c, opt); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	return c, nil
+	return open(c, func() error { return attach(ctx, c, opt) })
 }
 
 // attach finds the checkout's parts, origin and identity.
@@ -89,13 +73,7 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 			return err
 		}
 	}
-	if err := readBoundary(c); err != nil {
-		return err
-	}
-	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		c.Refs[HaveHead] = syntax.Line(head)
-	}
-	return c.NewOwnDir()
+	return takeState(ctx, c)
 }
 
 // locateAny is locate for any place in a repository. A bare one gets an empty directory as its working tree.
@@ -176,16 +154,12 @@ func findOrigin(ctx context.Context, c *Checkout, dir string) error {
 	if c.person.bare == "" {
 		home = c.Top
 	}
-	for _, entry := range syntax.Fields(out) {
-		key, value, ok := strings.Cut(entry, "\n")
-		if !ok {
-			value = "true"
-		}
-		switch s := (Setting{key, value}); {
-		case key == "remote.origin.url" && c.Opt.URL == "":
-			c.Opt.URL = value
-		case key == "remote.origin.pushurl":
-			c.person.settings = append(c.person.settings, Setting{key, absolute(value, home)})
+	for _, s := range SettingsIn(out) {
+		switch {
+		case s.Key == "remote.origin.url" && c.Opt.URL == "":
+			c.Opt.URL = s.Value
+		case s.Key == "remote.origin.pushurl":
+			c.person.settings = append(c.person.settings, Setting{s.Key, absolute(s.Value, home)})
 		case reaches(s):
 			c.person.settings = append(c.person.settings, s)
 		}

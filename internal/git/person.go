@@ -13,6 +13,8 @@ import (
 type Worktree struct {
 	Top, GitDir string
 	Index       string // replaces its own; "": its own
+	// Differing are files that differ from the index though they are as git writes them: blobs and attributes disagree.
+	Differing []string
 }
 
 // MainWorktree is the working tree of the checkout itself.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,16 @@ func versionOf(said string) string {
 		return ""
 	}
 	return words[2]
+}
+
+// Sibling is the URL of a repository on the checkout's server, however a remote names it, or .gitmodules relative to the checkout's
+// repository. Other URLs and local paths have none.
+func (c *Checkout) Sibling(remote string) (address string, ok bool) {
+	if strings.HasPrefix(remote, ".") {
+		remote, _ = url.JoinPath(c.Opt.URL, remote) // what is no path is nowhere
+	}
+	name, ok := Named(remote, c.site)
+	return c.site + name, ok
 }
 
 // Named is owner/name of a remote's URL if it is on the server; other URLs and local paths have none.

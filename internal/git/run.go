@@ -64,6 +64,9 @@ func (e *Error) Error() string {
 // filterFailed is git's message where a required filter did not run.
 var filterFailed = regexp.MustCompile(`(?:clean|smudge) filter '?([^'\n]+?)'? failed`)
 
+// FilterFailed reports whether a required filter did not run.
+func FilterFailed(err error) bool { return filterFailed.MatchString(StderrOf(err)) }
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // Fix is what to do about a right that the server denied a run's token; "" if unknown.
@@ -265,13 +268,16 @@ func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	if stdout.full {
 		err = fmt.Errorf("%w: %w", errFlood, err)
 	}
-	failed := &Error{Args: c.redactAll(bare(s.Args)), Exit: -1, Stderr: syntax.Clean(c.Redact(stderr.String())), Err: err}
+	failed := &Error{Args: c.redactAll(bare(s.Args)), Exit: -1, Stderr: advice.ReplaceAllString(syntax.Clean(c.Redact(stderr.String())), ""), Err: err}
 	if cmd.ProcessState != nil {
 		failed.Exit = cmd.ProcessState.ExitCode()
 	}
 	failed.Failure = exhaustion(cmd.Process != nil, err, failed.Stderr)
 	return stdout.kept, failed
 }
+
+// advice is what git tells people at a terminal to do (https://git-scm.com/docs/git-config#_advice).
+var advice = regexp.MustCompile(`(?m)^(?:remote: )?hint: ?.*\n?`)
 
 // bare drops the leading -c settings, which are noise to a reader.
 func bare(args []string) []string {

@@ -23,6 +23,11 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 	if err != nil {
 		return nil, fmt.Errorf("read configuration of the checkout: %w", err)
 	}
+	return SettingsIn(out), nil
+}
+
+// SettingsIn reads what git config --null --list prints.
+func SettingsIn(out []byte) []Setting {
 	var list []Setting
 	for _, entry := range syntax.Fields(out) {
 		key, value, ok := strings.Cut(entry, "\n")
@@ -31,7 +36,7 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 		}
 		list = append(list, Setting{key, value})
 	}
-	return list, nil
+	return list
 }
 
 // ReadSettings records the settings that affect files in the working tree, so that our own commands write and read them as
@@ -56,6 +61,7 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 		list = append(list, worktree...)
 	}
 	c.settingsBefore = nil
+	_, noLFS := find("git-lfs", c.Opt.Path)
 	var failing []Setting // which come last, and so count
 	for _, s := range list {
 		switch {
@@ -63,6 +69,7 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 			driver := s.Key[:strings.LastIndex(s.Key, ".")]
 			failing = append(failing, Setting{driver + ".clean", "exit 1"}, Setting{driver + ".smudge", "exit 1"}, Setting{driver + ".required", "true"})
 			c.Opt.Log.Debug("filter_not_run", "setting", syntax.Clean(s.Key))
+		case noLFS != nil && strings.HasPrefix(s.Key, "filter.lfs."): // git would fail; what it does not clean is no longer pushed
 		case strings.HasPrefix(s.Key, "filter."), slices.Contains([]string{
 			"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
 			"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse",

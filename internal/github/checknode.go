@@ -1,7 +1,7 @@
 package github
 
 import (
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -17,17 +17,22 @@ type checkNode struct {
 	StartedAt, CompletedAt   *time.Time
 	DetailsURL, URL          string
 	CheckSuite               *struct {
+		ID          string
 		App         *struct{ Slug string }
-		WorkflowRun *struct {
-			DatabaseID int64 `json:"databaseId"`
-			Workflow   struct {
-				DatabaseID int64 `json:"databaseId"`
-			}
-		}
+		Branch      *struct{ Name string }
+		WorkflowRun *struct{ URL string }
 	}
 
 	Context, State, TargetURL string
 	CreatedAt                 *time.Time
+	Creator                   *actorNode
+}
+
+// dropped says that a run was cancelled with its branch, as MergeXO does with those of a car that it takes apart. The commit may be the
+// head of a pull request, of which such a run says nothing. GitHub shows no branch of a fork.
+func (n *checkNode) dropped() bool {
+	suite := n.CheckSuite
+	return n.Conclusion == "CANCELLED" && suite != nil && suite.Branch == nil && suite.App != nil && suite.App.Slug == "github-actions"
 }
 
 func (n *checkNode) check() model.Check {
@@ -36,18 +41,23 @@ func (n *checkNode) check() model.Check {
 		if n.CreatedAt != nil {
 			c.At = n.CreatedAt.UTC()
 		}
+		if by := n.Creator.actor(); by.Bot {
+			c.App = strings.TrimSuffix(by.Login, "[bot]")
+		}
 		return c
 	}
-	c := model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Node: n.ID, Required: n.IsRequired, URL: n.DetailsURL}
+	c := model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Begun: n.Status == "IN_PROGRESS", Node: n.ID, Required: n.IsRequired, URL: n.DetailsURL}
 	if c.URL == "" {
 		c.URL = n.URL
 	}
-	if n.CheckSuite != nil && n.CheckSuite.App != nil {
-		c.App = n.CheckSuite.App.Slug
-	}
-	if n.CheckSuite != nil && n.CheckSuite.WorkflowRun != nil {
-		run := n.CheckSuite.WorkflowRun
-		c.RunID, c.Workflow = run.DatabaseID, run.Workflow.DatabaseID
+	if suite := n.CheckSuite; suite != nil {
+		c.Suite = suite.ID
+		if suite.App != nil {
+			c.App = suite.App.Slug
+		}
+		if suite.WorkflowRun != nil {
+			c.RunID = runID(suite.WorkflowRun.URL)
+		}
 	}
 	// The end of a run says nothing about which one is newer: an old one may end after the new one began.
 	for _, at := range []*time.Time{n.StartedAt, n.CompletedAt} {
@@ -56,29 +66,6 @@ func (n *checkNode) check() model.Check {
 		}
 	}
 	return c
-}
-
-// newest are the newest checks of each name and source, the newest of them first.
-func newest(all []model.Check) []model.Check {
-	slices.SortStableFunc(all, newer)
-	var out []model.Check
-	for _, check := range all {
-		if !slices.ContainsFunc(out, check.Replaces) {
-			out = append(out, check)
-		}
-	}
-	return out
-}
-
-// newer puts the newer check first. One that has not begun is newer than all that have.
-func newer(a, b model.Check) int {
-	switch {
-	case a.At.IsZero() && a.State == model.CheckPending:
-		return -1
-	case b.At.IsZero() && b.State == model.CheckPending:
-		return 1
-	}
-	return b.At.Compare(a.At)
 }
 
 // runState follows GitHub: required checks must be successful, skipped or neutral.

@@ -1,11 +1,14 @@
 package github
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 //go:embed queries/*.graphql
@@ -90,20 +93,61 @@ func queryText(name string) string {
 }
 
 // asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
-// name and number.
-type asked struct{ query, variable, kind, field string }
+// name and number. A request is about most things at most, and keeps to the size of its pages. lack is what stands before an alias
+// that may have an error: mayLack, or "" for any error.
+type asked struct {
+	query, variable, kind, field string
+	pages                        string
+	most                         int
+	lack                         string
+}
 
 var (
-	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }"}
-	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }"}
+	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
+	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
-	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }"}
-	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
+	pullsFromEach = asked{query: "PullsFromEach", variable: "b", kind: "String!", field: "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }"}
+	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
-	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }"}
-	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }"}
-	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
+	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
+	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", pagesOfOurs, 50, mayLack}
+	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", pagesOfStates, 50, mayLack}
 )
+
+// askEach asks about each of a list, and gives take what GitHub shows of each that is there.
+func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, list []T, take func(one T, n *N)) error {
+	if err := checkRepo(repo); err != nil {
+		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	return askAll(ctx, c, a.pages, list, a.most, func(ctx context.Context, some []T) error {
+		all, err := askSome[T, N](ctx, c, a, op, repo, some)
+		if err != nil {
+			return named(err, Query{Repo: repo})
+		}
+		for i, n := range all {
+			if n != nil {
+				take(some[i], n)
+			}
+		}
+		return nil
+	})
+}
+
+// askSome asks about some things in one request; nil stands for one that GitHub does not show.
+func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, some []T) ([]*N, error) {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	tolerated, all := aliases(len(some)), make([]*N, len(some))
+	for i, one := range some {
+		variables[fmt.Sprint(a.variable, i)] = one
+		tolerated[i] = a.lack + tolerated[i]
+	}
+	var data struct{ Repository map[string]*N }
+	_, err := c.query(ctx, op, a.document(len(some)), variables, &data, tolerated...)
+	for i := range some {
+		all[i] = data.Repository[fmt.Sprintf("p%d", i)]
+	}
+	return all, err
+}
 
 // document asks about n things, as p0 to p(n-1).
 func (a asked) document(n int) string {
@@ -126,11 +170,6 @@ func Documents() map[string]string {
 		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "posted": postedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
 		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
-}
-
-// Mutations are all GraphQL documents that change something, by name.
-func Mutations() map[string]string {
-	return map[string]string{"enqueue": enqueueDocument, "dequeue": dequeueDocument}
 }
 
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the

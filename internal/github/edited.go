@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,10 +89,7 @@ func (r *reading) changed(ctx context.Context, c Threads, since time.Time) ([]ch
 	if err != nil {
 		return nil, err
 	}
-	var all []changedLine
-	for _, page := range pages {
-		all = append(all, page...)
-	}
+	all := slices.Concat(pages...)
 	if r.q.lately != nil {
 		*r.q.lately = lately{true, all}
 	}

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,10 +127,7 @@ func (c *conn) failWrite(op string, err error) *Error {
 
 // refusal is the Error for an answer whose status says no.
 func refusal(status int, body []byte, header http.Header, line func(string) string) *Error {
-	message := line(reason(body))
-	if message == "" {
-		message = http.StatusText(status)
-	}
+	message := cmp.Or(line(reason(body)), http.StatusText(status))
 	e := &Error{Kind: Invalid, Status: status, Message: fmt.Sprintf("%s (%d)", message, status)}
 	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		e.At = at

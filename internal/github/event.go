@@ -24,8 +24,8 @@ var readers = map[string]func(object, *model.Event){
 	"pull_request_review_comment": readReviewComment,
 	"workflow_run":                readRun,
 	"check_suite":                 func(o object, e *model.Event) { readChecked(o, o.object("check_suite"), e) },
-	"check_run":                   func(o object, e *model.Event) { readChecked(o, o.object("check_run"), e) },
-	"status":                      func(o object, e *model.Event) { e.SHA = o.text("sha", true) },
+	"check_run":                   readCheckRun,
+	"status":                      readStatus,
 	"push":                        readPush,
 	"delete":                      readDelete,
 	"workflow_dispatch":           readDispatch,
@@ -114,30 +114,38 @@ func readSaid(o object, e *model.Event, times ...string) {
 }
 
 // readChecked takes the commit and the pull requests that GitHub connects with it. It connects none with the commit of a
-// fork's pull request; then the event is about no number. Numbers of another repository do not count. A status names a commit
-// and nothing else.
+// fork's pull request; then the event is about no number. Numbers of another repository do not count.
 // https://docs.github.com/webhooks/webhook-events-and-payloads#check_suite
 func readChecked(payload, o object, e *model.Event) {
 	e.SHA, e.Branch = o.text("head_sha", false), o.text("head_branch", false)
-	switch pulls := o.fields["pull_requests"].(type) {
-	case nil:
-	case []any:
-		for i, v := range pulls {
-			key := fmt.Sprintf("pull_requests[%d]", i)
-			one, ok := v.(map[string]any)
-			if !ok {
-				o.fail(key, "want an object, got "+describe(v))
-				return
-			}
-			if pull := (object{o.name(key), one, o.trouble}); isHere(payload, pull) {
-				e.Numbers = append(e.Numbers, pull.number("number"))
-			}
+	for _, pull := range o.objects("pull_requests") {
+		if isHere(payload, pull) {
+			e.Numbers = append(e.Numbers, pull.number("number"))
 		}
-	default:
-		o.fail("pull_requests", "want a list, got "+describe(pulls))
 	}
 	if len(e.Numbers) > 0 {
 		e.Number, e.IsPull = e.Numbers[0], true
+	}
+}
+
+// readCheckRun takes the branch from the check suite, which alone has it.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
+func readCheckRun(o object, e *model.Event) {
+	run := o.object("check_run")
+	readChecked(o, run, e)
+	if run.has("check_suite") {
+		e.Branch = run.object("check_suite").text("head_branch", false)
+	}
+}
+
+// readStatus takes the commit and the branches that are at it: GitHub lists up to ten that have it. A status names no pull request.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#status
+func readStatus(o object, e *model.Event) {
+	e.SHA = o.text("sha", true)
+	for _, b := range o.objects("branches") {
+		if name := b.text("name", true); !b.has("commit") || b.object("commit").text("sha", false) == e.SHA {
+			e.Branches = append(e.Branches, name)
+		}
 	}
 }
 
@@ -164,6 +172,9 @@ func isHere(payload, pull object) bool {
 func readRun(o object, e *model.Event) {
 	run := o.object("workflow_run")
 	readChecked(o, run, e)
+	if run.has("head_repository") && !strings.EqualFold(run.object("head_repository").text("full_name", false), e.Repo.String()) {
+		e.Branch = "" // a fork's is none of this repository
+	}
 	e.RunID, e.Conclusion = run.id("id"), run.text("conclusion", false)
 }
 

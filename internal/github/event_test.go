@@ -39,7 +39,7 @@ func TestEveryTrigger(t *testing.T) {
 		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, Numbers: []int{2}, IsPull: true, RunID: 289782451},
 		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821", Branch: "changes"},
 		{Name: "check_run", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
-		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
+		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Branches: []string{"master"}},
 		{Name: "push", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e", Branch: "master"},
 		{Name: "delete", Branch: "simple-branch"},
 		{Name: "workflow_dispatch", Repo: octo},
@@ -220,7 +220,7 @@ func TestForeignPayloads(t *testing.T) {
 		{"pull_request_review", edit(t, "pull_request_review", gone, "review"), "payload: review: missing"},
 		{"pull_request_review_comment", edit(t, "pull_request_review_comment", gone, "pull_request"), "payload: pull_request: missing"},
 		{"workflow_run", edit(t, "workflow_run", "x", "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests: want a list, got the string "x"`},
-		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: want an object, got null"},
+		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: missing"},
 		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{}}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0].number: missing"},
 		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{"number": 7, "base": "main"}}, "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests[0].base: want an object, got the string "main"`},
 		{"workflow_run", edit(t, "workflow_run", gone, "workflow_run", "id"), "payload: workflow_run.id: missing"},
@@ -290,6 +290,42 @@ func TestIssueEvents(t *testing.T) {
 		name, err := InferEvent(raw)
 		require.NoError(t, err)
 		assert.Equal(t, "issues", name)
+	}
+}
+
+// The branch of a checked commit is one of this repository that is at it. Without one, the commit alone tells.
+func TestTheBranchOfACheckedCommit(t *testing.T) {
+	const sha = "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"
+	at := func(name, sha string) map[string]any {
+		return map[string]any{"name": name, "commit": map[string]any{"sha": sha}}
+	}
+	e, err := ParseEvent("status", edit(t, "status", []any{at("mergexo/train/main/3", sha), at("gone on", "other"), at("agent/7", sha)}, "branches"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"mergexo/train/main/3", "agent/7"}, e.Branches)
+	e, err = ParseEvent("status", edit(t, "status", nil, "branches"))
+	require.NoError(t, err)
+	assert.Equal(t, []any{sha, 0}, []any{e.SHA, len(e.Branches)})
+	for _, bad := range []struct {
+		branches any
+		says     string
+	}{
+		{"main", `payload: branches: want a list, got the string "main"`}, {[]any{7}, "payload: branches[0]: want an object, got the number 7"},
+		{[]any{map[string]any{}}, "payload: branches[0].name: missing"},
+	} {
+		_, err = ParseEvent("status", edit(t, "status", bad.branches, "branches"))
+		assert.EqualError(t, err, bad.says)
+	}
+
+	for branch, want := range map[any]string{"mergexo/train/main/3": "mergexo/train/main/3", nil: ""} {
+		e, err = ParseEvent("check_run", edit(t, "check_run", map[string]any{"head_branch": branch}, "check_run", "check_suite"))
+		require.NoError(t, err)
+		assert.Equal(t, want, e.Branch)
+	}
+	for repository, want := range map[string]string{"Octo-Org/octo-repo": "main", "mallory/octo-repo": ""} {
+		raw := edit(t, "workflow_run", map[string]any{"full_name": repository}, "workflow_run", "head_repository")
+		e, err = ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_branch":"main"`), 1))
+		require.NoError(t, err)
+		assert.Equal(t, want, e.Branch, repository)
 	}
 }
 

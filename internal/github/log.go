@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,10 +77,7 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 	if err != nil {
 		return nil, named(c.fail(op, err), Query{Repo: q.Repo, Number: q.Number})
 	}
-	var all []listedComment
-	for _, page := range pages {
-		all = append(all, page...)
-	}
+	all := slices.Concat(pages...)
 	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
 		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)), Fix: "ask for a shorter time, or for one number"}
 	}

@@ -41,18 +41,17 @@ type userNode struct {
 }
 
 type mergeNode struct {
-	HeadRefOID          string `json:"headRefOid"`
-	BaseRefOID          string `json:"baseRefOid"`
-	Mergeable           string
-	MaintainerCanModify bool
-	MergeCommit         *struct{ OID string }
-	HeadRepository      *struct{ NameWithOwner string }
-	Commits             struct{ TotalCount int }
-	BaseRef             *struct {
+	HeadRefOID  string `json:"headRefOid"`
+	BaseRefOID  string `json:"baseRefOid"`
+	Mergeable   string
+	MergeCommit *struct{ OID string }
+	Commits     struct{ TotalCount int }
+	BaseRef     *struct {
 		Target *struct{ OID string }
 		Rule   *updateRuleNode
 	}
 	Opinions *connection[*opinionNode]
+	Awaited  connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
 	Checks   *rollupNode
 }
 
@@ -112,7 +111,7 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, br
 
 // mergePage reads one page of checks and reviews into r.
 func (c Threads) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
-	may := []string{"workflowRun"} // without which the newest check of a name counts, whatever workflow it is of
+	may := []string{"requestedReviewer"}
 	for _, p := range factParts {
 		may = append(may, p.alias)
 	}
@@ -160,12 +159,12 @@ func (r *factsReading) refused(aliases []string) {
 // start takes what only the first page has.
 func (r *factsReading) start(data *mergeFactsData, number int) {
 	f, n := &r.facts, data.Repository.PullRequest
-	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.CanModify, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.MaintainerCanModify, n.Commits.TotalCount
+	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.Commits.TotalCount
+	for _, asked := range n.Awaited.Nodes {
+		f.Awaited = append(f.Awaited, cmp.Or(asked.RequestedReviewer.Login, asked.RequestedReviewer.Slug, "a team that the token may not see"))
+	}
 	if n.MergeCommit != nil {
 		f.MergeCommit = n.MergeCommit.OID
-	}
-	if n.HeadRepository != nil {
-		f.HeadRepo = n.HeadRepository.NameWithOwner
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		f.BaseSHA = n.BaseRef.Target.OID
@@ -233,7 +232,9 @@ func (r *factsReading) take(n *mergeNode) {
 			r.refused([]string{"checks"})
 			continue
 		}
-		r.facts.Checks = append(r.facts.Checks, o.check())
+		if !o.dropped() {
+			r.facts.Checks = append(r.facts.Checks, o.check())
+		}
 	}
 	r.step(&r.checks, "checks", n.Checks.Contexts.PageInfo.HasNextPage, n.Checks.Contexts.PageInfo.EndCursor)
 }
@@ -252,7 +253,7 @@ func (r *factsReading) further() map[string]any {
 	}
 }
 
-// told gives the facts: the newest check of each name and source, in the order of their names.
+// told gives the facts: the checks that count, in the order of their names.
 func (r *factsReading) told() model.MergeFacts {
 	if r.opinions.more {
 		r.refused([]string{"opinions"})
@@ -262,7 +263,7 @@ func (r *factsReading) told() model.MergeFacts {
 	}
 	f := r.facts
 	f.Partial = len(f.Missing) > 0
-	f.Checks = newest(f.Checks)
+	f.Checks = model.Current(f.Checks)
 	slices.SortStableFunc(f.Checks, func(a, b model.Check) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App))
 	})

@@ -62,6 +62,9 @@ func TestMergeFacts(t *testing.T) {
 	assert.Equal(t, model.Review{Login: "ada", State: "APPROVED", SHA: head, At: approved}, url(f.Reviews[0]))
 	assert.Equal(t, model.Review{Login: "grace", State: "CHANGES_REQUESTED", SHA: head, At: against}, url(f.Reviews[1]))
 	assert.Contains(t, f.Reviews[0].URL, "#pullrequestreview-")
+	require.Len(t, f.Checks, 2)
+	assert.NotEmpty(t, f.Checks[0].Suite)
+	f.Checks[0].Suite = ""
 	assert.Equal(t, []model.Check{
 		{Name: "ci", App: "github-actions", State: model.CheckPassed, Required: true, URL: "http://ci.example.com/2", At: again},
 		{Name: "lint", State: model.CheckPending, URL: "http://lint.example.com/1", At: posted},
@@ -72,7 +75,7 @@ func TestMergeFacts(t *testing.T) {
 		Demands: []model.Demand{
 			{Kind: model.DemandPull, Source: "branch protection"}, {Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}},
 		},
-		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, HeadRepo: "octo/widgets", Users: []int{n + 1, n + 2}, Commits: 1,
+		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, Users: []int{n + 1, n + 2}, Commits: 1,
 	}, f)
 	assert.Empty(t, w.facts(c, n, "").Users)
 }
@@ -120,16 +123,6 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 	l := dial(t, Options{}, mergeAnswer("", `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "commits"], "message": "no"}`))
 	_, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "")
 	failure(t, err, Forbidden)
-}
-
-// Which workflow a check is of is known only where the token may read runs. The check counts all the same.
-func TestMergeFactsOfChecksWhoseRunATokenMayNotSee(t *testing.T) {
-	checks := `, "checks": {"contexts": {"nodes": [{"__typename": "CheckRun", "name": "ci", "status": "COMPLETED", "conclusion": "SUCCESS", "checkSuite": {"app": {"slug": "github-actions"}, "workflowRun": null}}]}}`
-	l := dial(t, Options{}, mergeAnswer(checks, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks", "contexts", "nodes", 0, "checkSuite", "workflowRun"], "message": "no"}`))
-	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "")
-	require.NoError(t, err)
-	assert.Empty(t, f.Missing)
-	assert.Equal(t, []model.Check{{Name: "ci", App: "github-actions", State: model.CheckPassed}}, f.Checks)
 }
 
 // A fine-grained personal token sees statuses and no check runs, and no permission gives it those.

@@ -26,59 +26,29 @@ func (c Pulls) Now(ctx context.Context, repo model.Repo, number int) (model.Pull
 	return now, err
 }
 
-// pullsAtOnce is how many pull requests one request looks at.
-const pullsAtOnce = 50
-
 // AllNow is Now for several pull requests, 50 a request. A number that is not there is not in the map.
 func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullNow, error) {
 	op := fmt.Sprintf("look at pull requests of %s", repo)
 	if len(numbers) == 1 {
 		op = fmt.Sprintf("look at %s#%d", repo, numbers[0])
 	}
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	type nowNode struct {
+		State, BaseRefName string
+		IsDraft            bool
+		HeadRefOID         string `json:"headRefOid"`
+		MergeCommit        *struct{ OID string }
+		Title              string
+		Labels             labelNodes
 	}
 	out := map[int]model.PullNow{}
-	err := askAll(ctx, c.conn, pagesOfNow, numbers, pullsAtOnce, func(ctx context.Context, some []int) error {
-		return c.allNow(ctx, op, repo, some, out)
-	})
-	return out, err
-}
-
-func (c Pulls) allNow(ctx context.Context, op string, repo model.Repo, numbers []int, out map[int]model.PullNow) error {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	lacking := aliases(len(numbers))
-	for i, number := range numbers {
-		variables[fmt.Sprintf("n%d", i)] = number
-		lacking[i] = mayLack + lacking[i]
-	}
-	var data struct {
-		Repository map[string]*struct {
-			State, BaseRefName string
-			IsDraft            bool
-			HeadRefOID         string `json:"headRefOid"`
-			MergeCommit        *struct{ OID string }
-			Labels             connection[struct{ Name string }]
-		}
-	}
-	if _, err := c.query(ctx, op, pullsNow.document(len(numbers)), variables, &data, lacking...); err != nil {
-		return named(err, Query{Repo: repo, Number: numbers[0]})
-	}
-	for i, number := range numbers {
-		n := data.Repository[fmt.Sprintf("p%d", i)]
-		if n == nil {
-			continue
-		}
-		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft}
+	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *nowNode) {
+		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft, Title: n.Title, Labels: names(n.Labels)}
 		if now.State == model.PullMerged && n.MergeCommit != nil {
 			now.MergeCommit = n.MergeCommit.OID
 		}
-		for _, label := range n.Labels.Nodes {
-			now.Labels = append(now.Labels, label.Name)
-		}
 		out[number] = now
-	}
-	return nil
+	})
+	return out, err
 }
 
 // Await is AwaitAll for one pull request. A number that is not there is NotFound.

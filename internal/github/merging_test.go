@@ -19,7 +19,7 @@ func TestMergingByTheAPI(t *testing.T) {
 	head := w.tip("agent/7")
 	now, err := c.Pulls.Now(t.Context(), widgets, n)
 	require.NoError(t, err)
-	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: head, BaseRef: "main"}, now)
+	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: head, BaseRef: "main", Title: "Add a"}, now)
 
 	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
 	assert.Contains(t, failure(t, err, HeadMoved).Error(), "Head branch was modified")
@@ -38,7 +38,7 @@ func TestMergingByTheAPI(t *testing.T) {
 	assert.Equal(t, "Add a (#1)\n\nText", w.as("octo", "GET", "git/commits/"+sha, nil)["message"])
 	now, err = c.Pulls.Now(t.Context(), widgets, n)
 	require.NoError(t, err)
-	assert.Equal(t, model.PullNow{State: model.PullMerged, HeadSHA: head, BaseRef: "main", MergeCommit: sha}, now)
+	assert.Equal(t, model.PullNow{State: model.PullMerged, HeadSHA: head, BaseRef: "main", Title: "Add a", MergeCommit: sha}, now)
 	assert.Equal(t, sha, w.facts(c, n, "").MergeCommit)
 	require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
@@ -155,7 +155,7 @@ func TestPullsOfCommits(t *testing.T) {
 	assert.Equal(t, map[string][]int{head: {n}, landed: {n}, next: {n + 1}}, numbers)
 	assert.Equal(t, model.PullMerged, of[landed][0].State)
 
-	many := make([]string, commitsAtOnce+1)
+	many := make([]string, pullsOfCommits.most+1)
 	for i := range many {
 		many[i] = landed
 	}

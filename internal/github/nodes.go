@@ -69,6 +69,7 @@ type saidNode struct {
 	LastEditedAt      *time.Time
 	Editor            *actorNode
 	ViewerDidAuthor   bool
+	IsMinimized       bool
 	// Posted holds the oldest version that GitHub kept, once the comment was edited: the one it was posted with, where
 	// IncludesCreatedEdit says so. Its diff is the whole text, or null when somebody deleted it from the history.
 	Posted              connection[struct{ Diff *string }]
@@ -89,7 +90,7 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 	c := model.Comment{
 		Kind: kind, ID: int64(n.FullDatabaseID), Author: n.Author.actor(), Association: n.AuthorAssociation,
 		Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
-		Edited: n.LastEditedAt != nil,
+		Edited: n.LastEditedAt != nil, Minimized: n.IsMinimized,
 	}
 	if !c.Edited {
 		c.Posted = c.Body
@@ -133,14 +134,15 @@ func (n saidNode) first() string {
 
 type reviewCommentNode struct {
 	saidNode
-	State     string
-	Path      string
-	Line      int // null is 0
-	StartLine int
-	Outdated  bool
-	DiffHunk  string
-	ReplyTo   *idNode
-	Commit    *struct{ OID string }
+	State       string
+	Path        string
+	SubjectType string // LINE or FILE
+	Outdated    bool
+	DiffHunk    string
+	ReplyTo     *idNode
+	Commit      *struct{ OID string }
+	// null is 0
+	Line, StartLine, OriginalLine, OriginalStartLine int
 }
 
 // comment gives nothing for a comment of a review that is not submitted yet. A comment was first to be seen when its
@@ -155,7 +157,10 @@ func (n reviewCommentNode) comment(review idNode, submitted time.Time) (model.Co
 		c.UpdatedAt = submitted.UTC()
 	}
 	c.ReviewID = int64(review.FullDatabaseID)
-	c.Path, c.Line, c.StartLine, c.Outdated, c.DiffHunk = n.Path, n.Line, n.StartLine, n.Outdated, n.DiffHunk
+	c.Path, c.Outdated, c.DiffHunk = n.Path, n.Outdated, n.DiffHunk
+	if n.SubjectType != "FILE" {
+		c.Lines = model.Lines{Line: n.Line, StartLine: n.StartLine, OriginalLine: n.OriginalLine, OriginalStartLine: n.OriginalStartLine}
+	}
 	c.Side = sideOf(n.DiffHunk)
 	if n.ReplyTo != nil {
 		c.InReplyTo = int64(n.ReplyTo.FullDatabaseID)
@@ -222,8 +227,9 @@ type threadNode struct {
 	ID         string
 	IsResolved bool
 	ResolvedBy *actorNode
-	DiffSide   string
-	Comments   connection[idNode]
+	// StartDiffSide is null where there is only one line.
+	DiffSide, StartDiffSide string
+	Comments                connection[idNode]
 }
 
 type labelNodes = connection[struct{ Name string }]

@@ -95,6 +95,21 @@ func (o object) object(key string) object {
 	return inner
 }
 
+// objects reads a list of objects; missing and null are empty.
+func (o object) objects(key string) (list []object) {
+	switch v := o.fields[key].(type) {
+	case nil:
+	case []any:
+		for i, one := range v {
+			at := fmt.Sprintf("%s[%d]", key, i)
+			list = append(list, object{o.path, map[string]any{at: one}, o.trouble}.object(at))
+		}
+	default:
+		o.fail(key, "want a list, got "+describe(v))
+	}
+	return list
+}
+
 // text reads a string; missing and null are "" unless it is required.
 func (o object) text(key string, required bool) string {
 	switch v := o.fields[key].(type) {

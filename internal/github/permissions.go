@@ -9,9 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// rightsAtOnce is how many people one request asks about.
-const rightsAtOnce = 50
-
 type rightsNode struct {
 	Edges []struct {
 		Permission string
@@ -49,7 +46,7 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 			people = append(people, login)
 		}
 	}
-	if err := askAll(ctx, c.conn, pagesOfRights, people, rightsAtOnce, func(ctx context.Context, some []string) error {
+	if err := askAll(ctx, c.conn, rightsOf.pages, people, rightsOf.most, func(ctx context.Context, some []string) error {
 		return c.permissions(ctx, op, repo, some, out)
 	}); err != nil {
 		return nil, err
@@ -58,12 +55,7 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 }
 
 func (c Repositories) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for i, login := range logins {
-		variables[fmt.Sprintf("l%d", i)] = login
-	}
-	var data struct{ Repository map[string]*rightsNode }
-	_, err := c.query(ctx, op, rightsOf.document(len(logins)), variables, &data, aliases(len(logins))...)
+	all, err := askSome[string, rightsNode](ctx, c.conn, rightsOf, op, repo, logins)
 	if KindOf(err) == NotFound {
 		return named(err, Query{Repo: repo})
 	}
@@ -72,8 +64,8 @@ func (c Repositories) permissions(ctx context.Context, op string, repo model.Rep
 	}
 	for i, login := range logins {
 		key := strings.ToLower(login)
-		if known := data.Repository[fmt.Sprintf("p%d", i)]; known != nil {
-			out[key] = known.of(login)
+		if all[i] != nil {
+			out[key] = all[i].of(login)
 			continue
 		}
 		if out[key], err = c.permission(ctx, repo, login); err != nil {

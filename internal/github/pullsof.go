@@ -9,55 +9,29 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// commitsAtOnce is how many commits one request asks about.
-const commitsAtOnce = 20
-
 // OfCommits says which pull requests of the repository each commit belongs to, by SHA: 20 commits a request. A commit on the
 // default branch belongs to the merged pull request that brought it, any other one to all that have it. A commit that GitHub
 // does not have, or that came without any, is not in the map.
 // https://docs.github.com/graphql/reference/objects#commit
 func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.PullRef, error) {
-	op := fmt.Sprintf("read which pull requests commits of %s came with", repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	type commitNode struct {
+		AssociatedPullRequests *connection[struct {
+			branchPullNode
+			Repository struct{ NameWithOwner string }
+		}]
 	}
 	out := map[string][]model.PullRef{}
-	if err := askAll(ctx, c.conn, pagesOfCommits, shas, commitsAtOnce, func(ctx context.Context, some []string) error {
-		return c.ofCommits(ctx, op, repo, some, out)
-	}); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c Pulls) ofCommits(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.PullRef) error {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for i, sha := range shas {
-		variables[fmt.Sprintf("c%d", i)] = sha
-	}
-	var data struct {
-		Repository map[string]*struct {
-			AssociatedPullRequests *connection[struct {
-				branchPullNode
-				Repository struct{ NameWithOwner string }
-			}]
-		}
-	}
-	if _, err := c.query(ctx, op, pullsOfCommits.document(len(shas)), variables, &data, aliases(len(shas))...); err != nil {
-		return named(err, Query{Repo: repo})
-	}
-	for i, sha := range shas {
-		commit := data.Repository[fmt.Sprintf("p%d", i)]
-		if commit == nil || commit.AssociatedPullRequests == nil {
-			continue
+	err := askEach(ctx, c.conn, pullsOfCommits, fmt.Sprintf("read which pull requests commits of %s came with", repo), repo, shas, func(sha string, commit *commitNode) {
+		if commit.AssociatedPullRequests == nil {
+			return
 		}
 		for _, n := range commit.AssociatedPullRequests.Nodes {
 			if n.Number != 0 && strings.EqualFold(n.Repository.NameWithOwner, repo.String()) {
 				out[sha] = append(out[sha], n.ref())
 			}
 		}
-	}
-	return nil
+	})
+	return out, err
 }
 
 // FromBranch gives the pull requests of the repository from its own branch of that name, the oldest first: the open ones, or those

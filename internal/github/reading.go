@@ -66,7 +66,7 @@ func (r *reading) comments() []model.Comment {
 					c.ResolvedBy = t.ResolvedBy.Login
 				}
 				if t.DiffSide != "" {
-					c.Side = t.DiffSide
+					c.Side, c.StartSide = t.DiffSide, t.StartDiffSide
 				}
 			}
 		}
@@ -210,8 +210,18 @@ type pageRequest struct {
 	review                     longReview
 }
 
+// unplaced reports whether a thread that was not read yet has a comment on several lines. Only threads tell the side of the first.
+func (r *reading) unplaced(mark model.Mark) bool {
+	for _, c := range r.said {
+		if _, read := r.threads[c.Thread()]; !read && c.OriginalStartLine != 0 && !mark.Settles(c) {
+			return r.threadPages.more
+		}
+	}
+	return false
+}
+
 // next decides what is still wanted: what may hold something that was updated at or after the settled time. Threads only
-// come along with reviews, since they add to what was read and hide nothing.
+// come along with reviews, since they add to what was read and hide nothing, and for comments on several lines.
 func (r *reading) next() (pageRequest, bool) {
 	var mark model.Mark
 	if r.q.Settled != nil {
@@ -224,7 +234,7 @@ func (r *reading) next() (pageRequest, bool) {
 		comments: r.conversation.more && !mark.Settles(r.lowest),
 		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
 	}
-	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews)
+	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews) || r.unplaced(mark)
 	for i, l := range r.long {
 		if r.q.Reviews || !l.submitted.Before(mark.At) {
 			p.review = l
@@ -237,15 +247,20 @@ func (r *reading) next() (pageRequest, bool) {
 
 // readOn reads page after page until the rest is settled, and then what changed beyond that and first texts.
 func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
+	edited := false
 	for {
 		if err := c.readThreads(ctx, op, r); err != nil {
 			return err
 		}
 		p, ok := r.next()
-		if !ok {
+		if !ok && !edited {
 			if err := readEdited(ctx, c, op, r); err != nil {
 				return err
 			}
+			edited, ok = true, r.unplaced(r.mark)
+			p.threads = ok
+		}
+		if !ok {
 			return readPosted(ctx, c, op, r)
 		}
 		if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) error {

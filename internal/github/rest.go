@@ -97,7 +97,8 @@ func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread
 	return model.Comment{
 		Kind: model.KindReview, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
 		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true, Posted: made.GetBody(),
-		Path: made.GetPath(), Line: made.GetLine(), StartLine: made.GetStartLine(), Side: made.GetSide(), DiffHunk: made.GetDiffHunk(),
+		Path: made.GetPath(), DiffHunk: made.GetDiffHunk(),
+		Lines:     model.Lines{Line: made.GetLine(), Side: made.GetSide(), StartLine: made.GetStartLine(), StartSide: made.GetStartSide()},
 		InReplyTo: made.GetInReplyTo(), ReviewID: made.GetPullRequestReviewID(), CommitID: made.GetCommitID(),
 	}, nil
 }

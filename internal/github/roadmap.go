@@ -159,24 +159,10 @@ func (v *RoadmapView) take(data roadmapData) {
 
 // ByNumber reads issues by their numbers; one that is not there, or no issue, is left out.
 func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (out []ItemIssue, err error) {
-	op := fmt.Sprintf("read issues of %s", repo)
-	err = askAll(ctx, c.conn, pagesOfOurs, numbers, statesAtOnce, func(ctx context.Context, some []int) error {
-		variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-		lacking := aliases(len(some))
-		for i, number := range some {
-			variables[fmt.Sprintf("n%d", i)] = number
-			lacking[i] = mayLack + lacking[i]
+	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *itemNode) {
+		if n.Number != 0 {
+			out = append(out, items(repo, []*itemNode{n})...)
 		}
-		var data struct{ Repository map[string]*itemNode }
-		if _, err := c.query(ctx, op, itemsOf.document(len(some)), variables, &data, lacking...); err != nil {
-			return named(err, Query{Repo: repo})
-		}
-		for i := range some {
-			if n := data.Repository[fmt.Sprintf("p%d", i)]; n != nil && n.Number != 0 {
-				out = append(out, items(repo, []*itemNode{n})...)
-			}
-		}
-		return nil
 	})
 	return out, err
 }

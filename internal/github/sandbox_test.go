@@ -22,7 +22,7 @@ func TestDocuments(t *testing.T) {
 	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()})
 	require.NoError(t, err)
 	all := Documents()
-	maps.Copy(all, Mutations())
+	all["enqueue"], all["dequeue"] = enqueueDocument, dequeueDocument
 	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
 	all["surveyissues without sub-issues"] = surveyIssuesDocument([]int{1}, false)
 	all["roadmap without sub-issues"] = withoutSubIssues()
@@ -150,6 +150,66 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, NotFound, KindOf(c.Pulls.ResolveThread(t.Context(), widgets, "PRRT_gone")))
 	_, err = c.Comments.Reply(t.Context(), widgets, n, 999999, "where")
 	failure(t, err, NotFound)
+}
+
+func TestBothEndsOfACommentHaveASide(t *testing.T) {
+	w := newWorld(t)
+	w.put("main", "b.txt", "old1\nold2\nold3\n")
+	n := w.pull()
+	w.change("b.txt", "new1\nold1\nnew2\nold3\n")
+	remark := func(more map[string]any) int64 {
+		in := map[string]any{"path": "b.txt", "body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]}
+		maps.Copy(in, more)
+		w.tick()
+		return id(w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), in))
+	}
+	places := map[int64]model.Lines{
+		remark(map[string]any{"start_line": 2, "start_side": "LEFT", "line": 3, "side": "RIGHT"}): {
+			Line: 3, Side: "RIGHT", StartLine: 2, StartSide: "LEFT", OriginalLine: 3, OriginalStartLine: 2,
+		},
+		remark(map[string]any{"start_line": 1, "line": 3}):        {Line: 3, Side: "RIGHT", StartLine: 1, StartSide: "RIGHT", OriginalLine: 3, OriginalStartLine: 1},
+		remark(map[string]any{"line": 2, "side": "LEFT"}):         {Line: 2, Side: "LEFT", OriginalLine: 2},
+		remark(map[string]any{"subject_type": "file", "line": 1}): {Side: "RIGHT"},
+	}
+	where := func(s model.Snapshot) map[int64]model.Lines {
+		got := map[int64]model.Lines{}
+		for _, c := range s.Comments {
+			if places[c.ID] != (model.Lines{}) {
+				got[c.ID] = c.Lines
+			}
+		}
+		return got
+	}
+	assert.Equal(t, places, where(w.snapshot(w.client("actions"), Query{Number: n})))
+
+	var many []any
+	for range 101 {
+		many = append(many, map[string]any{"path": "b.txt", "line": 1, "body": "and this"})
+	}
+	w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"event": "COMMENT", "comments": many})
+	c := w.client("actions")
+	assert.Equal(t, places, where(w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{}, true }})), "newer threads come first")
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
+	mark := model.Mark{At: w.tick()}
+	c = w.client("actions")
+	w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) { return mark, true }})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c), "what is settled is not asked about")
+
+	w.control("lag", map[string]any{"heads": 0, "merges": 0})
+	w.change("b.txt", "all\nelse\n")
+	for id, now := range where(w.snapshot(w.client("actions"), Query{Number: n})) {
+		if places[id].StartLine != 0 {
+			assert.Zero(t, now.Line)
+			assert.Equal(t, places[id], model.Lines{Line: now.OriginalLine, Side: now.Side, StartLine: now.OriginalStartLine, StartSide: now.StartSide, OriginalLine: now.OriginalLine, OriginalStartLine: now.OriginalStartLine})
+		}
+	}
+}
+
+// change writes a file again on the branch of the pull request.
+func (w *world) change(path, text string) {
+	w.t.Helper()
+	sha := w.as("octo", "GET", "contents/"+path+"?ref=agent/7", nil)["sha"]
+	w.as("octo", "PUT", "contents/"+path, map[string]any{"branch": "agent/7", "message": "change " + path, "content": []byte(text), "sha": sha})
 }
 
 func TestEdits(t *testing.T) {

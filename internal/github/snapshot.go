@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -157,7 +158,8 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 			issue := source.issue()
 			snap.Pull.Issue = &issue
 		}
-		snap.Pull.Opinions, snap.Pull.Reviews = opinions(n.Reviews.Nodes), n.Reviews.TotalCount
+		snap.Pull.Opinions, snap.Pull.ApprovedAt = opinions(n.Reviews.Nodes)
+		snap.Pull.Reviews = n.Reviews.TotalCount
 		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
@@ -219,13 +221,16 @@ func (n *rollupNode) counts() string {
 	return strings.Join(all, "")
 }
 
-// opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads.
-func opinions(reviews []reviewNode) string {
-	var b strings.Builder
+// opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads. The newest of them that approves
+// was submitted at approved.
+func opinions(reviews []reviewNode) (all string, approved time.Time) {
 	for _, r := range reviews[max(0, len(reviews)-fullSurvey.reviews):] {
 		if r.ReviewState != "COMMENTED" && r.ReviewState != "PENDING" {
-			fmt.Fprintf(&b, "%d %s\n", int64(r.FullDatabaseID), r.ReviewState)
+			all += fmt.Sprintf("%d %s\n", int64(r.FullDatabaseID), r.ReviewState)
+		}
+		if r.ReviewState == "APPROVED" {
+			approved = r.submitted()
 		}
 	}
-	return b.String()
+	return all, approved
 }

@@ -169,9 +169,9 @@ func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, 
 func (n *rollupNode) newest() []model.Check {
 	var all []model.Check
 	for _, node := range n.Contexts.Nodes {
-		if node != nil {
+		if node != nil && !node.dropped() {
 			all = append(all, node.check())
 		}
 	}
-	return newest(all)
+	return model.Current(all)
 }

@@ -203,12 +203,7 @@ func hasError(body []byte, is func(graphError) bool) bool {
 	if json.Unmarshal(body, &a) != nil {
 		return false
 	}
-	for _, e := range a.Errors {
-		if is(e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Errors, is)
 }
 
 // isLimit recognizes both kinds of limits. A secondary one has no type:

@@ -30,7 +30,7 @@ const (
 var (
 	keyPattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	shaPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	eventPattern = regexp.MustCompile(`^[1-9][0-9]{0,9}:(?:review|issue|review_summary|actions):[1-9][0-9]{0,18}:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`)
+	eventPattern = regexp.MustCompile(`^[1-9][0-9]{0,9}:(?:review|issue|review_summary|actions|merge):[1-9][0-9]{0,18}:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`)
 )
 
 // rules are what a handoff must and may contain, by how it ended.

@@ -6,6 +6,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
@@ -87,12 +88,7 @@ type Bundle struct {
 }
 
 // Base is the head that the commits sit on.
-func (h Handoff) Base() string {
-	if h.Onto != "" {
-		return h.Onto
-	}
-	return h.Start
-}
+func (h Handoff) Base() string { return cmp.Or(h.Onto, h.Start) }
 
 // Commits says that commits are handed over.
 func (h Handoff) Commits() bool { return h.Head != "" && h.Head != h.Base() }

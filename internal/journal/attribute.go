@@ -15,10 +15,10 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 	for i := range out {
 		c := &out[i]
 		c.Marked = c.Marked || c.WasMarked || LooksMarked(c.Body) || LooksMarked(c.Posted)
-		if !c.Ours && !scope.names(c.Author.Login) {
+		if !c.Ours && !model.Named(scope.Bots, c.Author.Login) {
 			continue
 		}
-		if c.EditedByOther && c.Editor != "" && (scope.names(c.Editor) || strings.EqualFold(c.Editor, scope.Viewer)) {
+		if c.EditedByOther && c.Editor != "" && (model.Named(scope.Bots, c.Editor) || strings.EqualFold(c.Editor, scope.Viewer)) {
 			c.EditedByOther, c.WasMarked = false, false
 		}
 		// If somebody else edited it and GitHub does not report the original text, it may have been ours.
@@ -28,10 +28,6 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 }
 
 // names reports whether the settings name an account as ours.
-func (s Scope) names(login string) bool {
-	return slices.ContainsFunc(s.Bots, func(l string) bool { return strings.EqualFold(l, login) })
-}
-
 // foreign is nil if a comment of an account that is not ours ends in a marker that would count if it were. A bot may only quote an
 // outsider, so with a key its marker must have our signature; a person may have run MergeXO without the key.
 func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) error {
@@ -39,7 +35,7 @@ func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) error {
 	if !cm.Author.Bot {
 		reader = Codec{}
 	}
-	_, _, err := reader.open(t.kind, t.json, scope)
+	_, err := reader.open(t, scope)
 	return err
 }
 

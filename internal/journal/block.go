@@ -1,15 +1,17 @@
 package journal
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 var blockMarkers = markers[model.BlockMarker]{
-	kind:  KindBlock,
-	place: func(m *model.BlockMarker) (*string, *int) { return &m.Repo, &m.Number },
-	take:  (*fold).block,
+	kind:   KindBlock,
+	place:  func(m *model.BlockMarker) (*string, *int) { return &m.Repo, &m.Number },
+	take:   (*fold).block,
+	recall: whole[model.BlockMarker],
 	describe: func(e *model.LogEntry, m model.BlockMarker) {
 		e.State, e.SHA, e.Why = m.Reason, m.Observed, firstLine(m.Detail)
 		e.What = "blocked the pull request: " + reason(m.Reason)
@@ -30,6 +32,9 @@ var unblockMarkers = markers[model.UnblockMarker]{
 // block keeps the first block since the last unblock, unless that one has expired or only asks a question.
 func (f *fold) block(cm model.Comment, m *model.BlockMarker) {
 	st := &f.st
+	if at := slices.IndexFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Key == m.Key }); at >= 0 && m.Kept.Left() {
+		st.Unfinished = &model.Unfinished{Try: model.Try{Kept: m.Kept}, Events: st.Turns[at].Marker.Events}
+	}
 	question := st.Block != nil && st.Block.Marker.Reason == model.ReasonAgent && m.Reason != model.ReasonAgent
 	if question { // lifting the new block does not answer it: the next turn is told
 		st.Question = st.Block

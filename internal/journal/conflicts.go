@@ -13,6 +13,7 @@ var conflictMarkers = markers[model.ConflictMarker]{
 	check:  checkConflicts,
 	sticky: true,
 	take:   (*fold).conflicts,
+	recall: whole[model.ConflictMarker],
 	describe: func(e *model.LogEntry, m model.ConflictMarker) {
 		e.State, e.SHA, e.What = "conflicts", m.Head, "reported "+conflictsOf(m)
 	},

@@ -74,7 +74,8 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 	}
 	if said.kind != nil {
 		key, verdict, once := said.kind.reply(said.marker)
-		if once && slices.ContainsFunc(said.tokens, known) {
+		obeyed := said.kind.name() == KindCommand && f.st.Commands[key] == model.Applied
+		if once && slices.ContainsFunc(said.tokens, known) || obeyed {
 			f.surplus(cm.ID)
 			return true
 		}
@@ -126,14 +127,14 @@ func (f *fold) accept() {
 }
 
 // abandon is what a head that an operator names leaves of earlier turns: failed attempts are forgiven, a turn planned on an
-// abandoned history starts over, and what it said of its work there proves nothing unless that work is on the branch.
+// abandoned history is brought onto this one, and what it said of its work there proves nothing unless that work is on the branch.
 func (f *fold) abandon(head string) {
 	st := &f.st
 	st.Turns = withoutFailed(st.Turns)
 	for i, t := range st.Turns {
 		m := t.Marker
 		if m.Phase == model.PhasePlanned && !slices.Contains([]string{m.Start, m.Onto, m.Planned}, head) {
-			st.Turns[i].Marker.Phase = model.PhaseStarted
+			st.Turns[i].Marker.Moved = head
 		}
 	}
 	for i, t := range st.Traces {
@@ -226,17 +227,11 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	case !marked:
 		return believed{}, false
 	}
-	var b believed
-	for _, s := range t.tokens {
-		if token, ok := c.openToken(s); ok {
-			b.tokens = append(b.tokens, token)
-		}
-	}
 	if t.kind == "" {
-		return b, true
+		return believed{tokens: c.openTokens(t)}, true
 	}
-	var err error
-	if b.kind, b.marker, err = c.open(t.kind, t.json, scope); err != nil {
+	b, err := c.open(t, scope)
+	if err != nil {
 		noteElsewhere(st, err, scope)
 		return distrust(err.Error(), false)
 	}

@@ -13,11 +13,17 @@ var issueMarkers = markers[model.IssueMarker]{
 	kind:  KindIssue,
 	place: func(m *model.IssueMarker) (*string, *int) { return &m.Repo, &m.Number },
 	check: func(m *model.IssueMarker) error {
-		m.TurnMarker.Phase = m.Status
+		if m.TurnMarker.Phase = m.Status; m.Waits() {
+			m.TurnMarker.Phase = model.PhaseWaiting
+		}
+		if m.Kept.Branch == "" || m.Kept.Branch == m.Branch { // a marker of before there were two
+			m.Tip = cmp.Or(m.Tip, m.LastCheckpoint)
+		}
 		return checkTurn(KindIssue, &m.TurnMarker)
 	},
 	once:     func(m *model.IssueMarker) bool { return m.Claim == "" }, // then it is posted once, too
 	take:     (*fold).issue,
+	recall:   func(m *model.IssueMarker) { recallTurn(&m.TurnMarker); m.Status = m.TurnMarker.Phase },
 	spent:    func(m *model.IssueMarker) *model.Spent { return m.Spent },
 	describe: describeIssue,
 }
@@ -40,7 +46,7 @@ func (f *fold) retry(cm model.Comment) {
 // replaces the claim that it was made under.
 func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {
 	st := &f.st
-	if m.Status == model.PhaseWaiting {
+	if m.Waits() {
 		spent := func(t model.TurnMarker) bool {
 			return t.Claim == m.Claim && t.Claim != "" && (t.Phase == model.PhaseStarted || t.Phase == model.PhasePlanned)
 		}
@@ -52,8 +58,9 @@ func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {
 		st.Flows = slices.DeleteFunc(st.Flows, func(t model.Posted[model.IssueMarker]) bool { return spent(t.Marker.TurnMarker) })
 		st.Turns = slices.DeleteFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return spent(t.Marker) })
 	}
-	f.turn(cm, &m.TurnMarker)
-	st.Flows, st.Retried = append(st.Flows, *place(*m, cm)), false
+	if f.turn(cm, &m.TurnMarker) {
+		st.Flows, st.Retried = append(st.Flows, *place(*m, cm)), false
+	}
 }
 
 func describeIssue(e *model.LogEntry, m model.IssueMarker) {

@@ -63,7 +63,7 @@ func (c Codec) Encode(b Body) (string, error) {
 		tail.WriteString("\n" + actionPrefix + t + c.signToken(t) + markerClose)
 	}
 	if b.Kind != "" {
-		m, err := c.encodeMarker(b.Kind, b.Marker)
+		m, err := c.encodeMarker(b.Kind, b.Marker, b.Tokens)
 		if err != nil {
 			return "", err
 		}
@@ -76,34 +76,43 @@ func (c Codec) Encode(b Body) (string, error) {
 	return cut(Neutralise(text), BodyLimit-tail.Len()-1) + "\n" + tail.String(), nil
 }
 
-func (c Codec) encodeMarker(kind string, v any) (string, error) {
+func (c Codec) encodeMarker(kind string, v any, tokens []string) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("encode mergexo-%s marker: %w", kind, err)
 	}
 	if len(c.Key) > 0 {
-		raw = fmt.Appendf(raw[:len(raw)-1], `,"sig":"%s"}`, c.sign(kind, raw))
+		raw = fmt.Appendf(raw[:len(raw)-1], `,"sig":"%s"}`, c.sign(kind, besideTokens(tokens, raw)))
 	}
 	// encoding/json escapes ">" already; without "--" nothing in here can end an HTML comment. Outside strings JSON has no
 	// "--".
 	return markerOpen + kind + ":" + strings.ReplaceAll(string(raw), "--", `-\u002d`) + markerClose, nil
 }
 
-// decodeMarker fills v from the JSON of a marker of this kind.
-func (c Codec) decodeMarker(kind, text string, v any) error {
-	raw := []byte(strings.ReplaceAll(text, `-\u002d`, "--"))
-	if body, sig, ok := cutSignature(raw); ok {
-		raw = body
-		if len(c.Key) > 0 && !hmac.Equal([]byte(sig), []byte(c.sign(kind, raw))) {
-			return fmt.Errorf("mergexo-%s marker: the signature is invalid", kind)
-		}
-	} else if len(c.Key) > 0 {
-		return fmt.Errorf("mergexo-%s marker: not signed", kind)
+// besideTokens is what a signature in a comment covers: the tokens with the JSON, so that a copy without its tokens, or with others,
+// has no valid signature. JSON begins with a brace and a token never does, so no two comments have the same one.
+func besideTokens(tokens []string, raw []byte) []byte {
+	return append([]byte("with tokens\n"+strings.Join(tokens, "\n")+"\n"), raw...)
+}
+
+// decodeMarker fills v from the marker at the end of a comment. With a Key, it reports whether an earlier version signed the JSON
+// without the tokens.
+func (c Codec) decodeMarker(t trailer, v any) (earlier bool, err error) {
+	body, sig, signed := cutSignature([]byte(strings.ReplaceAll(t.json, `-\u002d`, "--")))
+	switch {
+	case len(c.Key) == 0:
+	case !signed:
+		return false, fmt.Errorf("mergexo-%s marker: not signed", t.kind)
+	case hmac.Equal([]byte(sig), []byte(c.sign(t.kind, besideTokens(c.openTokens(t), body)))):
+	case hmac.Equal([]byte(sig), []byte(c.sign(t.kind, body))):
+		earlier = true
+	default:
+		return false, fmt.Errorf("mergexo-%s marker: the signature is invalid", t.kind)
 	}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("mergexo-%s marker: %w", kind, err)
+	if err := json.Unmarshal(body, v); err != nil {
+		return false, fmt.Errorf("mergexo-%s marker: %w", t.kind, err)
 	}
-	return nil
+	return earlier, nil
 }
 
 // Seal signs a JSON object that a repository keeps outside of comments, if there is a key. An organization may have one key for all
@@ -215,6 +224,17 @@ func (c Codec) openToken(s string) (string, bool) {
 		return "", false
 	}
 	return token, true
+}
+
+// openTokens returns the tokens of a comment that count.
+func (c Codec) openTokens(t trailer) []string {
+	var open []string
+	for _, s := range t.tokens {
+		if token, ok := c.openToken(s); ok {
+			open = append(open, token)
+		}
+	}
+	return open
 }
 
 // LooksMarked reports whether a body ends in the shape of a marker. It proves nothing: only Fold decides what counts.

@@ -44,6 +44,9 @@ type markers[M any] struct {
 	answers func(*M) (key string, v model.Verdict)
 	// once reports whether only the first of the comments with the same tokens counts: two runs can race.
 	once func(*M) bool
+	// recall keeps of a marker what an earlier version may say: it signed the JSON without the tokens, so that anybody who may
+	// comment as the bot can repeat it. A kind without recall is not obeyed then.
+	recall func(*M)
 	// sticky says that MergeXO can write the comment again, so that an edit by somebody else stops nothing.
 	sticky bool
 	// take folds a marker into the state.
@@ -65,6 +68,8 @@ type kind interface {
 	// rename has a marker, a *M, name the repository as it is called now.
 	rename(marker any, repo string)
 	checked(marker any) error
+	// recalled reports whether a marker that an earlier version signed counts, and takes from it what it may not say.
+	recalled(marker any) bool
 	reply(marker any) (key string, v model.Verdict, once bool)
 	fold(f *fold, cm model.Comment, marker any)
 	account(marker any) *model.Spent
@@ -105,6 +110,13 @@ func (k markers[M]) checked(marker any) error {
 	return k.check(marker.(*M))
 }
 
+func (k markers[M]) recalled(marker any) bool {
+	if k.recall != nil {
+		k.recall(marker.(*M))
+	}
+	return k.recall != nil
+}
+
 func (k markers[M]) reply(marker any) (key string, v model.Verdict, once bool) {
 	if k.answers != nil {
 		key, v = k.answers(marker.(*M))
@@ -133,6 +145,9 @@ func (k markers[M]) log(e *model.LogEntry, marker any) {
 // always is for markers of which only the first with the same tokens counts.
 func always[M any](*M) bool { return true }
 
+// whole keeps all that a marker says: it grants nothing.
+func whole[M any](*M) {}
+
 // byKind gives the row of a kind; nil for an unknown one.
 func byKind(name string) kind {
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.name() == name })
@@ -152,25 +167,29 @@ func Place(marker any, repo model.Repo, number int) (placed any, kind string) {
 	return marker, ""
 }
 
-// open decodes and validates a marker, including its repository and number.
-func (c Codec) open(name, text string, scope Scope) (kind, any, error) {
-	k := byKind(name)
-	if k == nil {
-		return nil, nil, fmt.Errorf("mergexo-%s marker: unknown kind", name)
+// open decodes and validates the marker of a comment, including its repository and number.
+func (c Codec) open(t trailer, scope Scope) (b believed, err error) {
+	if b.kind = byKind(t.kind); b.kind == nil {
+		return b, fmt.Errorf("mergexo-%s marker: unknown kind", t.kind)
 	}
-	m := k.empty()
-	if err := c.decodeMarker(name, text, m); err != nil {
-		return nil, nil, err
+	b.marker = b.kind.empty()
+	earlier, err := c.decodeMarker(t, b.marker)
+	if err != nil {
+		return b, err
 	}
-	if err := k.checked(m); err != nil {
-		return nil, nil, err
+	if err := b.kind.checked(b.marker); err != nil {
+		return b, err
 	}
-	repo, number := k.namedBy(m)
+	repo, number := b.kind.namedBy(b.marker)
 	if !scope.about(repo) || number != scope.Number {
-		return nil, nil, &elsewhere{name, repo, number}
+		return b, &elsewhere{t.kind, repo, number}
 	}
-	k.rename(m, scope.Repo.String())
-	return k, m, nil
+	if earlier && !b.kind.recalled(b.marker) {
+		return b, fmt.Errorf("mergexo-%s marker: an earlier version signed it without its tokens, so that it may be a copy; give the command again", t.kind)
+	}
+	b.kind.rename(b.marker, scope.Repo.String())
+	b.tokens = c.openTokens(t)
+	return b, nil
 }
 
 // elsewhere is what a marker is about that is not about its own conversation.

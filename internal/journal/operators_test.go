@@ -108,16 +108,52 @@ func TestAnUnblockEndsTheBlockThatItIsAbout(t *testing.T) {
 	assert.Equal(t, []int64{6}, th.fold().Surplus, "said by two runs at once")
 }
 
+func TestWhatAnAttemptLeftIsKnownUntilAReceipt(t *testing.T) {
+	turn := func(phase model.Phase, kept model.Kept, tries ...model.Try) model.TurnMarker {
+		m := marker(phase)
+		if m.Kept, m.Tries = kept, tries; phase == model.PhasePlanned {
+			m.Outbox = &model.Outbox{}
+		}
+		return m
+	}
+	one, two := model.Kept{Branch: "mergexo/checkpoint/7/1", SHA: "1"}, model.Kept{SHA: "2", Bundle: "/tmp/2.bundle"}
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("9", 40)}
+	for name, c := range map[string]struct {
+		turns []model.TurnMarker
+		want  model.Kept
+	}{
+		"a failure":                {[]model.TurnMarker{turn(model.PhaseFailed, one)}, one},
+		"a bundle":                 {[]model.TurnMarker{turn(model.PhaseFailed, one), turn(model.PhaseFailed, two)}, two},
+		"one without work":         {[]model.TurnMarker{turn(model.PhaseFailed, one), turn(model.PhaseFailed, model.Kept{})}, one},
+		"a claim that replaced it": {[]model.TurnMarker{turn(model.PhaseStarted, model.Kept{}, model.Try{Kept: one})}, one},
+		"work that is elsewhere":   {[]model.TurnMarker{turn(model.PhaseStarted, model.Kept{}, model.Try{Kept: model.Kept{SHA: "1"}})}, model.Kept{}},
+		"a receipt":                {[]model.TurnMarker{turn(model.PhaseFailed, one), turn(model.PhaseDone, one, model.Try{Kept: one})}, model.Kept{}},
+	} {
+		th := &thread{t: t}
+		for _, m := range c.turns {
+			th.say(journal.KindTurn, m)
+		}
+		got := th.say(journal.KindUnblock, unblock).fold().Unfinished // failures are forgiven, and their work is kept
+		if c.want == (model.Kept{}) {
+			assert.Nil(t, got, name)
+			continue
+		}
+		require.NotNil(t, got, name)
+		assert.Equal(t, c.want, got.Kept, name)
+		assert.Equal(t, c.turns[0].Events, got.Events, name)
+	}
+}
+
 func TestAnUnblockOfARestoredLineageKeepsWhatWasPlanned(t *testing.T) {
 	planned := marker(model.PhasePlanned)
 	planned.Outbox = &model.Outbox{}
 	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("9", 40)}
-	phase := func() model.Phase {
-		return (&thread{t: t}).say(journal.KindTurn, planned).say(journal.KindUnblock, unblock).fold().Turns[0].Marker.Phase
+	folded := func() model.TurnMarker {
+		return (&thread{t: t}).say(journal.KindTurn, planned).say(journal.KindUnblock, unblock).fold().Turns[0].Marker
 	}
-	assert.Equal(t, model.PhaseStarted, phase(), "it was planned on a history that is given up")
+	assert.Equal(t, []any{model.PhasePlanned, unblock.Head}, []any{folded().Phase, folded().Moved}, "it is brought from a history that is given up to this one")
 	unblock.Restored = true
-	assert.Equal(t, model.PhasePlanned, phase())
+	assert.Equal(t, []any{model.PhasePlanned, ""}, []any{folded().Phase, folded().Moved})
 }
 
 func TestWhatATurnSaidOfAnAbandonedHistoryIsMarked(t *testing.T) {

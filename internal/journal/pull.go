@@ -14,9 +14,10 @@ var pullMarkers = markers[model.PRMarker]{
 }
 
 var settingsMarkers = markers[model.SettingsMarker]{
-	kind:  KindSettings,
-	place: func(m *model.SettingsMarker) (*string, *int) { return &m.Repo, &m.Number },
-	once:  always[model.SettingsMarker],
+	kind:   KindSettings,
+	place:  func(m *model.SettingsMarker) (*string, *int) { return &m.Repo, &m.Number },
+	once:   always[model.SettingsMarker],
+	recall: whole[model.SettingsMarker],
 	describe: func(e *model.LogEntry, _ model.SettingsMarker) {
 		e.State, e.What = "invalid", "reported settings that cannot be used"
 	},

@@ -26,15 +26,14 @@ func (c Codec) ItemBody(text string, m model.ItemMarker, repo model.Repo) (strin
 // names another repository than that of the scope is none; its Repo says which.
 func (c Codec) Item(body string, scope Scope) (m model.ItemMarker, ok bool) {
 	t := parseTrailer(body)
-	if t.kind != KindItem || c.decodeMarker(t.kind, t.json, &m) != nil || checkItem(&m) != nil {
+	if t.kind != KindItem {
+		return model.ItemMarker{}, false
+	}
+	if _, err := c.decodeMarker(t, &m); err != nil || checkItem(&m) != nil {
 		return model.ItemMarker{}, false
 	}
 	said, err := model.ParseRepo(m.Repo)
-	want := ItemToken(said, m.Number, m.Key)
-	if err != nil || !slices.ContainsFunc(t.tokens, func(s string) bool {
-		token, ok := c.openToken(s)
-		return ok && token == want
-	}) {
+	if err != nil || !slices.Contains(c.openTokens(t), ItemToken(said, m.Number, m.Key)) {
 		return model.ItemMarker{}, false
 	}
 	return m, scope.about(m.Repo)

@@ -14,16 +14,18 @@ var turnMarkers = markers[model.TurnMarker]{
 	place:    func(m *model.TurnMarker) (*string, *int) { return &m.Repo, &m.Number },
 	check:    func(m *model.TurnMarker) error { return checkTurn(KindTurn, m) },
 	once:     func(m *model.TurnMarker) bool { return m.Restored }, // a receipt's replacement has its token
-	take:     (*fold).turn,
+	take:     func(f *fold, cm model.Comment, m *model.TurnMarker) { f.turn(cm, m) },
+	recall:   recallTurn,
 	spent:    func(m *model.TurnMarker) *model.Spent { return m.Spent },
 	describe: describeTurn,
 }
 
 // answerMarkers stand in the replies of a turn, in case its receipt is deleted.
 var answerMarkers = markers[model.AnswerMarker]{
-	kind:  KindAnswer,
-	place: func(m *model.AnswerMarker) (*string, *int) { return &m.Repo, &m.Number },
-	check: checkAnswer,
+	kind:   KindAnswer,
+	place:  func(m *model.AnswerMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check:  checkAnswer,
+	recall: whole[model.AnswerMarker],
 	take: func(f *fold, cm model.Comment, m *model.AnswerMarker) {
 		if cm.Kind == model.KindReview {
 			f.st.Traces = append(f.st.Traces, model.Trace{Marker: *m, At: cm.CreatedAt, Attested: true})
@@ -51,12 +53,32 @@ func checkTurn(kind string, m *model.TurnMarker) error {
 	return nil
 }
 
-// turn takes one state of a turn.
-func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
+// recallTurn keeps what a turn answered. It names nobody who may merge, and what it planned is done again.
+func recallTurn(m *model.TurnMarker) {
+	m.Delegates = nil
+	if m.Phase == model.PhasePlanned {
+		m.Phase, m.Outbox = model.PhaseStarted, nil
+	}
+}
+
+// turn takes one state of a turn, and reports whether it did. A second comment of one claim repeats a state that the first one had;
+// only a stop that people have to be notified of is a new comment.
+func (f *fold) turn(cm model.Comment, m *model.TurnMarker) bool {
 	st := &f.st
+	if m.Claim != "" && m.Phase != model.PhaseWaiting && slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool {
+		return t.Marker.Claim == m.Claim && t.Marker.Key == m.Key
+	}) {
+		f.surplus(cm.ID)
+		return false
+	}
 	st.Turns, st.Keys[m.Key] = append(st.Turns, *place(*m, cm)), true
+	for _, t := range append(slices.Clone(m.Tries), m.Try()) {
+		if t.Kept.Left() {
+			st.Unfinished = &model.Unfinished{Try: t, Events: m.Events}
+		}
+	}
 	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
-		st.Question = nil
+		st.Question, st.Unfinished = nil, nil
 	}
 	f.spent(m)
 	if m.Delegates != nil { // what made them so may be in comments not read
@@ -68,15 +90,17 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 			st.Answered[e] = true
 		}
 	}
+	return true
 }
 
 func describeTurn(e *model.LogEntry, m model.TurnMarker) {
 	e.State, e.SHA, e.RunURL, e.CostUSD, e.Why = string(m.Phase), cmp.Or(m.Head, m.Planned), m.RunURL, m.CostUSD, firstLine(m.Reason)
 	what := count(len(m.Events), "comment")
-	if slices.ContainsFunc(m.Events, func(k string) bool { return strings.Contains(k, ":actions:") }) {
-		what = "failed CI"
-		if n := len(m.Events); n > 1 {
-			what += " and comments"
+	for _, failed := range [][2]string{{":actions:", "failed CI"}, {":merge:", "a failed merge"}} {
+		if slices.ContainsFunc(m.Events, func(k string) bool { return strings.Contains(k, failed[0]) }) {
+			if what = failed[1]; len(m.Events) > 1 {
+				what += " and comments"
+			}
 		}
 	}
 	switch m.Phase {

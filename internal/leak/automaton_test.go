@@ -2,6 +2,7 @@ package leak
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -18,6 +19,16 @@ const (
 	mostLooks    = 60
 	mostPatterns = 6
 )
+
+// work is how many bytes automata and patterns have looked at: that is what time goes into.
+func (w *worker) work() (automata, patterns int) {
+	for _, a := range slices.AppendSeq(slices.Clone(w.made), maps.Values(w.lists)) {
+		if a != nil {
+			automata += a.steps
+		}
+	}
+	return automata, w.given
+}
 
 func TestWorkGrowsWithTheTextAndNoFaster(t *testing.T) {
 	const size = 256 << 10

@@ -119,12 +119,8 @@ func nowhere(host string) bool {
 	if strings.HasPrefix(host, "127.") || host == "0.0.0.0" || !strings.Contains(host, ".") {
 		return true
 	}
-	for _, end := range []string{".local", ".localhost", ".test", ".example", ".invalid", "example.com", "example.org", "example.net", ".internal"} {
-		if strings.HasSuffix(host, end) {
-			return true
-		}
-	}
-	return false
+	ends := []string{".local", ".localhost", ".test", ".example", ".invalid", "example.com", "example.org", "example.net", ".internal"}
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(host, end) })
 }
 
 // netrcPassword finds the password in "machine HOST login USER password PASSWORD", in one line or several.

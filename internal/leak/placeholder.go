@@ -108,10 +108,6 @@ func kinds(s string) int {
 // instructive reports whether a file is documentation or an example, so that passwords need stronger evidence.
 func instructive(file string) bool {
 	file = strings.ToLower(file)
-	for _, w := range []string{"test", "spec", "fixture", "mock", "example", "sample", "demo", "docs/", "doc/", ".md", ".rst", ".adoc", "readme", "tutorial", "snapshots"} {
-		if strings.Contains(file, w) {
-			return true
-		}
-	}
-	return false
+	words := []string{"test", "spec", "fixture", "mock", "example", "sample", "demo", "docs/", "doc/", ".md", ".rst", ".adoc", "readme", "tutorial", "snapshots"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(file, word) })
 }

@@ -2,7 +2,6 @@ package leak
 
 import (
 	"context"
-	"maps"
 	"slices"
 )
 
@@ -48,16 +47,6 @@ func (s *Scanner) rest(w *worker) {
 	case s.idle <- w:
 	default:
 	}
-}
-
-// work is how many bytes automata and patterns have looked at: that is what time goes into.
-func (w *worker) work() (automata, patterns int) {
-	for _, a := range slices.AppendSeq(slices.Clone(w.made), maps.Values(w.lists)) {
-		if a != nil {
-			automata += a.steps
-		}
-	}
-	return automata, w.given
 }
 
 // automaton is the worker's own for a rule.

@@ -5,6 +5,7 @@ package markdown
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 )
@@ -64,9 +65,36 @@ func Restore(branch, now, old string) string {
 // Unbundled is the branch that a bundle on a private ref holds.
 const Unbundled = "work"
 
-// Unbundle are the commands that get at a bundle on a private ref of ours, to be pasted into a shell.
-func Unbundle(ref string) string {
+// Unhide are the commands that get at the work on a private ref of ours, to be pasted into a shell.
+func Unhide(ref string, bundled bool) string {
+	if !bundled {
+		return fmt.Sprintf("git fetch origin %s && git switch --detach FETCH_HEAD", Code(ref))
+	}
 	return fmt.Sprintf("git fetch origin %s && git show FETCH_HEAD:content > %s.bundle && git fetch %s.bundle %s && git switch --detach FETCH_HEAD", Code(ref), Unbundled, Unbundled, Unbundled)
+}
+
+// Rescue are the commands that push the work in a bundle from a clone, to be pasted into a shell. The file has the name of the branch.
+func Rescue(file string) string {
+	name := path.Base(file)
+	branch := strings.ReplaceAll(strings.TrimSuffix(name, ".bundle"), "-", "/")
+	return fmt.Sprintf("git fetch %s %s && git push origin FETCH_HEAD:%s", Word(name), Unbundled, Word("refs/heads/"+branch))
+}
+
+// Rescued says where a bundle is that holds all there is of some work, and how it is continued.
+func Rescued(file string) string {
+	return fmt.Sprintf("**The work could not be pushed.** It is on the runner, in the git bundle %s. If the workflow uploads it, it is among the run's artifacts. "+
+		"The next attempt starts over, unless the work is on GitHub by then. To push it from a clone:\n\n    %s", Inline(file), Rescue(file))
+}
+
+// Word makes a name safe to paste into a shell, within a code span.
+func Word(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=+@") == "" {
+		return s
+	}
+	if strings.ContainsAny(s, "`'\n") {
+		return "NAME"
+	}
+	return "'" + s + "'"
 }
 
 // quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
@@ -107,8 +135,11 @@ func Path(name string) string {
 }
 
 // Branch links a branch of the repository that the URL of one of its pull requests or issues tells.
-func Branch(page, name string) string {
-	return fmt.Sprintf("[`%s`](%s/tree/%s)", Code(name), Repository(page), Path(name))
+func Branch(page, name string) string { return Tree(page, name, Path(name)) }
+
+// Tree links what a branch had at a commit, which it shows whatever becomes of the branch.
+func Tree(page, branch, sha string) string {
+	return fmt.Sprintf("[`%s`](%s/tree/%s)", Code(branch), Repository(page), sha)
 }
 
 // unlinked are the characters that would end the address of a link.

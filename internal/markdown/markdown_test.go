@@ -51,6 +51,8 @@ func TestALineIsSpokenOutsideOfQuotesCodeAndHTML(t *testing.T) {
 		"/x go  \n/x stop":                       {{1, 1, "/x go"}, {2, 1, "/x stop"}},
 		strings.Repeat("ä ", 10) + "\n/x go":     {{2, 1, "/x go"}},
 		"text <b title='\n/x go'>bold</b>":       nil,
+		"<rp>\n\n/x go\n\n</rp>":                 nil, // GitHub shows nothing of it
+		"<div title=\"\n\n/x go\n\n\">":          nil,
 		"[ref]: https://example.com '\n/x go\n'": nil,
 	} {
 		assert.Equal(t, want, markdown.Spoken(body, "/x"), "%q", body)
@@ -155,5 +157,16 @@ func TestAnAddressOfOthersEndsNoLink(t *testing.T) {
 		"":                                              "ci",
 	} {
 		assert.Equal(t, link, markdown.Link("ci", url), url)
+	}
+}
+
+func TestProseIsWhatAnAuthorSaysAsSuch(t *testing.T) {
+	for body, want := range map[string]string{
+		"# A *b*\r\n\r\nc  \n**d**\n\n- e\n  - f `g`\n1. h":                  "A b|c|d|e|f ``|h",
+		"> q\nq\n\n<!-- h -->\n```\nk\n```\n\n    k\n\na <b>c</b><!-- h -->": "a c",
+		"[a](https://example.com/1) <https://example.com/2>":                 "https://example.com/1 a https://example.com/2",
+	} {
+		got := strings.FieldsFunc(strings.Join(markdown.Prose(body), "\n"), func(r rune) bool { return r == '\n' })
+		assert.Equal(t, want, strings.Join(got, "|"), "%q", body)
 	}
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -25,3 +26,41 @@ func Printable(text string) string {
 		return r
 	}, escapes.ReplaceAllString(lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")), ""))
 }
+
+// Uncolored is a program's output without the terminal's escape sequences.
+func Uncolored(text string) string { return escapes.ReplaceAllString(text, "") }
+
+// Visible writes invisible characters by their numbers, and a long run of them by its length: an agent could decode a
+// message from the numbers.
+func Visible(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
+	var out strings.Builder
+	var run []rune
+	flush := func() {
+		if len(run) > 3 {
+			fmt.Fprintf(&out, "[%d invisible characters]", len(run))
+		} else {
+			for _, r := range run {
+				fmt.Fprintf(&out, "[%U]", r)
+			}
+		}
+		run = run[:0]
+	}
+	for _, r := range text {
+		if Invisible(r) {
+			run = append(run, r)
+			continue
+		}
+		flush()
+		out.WriteRune(r)
+	}
+	flush()
+	return out.String()
+}
+
+// Title is a title as people read it, without invisible characters. It is no Markdown.
+func Title(text string) string {
+	return Seen(lineSeparators.Replace(strings.ToValidUTF8(text, "\uFFFD")))
+}
+
+var lineSeparators = strings.NewReplacer("\u2028", " ", "\u2029", " ", "\r", " ")

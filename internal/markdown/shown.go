@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -28,6 +29,38 @@ import (
 func Shown(body string) string {
 	return read(lineBreaks.Replace(strings.ToValidUTF8(body, "\uFFFD"))).shown()
 }
+
+// Words is what an agent reads of a comment: what its page shows, without invisible characters.
+func Words(body string) string { return Seen(Shown(body)) }
+
+// Seen is a text without invisible characters.
+func Seen(text string) string {
+	return strings.Map(func(r rune) rune {
+		if Invisible(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Says reports whether the page of a comment shows anything: a character that is no mere markup, or an image.
+func Says(body string) bool {
+	if Opens(body) { // parsing takes longer than linear in the length
+		return true
+	}
+	text := strings.NewReplacer(unended, "", unshown, "").Replace(Words(body))
+	rest := strings.Trim(html.UnescapeString(wordless.ReplaceAllString(text, "")), " \t\n\u00A0>#*-")
+	return rest != "" || strings.Contains(text, "<img ")
+}
+
+// Opens reports whether a comment begins with a letter or a digit, which its page shows whatever follows.
+func Opens(body string) bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(body))
+	return unicode.In(first, unicode.L, unicode.Nd) && !Invisible(first)
+}
+
+// wordless are tags, and links without a text.
+var wordless = regexp.MustCompile(`</?[A-Za-z][A-Za-z0-9-]*(?:[\s/][^>]*)?>|\[\]\([^)]*\)`)
 
 // Invisible reports whether a character has no shape, changes the text's direction, or looks different on each machine:
 // format and control characters other than line break and tab, fillers, variation selectors, private use, and line
@@ -55,6 +88,7 @@ type page struct {
 	source []byte // the same as the parser read it
 	edits  []edit
 	code   []span
+	blocks []*ast.FencedCodeBlock
 	ends   int // nothing is shown from here on
 }
 
@@ -111,6 +145,7 @@ func (p *page) note(n ast.Node, notes map[ast.Node]int) {
 		}
 		if n.Info != nil {
 			p.noteLanguage(n.Info.Segment)
+			p.blocks = append(p.blocks, n)
 		}
 	case *ast.RawHTML:
 		if first := n.Segments.At(0); !asideOpens.Match(first.Value(p.source)) { // noteAsides knows more of those

@@ -120,6 +120,22 @@ func TestWhatIsInvisible(t *testing.T) {
 	}
 }
 
+func TestWhatACommentSays(t *testing.T) {
+	for _, body := range []string{
+		"", " \n", "\u200b\u2060", "\u3164", "\ufe0f", "&#8203;", "&nbsp;", "<!-- x -->", "<!-- x -->\n<!-- y -->\n\n<!--\n\nz -->", "<!-- x", "> <!-- x -->", "- <!-- x -->",
+		"# <!-- x -->", "[//]: # (x)", "[a]: https://u\n<!-- x -->", "[^1]: x", "[](https://u)", "<a href='https://u'></a>", "<br>", "<p title='x'></p>", "<x-y z='x'>", "<?x?>", "<rp>x</rp>",
+		"<details><summary></summary></details>",
+	} {
+		assert.False(t, markdown.Says(body), "%q", body)
+	}
+	for _, body := range []string{
+		"a", "é", "1", "<!-- x --> a", "\u200ba", "?", "...", "+1", "\U0001F44D", "\u2764\ufe0f", "![](https://u/a.png)", "<img src='https://u/a.png'>", "<kbd>a</kbd>", "<script>a</script>",
+		"`<!-- x -->`", "```\n<!-- x -->\n```", "```suggestion\n```", "\\<!-- x -->", "&amp;", "@bot", "/x go", "<https://u>", "[a](https://u)", "> a", "- [ ] a", "| a |\n| - |",
+	} {
+		assert.True(t, markdown.Says(body), "%q", body)
+	}
+}
+
 func FuzzShown(f *testing.F) {
 	for _, seed := range []string{"a <!-- x --> b", "[a](b \"c\")\n\n[x]: y", "> <div\n>\n[^1]: a", "| a |\n|-|\n|b|c|", "```go x\n<!--\n```", "![a](b)<rp>x", "&shy;"} {
 		f.Add(seed)

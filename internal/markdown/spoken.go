@@ -68,7 +68,7 @@ func spoken(body, word string, find func(said string) int) []Line {
 			if at < 0 || !startsLine(source, segment.Start) {
 				continue
 			}
-			if start := segment.Stop - len(whole) + at; plainAt(block, start) {
+			if start := segment.Stop - len(whole) + at; plainAt(block, start) && !read(string(source)).hides(start) {
 				before := source[:start]
 				column := start - strings.LastIndexByte(string(before), '\n')
 				lines = append(lines, Line{strings.Count(string(before), "\n") + 1, column, said[at:]})
@@ -80,6 +80,17 @@ func spoken(body, word string, find func(said string) int) []Line {
 
 func parse(source []byte) ast.Node {
 	return goldmark.DefaultParser().Parse(text.NewReader(source))
+}
+
+// Paragraph is the first paragraph of a text itself; "" for none.
+func Paragraph(body string) string {
+	source := []byte(body)
+	for block := parse(source).FirstChild(); block != nil; block = block.NextSibling() {
+		if block.Kind() == ast.KindParagraph {
+			return strings.TrimSpace(string(block.Lines().Value(source)))
+		}
+	}
+	return ""
 }
 
 // plainAt says that plain text of the block itself begins at offset, and not code, HTML or the text of a link.

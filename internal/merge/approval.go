@@ -61,13 +61,19 @@ func needed(c Case) int {
 // fresh splits the approvals into those of the current head and stale ones.
 func fresh(c Case) (fresh, stale []model.Review) {
 	for _, r := range approvals(c) {
-		if same(c, r.SHA) || r.SHA != "" && c.Unchanged[r.SHA] {
+		if !void(c, r) && (same(c, r.SHA) || r.SHA != "" && c.Unchanged[r.SHA]) {
 			fresh = append(fresh, r)
 		} else {
 			stale = append(stale, r)
 		}
 	}
 	return fresh, stale
+}
+
+// void says that an approval was for another base: in the second of its change, nobody can tell.
+func void(c Case, r model.Review) bool {
+	changed := c.Snapshot.Pull.BaseChangedAt
+	return !changed.IsZero() && !r.At.After(changed)
 }
 
 // approvedAt is when there were as many approvals as are needed; zero if none is, or if there are not.
@@ -90,7 +96,7 @@ func Stale(c Case) []string {
 	}
 	var out []string
 	for _, r := range old {
-		if _, known := c.Unchanged[r.SHA]; !known && r.SHA != "" && !slices.Contains(out, r.SHA) {
+		if _, known := c.Unchanged[r.SHA]; !known && r.SHA != "" && !void(c, r) && !slices.Contains(out, r.SHA) {
 			out = append(out, r.SHA)
 		}
 	}
@@ -118,9 +124,13 @@ func approvedGate(c Case) finding {
 	}
 	var was []string
 	for _, r := range old {
-		was = append(was, fmt.Sprintf("%s approved %s", r.Login, either(r.SHA == "", "an earlier head", markdown.Short(r.SHA))))
+		said := fmt.Sprintf("%s approved %s, but the change is no longer the same", r.Login, either(r.SHA == "", "an earlier head", markdown.Short(r.SHA)))
+		if void(c, r) {
+			said = fmt.Sprintf("%s approved it before its base was changed to %q", r.Login, c.Snapshot.Pull.BaseRef)
+		}
+		was = append(was, said)
 	}
-	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, but the change is no longer the same", count, head, names(" by ", who), names("", was))
+	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s", count, head, names(" by ", who), names("", was))
 }
 
 func changesGate(c Case) finding {

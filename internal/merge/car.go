@@ -3,6 +3,7 @@ package merge
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -54,7 +55,7 @@ func carNeeds(entries, rules []string) []wanted {
 func CarRequired(entries, rules []string, checks []model.Check) []model.TrainCheck {
 	var out []model.TrainCheck
 	for _, w := range carNeeds(entries, rules) {
-		found := w.newest(checks)
+		found := w.current(checks)
 		if len(found) == 0 {
 			out = append(out, model.TrainCheck{Name: w.name, State: model.CheckExpected})
 		}
@@ -72,18 +73,14 @@ func CarRequired(entries, rules []string, checks []model.Check) []model.TrainChe
 }
 
 // CarChecks is how the checks stand that a car needs. Where there are none nothing is known to have passed. failed are those to
-// blame, and open the names of those that have not passed yet. over says that everything that reported has ended.
-func CarChecks(entries, rules []string, checks []model.Check) (state model.CheckState, failed []model.Check, open []string, over bool) {
+// blame, and open the names of those that have not passed yet. begun is when the newest of these began; zero: none is at work.
+func CarChecks(entries, rules []string, checks []model.Check) (state model.CheckState, failed []model.Check, open []string, begun time.Time) {
 	all := carNeeds(entries, rules)
-	over = len(checks) > 0
-	for _, c := range checks {
-		over = over && c.State != model.CheckPending
-	}
 	if len(all) == 0 {
-		return model.CheckPending, nil, nil, over
+		return model.CheckPending, nil, nil, begun
 	}
 	for _, w := range all {
-		found := w.newest(checks)
+		found := w.current(checks)
 		if len(found) == 0 {
 			open = append(open, w.name)
 		}
@@ -92,6 +89,9 @@ func CarChecks(entries, rules []string, checks []model.Check) (state model.Check
 			case model.CheckPassed:
 			case model.CheckPending:
 				open = append(open, w.name)
+				if c.Begun && c.At.After(begun) {
+					begun = c.At
+				}
 			default:
 				failed = append(failed, c)
 			}
@@ -99,9 +99,9 @@ func CarChecks(entries, rules []string, checks []model.Check) (state model.Check
 	}
 	switch {
 	case len(failed) > 0:
-		return model.CheckFailed, failed, open, over
+		return model.CheckFailed, failed, open, begun
 	case len(open) > 0:
-		return model.CheckPending, nil, open, over
+		return model.CheckPending, nil, open, begun
 	}
-	return model.CheckPassed, nil, nil, over
+	return model.CheckPassed, nil, nil, begun
 }

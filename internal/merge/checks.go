@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -58,40 +59,15 @@ func required(c Case) []wanted {
 	return out
 }
 
-// newest are the newest matching checks, one per source.
-func (w wanted) newest(checks []model.Check) []model.Check {
-	var out []model.Check
-	for _, check := range checks {
-		if check.Name != w.name || w.app != "" && check.App != w.app {
-			continue
-		}
-		i := slices.IndexFunc(out, check.Replaces)
-		switch {
-		case i < 0:
-			out = append(out, check)
-		case check.At.After(out[i].At) || check.At.Equal(out[i].At) && worse(check.State, out[i].State):
-			out[i] = check
-		}
-	}
-	return out
-}
-
-// worse orders the states of checks; an unknown one counts as failed.
-func worse(a, b model.CheckState) bool {
-	order := []model.CheckState{model.CheckPassed, model.CheckPending}
-	rank := func(s model.CheckState) int {
-		if i := slices.Index(order, s); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	return rank(a) > rank(b)
+// current are the matching checks that count.
+func (w wanted) current(checks []model.Check) []model.Check {
+	return slices.DeleteFunc(model.Current(checks), func(c model.Check) bool { return c.Name != w.name || w.app != "" && c.App != w.app })
 }
 
 // evaluate is how a wanted check stands, with its evidence. Whoever may report under a name can do so from a second source, so
 // every source has to pass.
 func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
-	found := w.newest(facts.Checks)
+	found := w.current(facts.Checks)
 	switch {
 	case len(found) == 0 && facts.ChecksHidden.Why != "":
 		return model.CheckPending, w.String() + " (MergeXO cannot see it)"
@@ -102,7 +78,7 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	}
 	worst := found[0]
 	for _, check := range found[1:] {
-		if worse(check.State, worst.State) {
+		if check.State.Worse(worst.State) {
 			worst = check
 		}
 	}
@@ -125,7 +101,7 @@ func Unreported(c Case) []string {
 	}
 	var out []string
 	for _, w := range required(c) {
-		if (w.app == "" || w.app == "github-actions") && len(w.newest(c.Facts.Checks)) == 0 {
+		if (w.app == "" || w.app == "github-actions") && len(w.current(c.Facts.Checks)) == 0 {
 			out = append(out, w.name)
 		}
 	}
@@ -147,10 +123,8 @@ func checksGate(c Case, way Way) finding {
 		lacking = lacking || state != model.CheckPassed && slices.Contains(own, w.name)
 	}
 	failed, pending := by[model.CheckFailed], by[model.CheckPending]
-	head, of := c.Snapshot.Pull.HeadSHA, c.Facts.HeadSHA
-	if of == "" {
-		of = head
-	}
+	head := c.Snapshot.Pull.HeadSHA
+	of := cmp.Or(c.Facts.HeadSHA, head)
 	made := of != c.Request.Head && slices.Contains(c.Request.Tips(), of)
 	part, hidden := lacks(c.Facts, "checks"), noUseWaiting(c.Facts.ChecksHidden)
 	switch {

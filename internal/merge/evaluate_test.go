@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -35,12 +36,12 @@ func ready() merge.Case {
 	return merge.Case{
 		Snapshot: model.Snapshot{Of: model.PullNumber(7), Pull: pull(), ReadAt: noon},
 		Facts: model.MergeFacts{
-			BaseSHA: a, HeadSHA: b, RuleKnown: true, HeadRepo: "octo/widgets", Methods: []string{"merge", "squash", "rebase"},
+			BaseSHA: a, HeadSHA: b, RuleKnown: true, Methods: []string{"merge", "squash", "rebase"},
 			Reviews: []model.Review{{Login: "bob", State: "APPROVED", SHA: b, At: noon, URL: page + "#pullrequestreview-1"}},
 			Checks:  []model.Check{{Name: "ci", App: "github-actions", State: model.CheckPassed, URL: "https://github.com/octo/widgets/runs/1"}},
 		},
 		Policy: merge.Policy{
-			Strategy: model.StrategyRebase, Approvals: 1, RequiredChecks: []string{"ci"}, Attempts: 3, Freeze: "mergexo:freeze", Ignore: "agent:ignore",
+			Strategy: model.StrategyRebase, Approvals: 1, RequiredChecks: []string{"ci"}, Attempts: 3, Freeze: []string{"mergexo:freeze"}, Ignore: "agent:ignore",
 			Rules: []merge.Rule{
 				{Branch: "old/*", Strategy: model.StrategySquash},
 				{Branch: "gh-pr-*", Strategy: model.StrategyNoFF, Enabled: true, BaseWins: []string{"entities/**"}},
@@ -68,14 +69,16 @@ func request(m model.MergeMarker) model.Posted[model.MergeMarker] {
 	return model.Posted[model.MergeMarker]{Marker: m, CommentID: 50, URL: page + "#issuecomment-50"}
 }
 
-// stories are what can be missing: who is asked, what is changed, and what becomes of the request.
-var stories = map[string]struct {
+// story is what can be missing, and what becomes of the request.
+type story struct {
 	change func(*merge.Case)
 	gate   model.GateName // the one that decides; "": it goes
 	code   model.MergeCode
 	wait   bool
 	says   string // part of the evidence
-}{
+}
+
+var stories = map[string]story{
 	"everything is there": {func(*merge.Case) {}, "", "", false, ""},
 	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
 	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
@@ -354,7 +357,9 @@ var stories = map[string]struct {
 
 func TestWhatBecomesOfARequest(t *testing.T) {
 	t.Parallel()
-	for name, tt := range stories {
+	all := maps.Clone(stories)
+	maps.Copy(all, held)
+	for name, tt := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := ready()
@@ -363,7 +368,6 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			assert.Equal(t, tt.gate == "", v.Go, v.Reason)
 			assert.Equal(t, tt.wait, v.Wait)
 			assert.Equal(t, tt.code, v.Code)
-			assert.Equal(t, v.Gates, merge.Gates(c))
 			if tt.gate == "" {
 				assert.Empty(t, v.Unmet())
 				return
@@ -380,7 +384,7 @@ func TestWhyTellsWhatStandsForTheApprovals(t *testing.T) {
 	t.Parallel()
 	cs := mirrored()
 	cs.Facts.Reviews = []model.Review{{Login: "bob", State: "APPROVED", SHA: b}}
-	for _, g := range merge.Gates(cs) {
+	for _, g := range merge.Evaluate(cs).Gates {
 		if g.Name == merge.GateApproved {
 			assert.Equal(t, cs.LetIn+"; approved by bob", g.Evidence)
 		}

@@ -51,10 +51,14 @@ const (
 
 // asker is where a request comes from, and so how it is made again.
 type asker struct {
-	label    string // of a fork's pull request; "": a command
-	terminal bool   // a run without GitHub
-	here     bool   // the failure is about another pull request than the one with the request
+	label    string // "": a command or an approval
+	approval bool
+	terminal bool // a run without GitHub
+	here     bool // the failure is about another pull request than the one with the request
 }
+
+// approveAgain is how whoever cannot give commands makes a request again.
+const approveAgain = "have it approved again"
 
 // again tells a person how to make the request again.
 func (a asker) again() string {
@@ -63,6 +67,8 @@ func (a asker) again() string {
 		return "run this again"
 	case a.label != "":
 		return "add the label `" + markdown.Code(a.label) + "` again"
+	case a.approval:
+		return approveAgain
 	case a.here:
 		return "repeat the command here"
 	}
@@ -124,12 +130,13 @@ func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 
 var ends = map[model.MergeCode]end{
 	model.CodeApproval:      {headline: "an approval is missing", todo: "Have somebody with write access approve the head.", then: thenAgain},
-	model.CodeStale:         {headline: "the approval is for an earlier head", todo: "Have the new commits approved.", then: thenAgain},
+	model.CodeStale:         {headline: "the approval is for an earlier head or base", todo: "Have it approved as it is now.", then: thenAgain},
 	model.CodeChanges:       {headline: "changes are requested", todo: "The reviewer has to approve, or somebody has to dismiss that review.", then: thenAgain},
 	model.CodeChecks:        {headline: "a check has not passed yet", then: thenRetry},
 	model.CodeChecksFailed:  {headline: "a check failed", todo: "Push a fix, or rerun the check.", then: thenAgain},
-	model.CodeDraft:         {headline: "the pull request is a draft", todo: "Mark it as ready for review.", then: thenAgain},
-	model.CodeFrozen:        {headline: "the pull request is frozen by a label", todo: "Remove the label.", then: thenAgain},
+	model.CodeDraft:         {headline: "the pull request is a draft", todo: "Mark it as ready for review, or change its title.", then: thenAgain},
+	model.CodeFrozen:        {headline: "the labels of the pull request hold it", todo: "Remove the label that does, or add the missing one.", then: thenAgain},
+	model.CodeReviewers:     {headline: "a requested review is missing", todo: "Have it given, or remove the request for it.", then: thenAgain},
 	model.CodeClosed:        {headline: "the pull request is not open"},
 	model.CodeBlocked:       {headline: "MergeXO has stopped here", todo: "Resolve what `/mergexo why` shows.", then: thenAgain},
 	model.CodeTrain:         {headline: "it is in the merge train", then: thenRetry},
@@ -164,6 +171,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeFrontmatter:   {headline: "the front matter of a file cannot be read", todo: "Fix the file and push.", then: thenAgain},
 	model.CodeRetargeted:    {headline: "the base of the pull request has changed", todo: "The request, approval and tests were for the old base.", then: thenAgain, to: "To merge into the new one"},
 	model.CodeNeeds:         {headline: "a pull request that it depends on was closed", todo: "Reopen that pull request, or change the `Depends-on:` line.", then: thenAgain},
+	model.CodeDepends:       {headline: "what it depends on cannot land first", todo: "Fix the `Depends-on:` line.", then: thenAgain},
 	model.CodeMember:        {headline: "another pull request of the group is not ready", todo: allOrNone, then: thenAgain, to: "Once that one is ready"},
 	model.CodeBaseMoved:     {headline: "`%s` kept moving", then: thenRetry},
 	model.CodeRejected:      {headline: "the server rejected the push", then: thenRetry},
@@ -192,7 +200,7 @@ func (e end) on(base string) end {
 
 // FailText says why a merge failed, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	return failed(p, m, f, f.end(m), asker{label: m.Label, here: f.Pull != nil})
+	return failed(p, m, f, f.end(m), asker{label: m.Label, approval: m.ByApproval, here: f.Pull != nil})
 }
 
 func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string {

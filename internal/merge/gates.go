@@ -3,6 +3,7 @@ package merge
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,9 @@ const (
 	GatePushable model.GateName = "base_pushable"
 	GateAlone    model.GateName = "no_other_merge"
 	GateAttempts model.GateName = "attempts_left"
+	GateLabel    model.GateName = "label_on"
 
+	GateDepends   model.GateName = "dependencies_landed"
 	GateBlock     model.GateName = "not_blocked"
 	GatePaused    model.GateName = "not_paused"
 	GateTaken     model.GateName = "not_taken_over"
@@ -30,6 +33,8 @@ const (
 	GateChecks    model.GateName = "checks_passed"
 	GateDraft     model.GateName = "not_draft"
 	GateFrozen    model.GateName = "not_frozen"
+	GateLabels    model.GateName = "labels_on"
+	GateReviewers model.GateName = "reviewers_answered"
 	GateIdle      model.GateName = "no_turn_at_work"
 	GateMergeable model.GateName = "mergeable" // last: anything else that is missing is reported before a conflict
 	GateSteering  model.GateName = "steering_files"
@@ -47,15 +52,12 @@ func find(name model.GateName, code model.MergeCode, met bool, evidence string, 
 	return finding{Gate: model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}, code: code}
 }
 
-// Gates evaluates all conditions of a merge.
-func Gates(c Case) []model.Gate { return Evaluate(c).Gates }
-
 // Evaluate decides about a request. A gate that cannot open as things are refuses it; if all are open it begins; otherwise
 // it waits.
 func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
-	v := Verdict{Go: true, Way: way, Try: c.tries(), Approved: approvedAt(c)}
-	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
+	v := Verdict{Go: true, Way: way, Try: c.Request.Tries(), Approved: approvedAt(c)}
+	for _, f := range slices.Concat(hard(c, way, err), labelGate(c), depends(c, way), soft(c, way)) {
 		v.Gates = append(v.Gates, f.Gate)
 		if !f.Met && v.Go {
 			v.Go, v.Wait, v.Code, v.Reason = false, f.soft, f.code, f.Evidence
@@ -63,9 +65,6 @@ func Evaluate(c Case) Verdict {
 	}
 	return v
 }
-
-// tries says that the request is only to be tested.
-func (c Case) tries() bool { return c.Request.Train != nil && c.Request.Train.Try }
 
 // hard are the gates that refuse a request.
 func hard(c Case, way Way, err error) []finding {
@@ -86,7 +85,7 @@ func hard(c Case, way Way, err error) []finding {
 // soft are the gates that a request waits for.
 func soft(c Case, way Way) []finding {
 	p := c.Snapshot.Pull
-	if c.tries() { // nothing lands, but CI runs the branch of a train with the repository's secrets
+	if c.Request.Tries() { // nothing lands, but CI runs the branch of a train with the repository's secrets
 		if !p.CrossRepo {
 			return nil
 		}
@@ -97,14 +96,13 @@ func soft(c Case, way Way) []finding {
 	out := []finding{
 		blockGate(c.State),
 		pausedGate(c.State),
-		takenGate(p, c.Policy),
 		changesGate(c),
 		approvedGate(c),
 		checksGate(c, way),
-		find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is not a draft")),
-		frozenGate(p, c.Policy),
-		idleGate(c.Busy),
-		mergeableGate(p, c.Facts, way),
+	}
+	out = append(append(out, holds(p, c.Policy)...), idleGate(c.Busy), mergeableGate(p, c.Facts, way))
+	if c.Policy.WaitForReviewers {
+		out = append(out, lacking(GateReviewers, model.CodeReviewers, "requested review", c.Facts.Awaited))
 	}
 	if f, tells := steeringGate(p); tells {
 		out = append(out, f)
@@ -145,11 +143,24 @@ func headGate(c Case) finding {
 	return find(GateHead, model.CodeHeadMoved, false, "requested for head %s, but the head is now %s; to merge that one, repeat the command", c.Request.Head, head)
 }
 
-// targetGate compares the base with the requested one.
+// targetGate compares the base with the requested one, which it may have been changed to between the request and its run.
 func targetGate(c Case) finding {
-	now, asked := c.Snapshot.Pull.BaseRef, c.Request.Base
+	now, asked, at := c.Snapshot.Pull.BaseRef, c.Request.Base, c.Request.At
+	if asked == now && !at.IsZero() && at.Before(c.Snapshot.Pull.BaseChangedAt) {
+		return find(GateTarget, model.CodeRetargeted, false, "the base was changed to %q after the request", now)
+	}
 	return find(GateTarget, model.CodeRetargeted, asked == "" || asked == now, "%s", either(asked == "" || asked == now,
 		fmt.Sprintf("the base is branch %q", now), fmt.Sprintf("requested for base %q, but the base is now %q", asked, now)))
+}
+
+// labelGate refuses a request whose label was removed, though somebody may have put it on again since.
+func labelGate(c Case) []finding {
+	m, p := c.Request, c.Snapshot.Pull
+	change, _ := p.LabelledBy(m.Label)
+	if !m.ByLabel() || model.Named(p.Labels, m.Label) && (change.Label == "" || change.At.Equal(m.At)) {
+		return nil
+	}
+	return []finding{find(GateLabel, model.CodeCancelled, false, "label %q, which asked for the merge, was removed", m.Label)}
 }
 
 func base(p model.Pull, facts model.MergeFacts) string {
@@ -262,16 +273,16 @@ func Cause(code model.MergeCode, detail string) string {
 }
 
 // LastGate is how the newest request for this head ended, if it failed: its reason, such as its tests, may be none of the
-// other gates. None for any other request.
+// other gates. None for any other request, or for a try.
 func LastGate(st model.State, head string) []model.Gate {
 	newest := st.Merge()
-	if newest == nil || newest.Marker.State != model.MergeFailed || newest.Marker.Reason == model.CodeCancelled {
+	if newest == nil || newest.Marker.State != model.MergeFailed || newest.Marker.Reason == model.CodeCancelled || newest.Marker.Tries() {
 		return nil
 	}
 	if m := newest.Marker; m.Head != head && !slices.Contains(m.Tips(), head) {
 		return nil
 	}
-	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is resolved, repeat /mergexo merge", newest.Marker.Reason, newest.URL).Gate}
+	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is resolved, %s", newest.Marker.Reason, newest.URL, either(newest.Marker.ByApproval, approveAgain, "repeat /mergexo merge")).Gate}
 }
 
 // Attempts is the highest attempt number on this head and base tip. The head may be a tip made by an attempt.
@@ -304,26 +315,55 @@ func pausedGate(st model.State) finding {
 	return find(GatePaused, model.CodeBlocked, true, "not paused")
 }
 
+// unfinished begins the title of a pull request whose author says that it is not ready, as other merge bots have it.
+var unfinished = regexp.MustCompile(`(?i)^[\s\[(*_]*(WIP|do[ -]not[ -]merge)\b`)
+
+// holds are the gates that people close by what they say of a pull request: its state, its title, and its labels.
+func holds(p model.Pull, policy Policy) []finding {
+	draft := find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is not a draft"))
+	if begins := unfinished.FindStringSubmatch(p.Title); begins != nil {
+		draft = find(GateDraft, model.CodeDraft, false, "its title begins with %q", begins[1])
+	}
+	out := []finding{takenGate(p, policy), draft, frozenGate(p, policy)}
+	if len(policy.NeedLabels) > 0 {
+		out = append(out, lacking(GateLabels, model.CodeFrozen, "label", slices.DeleteFunc(slices.Clone(policy.NeedLabels), func(l string) bool { return model.Named(p.Labels, l) })))
+	}
+	return out
+}
+
+// lacking is the gate of what has to be there.
+func lacking(name model.GateName, code model.MergeCode, what string, missing []string) finding {
+	return find(name, code, len(missing) == 0, "%s", either(len(missing) == 0, "no "+what+" is missing", names("missing "+what+"s: ", missing)))
+}
+
+// Held is why people want a pull request not to be merged now; "": they do not.
+func Held(p model.Pull, policy Policy) string {
+	for _, f := range holds(p, policy) {
+		if !f.Met {
+			return f.Evidence
+		}
+	}
+	return ""
+}
+
 func takenGate(p model.Pull, policy Policy) finding {
 	switch {
 	case policy.Ignore == "":
-	case has(p.Labels, policy.Ignore):
+	case model.Named(p.Labels, policy.Ignore):
 		return find(GateTaken, model.CodeBlocked, false, "label %q is on the pull request: a person has taken over", policy.Ignore)
-	case p.Issue != nil && has(p.Issue.Labels, policy.Ignore):
+	case p.Issue != nil && model.Named(p.Issue.Labels, policy.Ignore):
 		return find(GateTaken, model.CodeBlocked, false, "label %q is on its source issue %d: a person has taken over", policy.Ignore, p.Issue.Number)
 	}
 	return find(GateTaken, model.CodeBlocked, true, "no person has taken over by a label")
 }
 
 func frozenGate(p model.Pull, policy Policy) finding {
-	if policy.Freeze != "" && has(p.Labels, policy.Freeze) {
-		return find(GateFrozen, model.CodeFrozen, false, "label %q is on the pull request", policy.Freeze)
+	for _, label := range policy.Freeze {
+		if model.Named(p.Labels, label) {
+			return find(GateFrozen, model.CodeFrozen, false, "label %q is on the pull request", label)
+		}
 	}
-	return find(GateFrozen, model.CodeFrozen, true, "%s", either(policy.Freeze == "", "no label freezes a pull request", fmt.Sprintf("label %q is not on the pull request", policy.Freeze)))
-}
-
-func has(labels []string, label string) bool {
-	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
+	return find(GateFrozen, model.CodeFrozen, true, "%s", names("the pull request has no label that freezes it: ", policy.Freeze))
 }
 
 func idleGate(busy *model.Posted[model.TurnMarker]) finding {

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -117,10 +118,7 @@ func together(p model.Pull, m model.MergeMarker) string {
 	if p.URL == "" { // a merge without GitHub
 		return ""
 	}
-	leader := m.Leader
-	if leader == "" {
-		leader = fmt.Sprintf("%s#%d", m.Repo, m.Number)
-	}
+	leader := cmp.Or(m.Leader, fmt.Sprintf("%s#%d", m.Repo, m.Number))
 	if list := members(p, m, leader); len(list) > 0 {
 		return "\n\nTogether with " + strings.Join(list, ", ") + "."
 	}

@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -17,8 +18,10 @@ type Policy struct {
 	Attempts       int      // on one head and base tip
 	// Verify says what tests what would land: "local", "ci", "both", or "" for ci where the base requires checks, else local.
 	Verify string
-	Freeze string // label that blocks all merges; "": none
 	Ignore string // label with which a person takes over; "": none
+	// Freeze are labels that block all merges, and NeedLabels those without which nothing is merged.
+	Freeze, NeedLabels []string
+	WaitForReviewers   bool // who was asked for a review has to give it
 }
 
 // Rule chooses the strategy for some branches.
@@ -68,13 +71,7 @@ type Verdict struct {
 
 // Unmet are the closed gates.
 func (v Verdict) Unmet() []model.Gate {
-	var out []model.Gate
-	for _, g := range v.Gates {
-		if !g.Met {
-			out = append(out, g)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(v.Gates), func(g model.Gate) bool { return g.Met })
 }
 
 // Refusal is an error with the code of why something cannot be merged as requested.

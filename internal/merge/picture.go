@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,10 +30,7 @@ const drawn = 15
 // https://mermaid.js.org/syntax/gitgraph.html
 func Picture(h History) string {
 	d := drawing{ids: map[string]bool{}}
-	base, branch := label(h.Base, 60), label(h.Branch, 60)
-	if base == "" {
-		base = "base"
-	}
+	base, branch := cmp.Or(label(h.Base, 60), "base"), label(h.Branch, 60)
 	if branch == "" || branch == base {
 		branch = strings.TrimSpace(branch + " (branch)")
 	}

@@ -1,7 +1,9 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -75,12 +77,7 @@ const (
 func exitOf(left model.QueueExit) exit {
 	word := strings.ToLower(left.Reason)
 	has := func(parts ...string) bool {
-		for _, part := range parts {
-			if strings.Contains(word, part) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(word, part) })
 	}
 	switch {
 	case word == "merged", word == "merge", word == "already_merged":
@@ -99,10 +96,7 @@ func exitOf(left model.QueueExit) exit {
 
 // QueueFailure is why a request failed that GitHub took out of the merge queue.
 func QueueFailure(left model.QueueExit) Failure {
-	word := left.Reason
-	if word == "" {
-		word = "no reason given"
-	}
+	word := cmp.Or(left.Reason, "no reason given")
 	f := Failure{Code: model.CodeDequeued, Detail: fmt.Sprintf("taken out by %s (%s)", left.By.Login, word)}
 	switch exitOf(left) {
 	case exitConflict:

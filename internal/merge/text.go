@@ -196,7 +196,7 @@ func (plan *Plan) text(p model.Pull) string {
 func what(p model.Pull, m model.MergeMarker) string {
 	text := move(p, m)
 	switch {
-	case m.Label != "":
+	case m.Label != "" && !m.ByLabel():
 		text += fmt.Sprintf(", accepted by %s with label `%s`", m.By, markdown.Code(m.Label))
 	case m.By != "":
 		text += ", requested by " + m.By
@@ -206,7 +206,7 @@ func what(p model.Pull, m model.MergeMarker) string {
 
 // requested is a request in words, as a sentence without its end.
 func requested(p model.Pull, m model.MergeMarker) string {
-	if m.Label == "" && m.By != "" {
+	if (m.Label == "" || m.ByLabel()) && m.By != "" {
 		return "Requested by " + m.By + ": merge " + move(p, m)
 	}
 	return "Requested: merge " + what(p, m)

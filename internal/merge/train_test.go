@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func TestTheChecksThatACarNeeds(t *testing.T) {
 // A car lands only if all that it needs has passed, and is given up only for what failed.
 func TestACarPassesOnceAllThatItNeedsHasPassed(t *testing.T) {
 	red, green := model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed, At: noon}, model.Check{Name: "docs", State: model.CheckPassed}
-	odd, pending := model.Check{Name: "odd", State: "stale"}, model.Check{Name: "lint", State: model.CheckPending}
+	odd, pending := model.Check{Name: "odd", State: "stale"}, model.Check{Name: "lint", State: model.CheckPending, Begun: true, At: noon}
 	rerun := model.Check{Name: "ci", App: "github-actions", State: model.CheckPassed, At: noon.Add(time.Minute)}
 	forged := model.Check{Name: "docs", App: "another", State: model.CheckFailed}
 	for name, row := range map[string]struct {
@@ -105,29 +106,30 @@ func TestACarPassesOnceAllThatItNeedsHasPassed(t *testing.T) {
 		reported []model.Check
 		want     string
 	}{
-		"nothing is needed":             {nil, "", []model.Check{green}, "pending [] [] true"},
-		"nothing is reported":           {[]string{"ci"}, "docs", nil, "pending [] [ci docs] false"},
-		"all have passed":               {[]string{"ci"}, "docs", []model.Check{rerun, green, pending}, "passed [] [] false"},
-		"one has not ended":             {[]string{"lint"}, "docs", []model.Check{green, pending}, "pending [] [lint] false"},
-		"one is not reported":           {[]string{"deploy"}, "docs", []model.Check{green}, "pending [] [deploy] true"},
-		"one failed, one has not ended": {[]string{"lint"}, "ci", []model.Check{red, pending}, "failed [ci] [lint] false"},
-		"one failed and was run again":  {nil, "ci", []model.Check{red, rerun}, "passed [] [] true"},
-		"one failed that is not needed": {nil, "docs", []model.Check{red, green}, "passed [] [] true"},
-		"a state that nobody knows":     {[]string{"odd"}, "docs", []model.Check{odd, green}, "failed [odd] [] true"},
-		"two report it":                 {[]string{"docs"}, "docs", []model.Check{green, forged}, "failed [docs] [] true"},
-		"another App reports it":        {[]string{"ci@other"}, "docs", []model.Check{rerun, green}, "pending [] [ci] true"},
+		"nothing is needed":             {nil, "", []model.Check{green}, "pending [] []"},
+		"nothing is reported":           {[]string{"ci"}, "docs", nil, "pending [] [ci docs]"},
+		"all have passed":               {[]string{"ci"}, "docs", []model.Check{rerun, green, pending}, "passed [] []"},
+		"one has not ended":             {[]string{"lint"}, "docs", []model.Check{green, pending}, "pending [] [lint]"},
+		"one is not reported":           {[]string{"deploy"}, "docs", []model.Check{green}, "pending [] [deploy]"},
+		"one failed, one has not ended": {[]string{"lint"}, "ci", []model.Check{red, pending}, "failed [ci] [lint]"},
+		"one failed and was run again":  {nil, "ci", []model.Check{red, rerun}, "passed [] []"},
+		"one failed that is not needed": {nil, "docs", []model.Check{red, green}, "passed [] []"},
+		"a state that nobody knows":     {[]string{"odd"}, "docs", []model.Check{odd, green}, "failed [odd] []"},
+		"two report it":                 {[]string{"docs"}, "docs", []model.Check{green, forged}, "failed [docs] []"},
+		"another App reports it":        {[]string{"ci@other"}, "docs", []model.Check{rerun, green}, "pending [] [ci]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var rules []string
 			if row.rules != "" {
 				rules = []string{row.rules}
 			}
-			state, failed, open, over := merge.CarChecks(row.entries, rules, row.reported)
+			state, failed, open, begun := merge.CarChecks(row.entries, rules, row.reported)
 			blamed := []string{}
 			for _, check := range failed {
 				blamed = append(blamed, check.Name)
 			}
-			assert.Equal(t, row.want, fmt.Sprintf("%s %v %v %v", state, blamed, open, over))
+			assert.Equal(t, row.want, fmt.Sprintf("%s %v %v", state, blamed, open))
+			assert.Equal(t, slices.Contains(open, "lint"), begun.Equal(noon), "when what is at work began")
 		})
 	}
 }

@@ -52,6 +52,7 @@ type BlockMarker struct {
 	Detail string `json:"detail,omitempty"`
 	// Until is when the block expires; zero: an operator ends it.
 	Until time.Time `json:"until,omitzero"`
+	Kept            // of the turn: its own comment may not say so yet
 }
 
 // UnblockMarker ends a block. Head is the head accepted from here on.

@@ -1,6 +1,18 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Happened says that nobody said the feedback: a workflow run or a merge failed.
+func (k Kind) Happened() bool { return k == KindActions || k == KindMerge }
+
+// EventKey names one state of one comment: "{number}:{kind}:{id}:{updated_at}". An edit makes a new key.
+func EventKey(number int, kind Kind, id int64, updated time.Time) string {
+	return fmt.Sprintf("%d:%s:%d:%s", number, kind, id, updated.UTC().Format(time.RFC3339))
+}
 
 // Key is the comment's event key on pull request number.
 func (c Comment) Key(number int) string { return EventKey(number, c.Kind, c.ID, c.UpdatedAt) }
@@ -32,4 +44,37 @@ func (m Mark) Reach() time.Time { return m.At.Add(-replicaLag) }
 // an answer was read and left.
 func (m Mark) PassedOver(c Comment) bool {
 	return Mark{At: m.Reach(), ID: m.ID}.Settles(c)
+}
+
+// Lines are what a review comment is about: from one position in the diff to another, each a line of one version of the file.
+type Lines struct {
+	Line      int    `json:"line,omitempty"`       // the last one; 0: the comment is outdated or about the whole file
+	Side      string `json:"side,omitempty"`       // its version: RIGHT is the new one, LEFT the old one
+	StartLine int    `json:"start_line,omitempty"` // the first one; 0: there is only one
+	StartSide string `json:"start_side,omitempty"`
+	// The numbers in the diff that was commented on.
+	OriginalLine      int `json:"original_line,omitempty"`
+	OriginalStartLine int `json:"original_start_line,omitempty"`
+}
+
+// OfOld reports whether some of the lines are of the old version.
+func (l Lines) OfOld() bool { return l.Side == "LEFT" || l.StartLine != 0 && l.StartSide == "LEFT" }
+
+// Then are the lines by the numbers that they had when somebody commented on them.
+func (l Lines) Then() Lines {
+	l.Line, l.StartLine = l.OriginalLine, l.OriginalStartLine
+	return l
+}
+
+// Named is what the lines are called: "lines 5 to 8 of the new version".
+func (l Lines) Named() string {
+	version := map[string]string{"LEFT": " of the old version", "RIGHT": " of the new version"}
+	start := cmp.Or(l.StartSide, l.Side)
+	switch {
+	case l.StartLine == 0 || l.StartLine == l.Line && start == l.Side:
+		return fmt.Sprintf("line %d%s", l.Line, version[l.Side])
+	case start == l.Side:
+		return fmt.Sprintf("lines %d to %d%s", l.StartLine, l.Line, version[l.Side])
+	}
+	return fmt.Sprintf("line %d%s to line %d%s", l.StartLine, version[start], l.Line, version[l.Side])
 }

@@ -15,6 +15,8 @@ type Request struct {
 	Session      string         `json:"session"`
 	Prompt       string         `json:"prompt"`
 	Rules        []string       `json:"rules"`
+	// Failed is the newest merge of this head that failed.
+	Failed *FailedMerge `json:"failed_merge,omitempty"`
 	// GitResults are the results of the git operations that the agent's last answer requested.
 	GitResults []GitResult `json:"git_results,omitempty"`
 	// Design is the merged design document for an implementation.
@@ -48,14 +50,12 @@ type RequestPull struct {
 
 // Feedback is one piece of feedback to answer.
 type Feedback struct {
-	ID        int64  `json:"id"`
-	Kind      Kind   `json:"kind"`
-	Author    string `json:"author"`
-	Body      string `json:"body"`
-	Path      string `json:"path,omitempty"`
-	Line      int    `json:"line,omitempty"`
-	StartLine int    `json:"start_line,omitempty"`
-	Side      string `json:"side,omitempty"`
+	ID     int64  `json:"id"`
+	Kind   Kind   `json:"kind"`
+	Author string `json:"author"`
+	Body   string `json:"body"`
+	Path   string `json:"path,omitempty"`
+	Lines
 	DiffHunk  string `json:"diff_hunk,omitempty"`
 	URL       string `json:"url,omitempty"`
 	InReplyTo int64  `json:"in_reply_to,omitempty"`
@@ -67,6 +67,14 @@ type CIFailure struct {
 	RunID int64  `json:"run_id"`
 	Name  string `json:"name"`
 	Log   string `json:"log"`
+}
+
+// FailedMerge is a merge that failed. Its text tells what people read of it: the end of the tests' output, or the files that conflict
+// with their hunks.
+type FailedMerge struct {
+	Code MergeCode `json:"code"`
+	URL  string    `json:"url"`
+	Text string    `json:"text"`
 }
 
 // HistoryEntry summarizes an earlier receipt.

@@ -1,6 +1,11 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
 
 // MergeState is how far a request to merge has come.
 type MergeState string
@@ -25,7 +30,8 @@ const (
 	CodeChecksFailed  MergeCode = "CHECKS_FAILED"
 	CodeDraft         MergeCode = "DRAFT"
 	CodeFrozen        MergeCode = "FROZEN"
-	CodeClosed        MergeCode = "CLOSED" // the pull request was closed meanwhile
+	CodeReviewers     MergeCode = "REVIEW_MISSING" // somebody who was asked for a review has not given it
+	CodeClosed        MergeCode = "CLOSED"         // the pull request was closed meanwhile
 	CodeBlocked       MergeCode = "BLOCKED"
 	CodeBusy          MergeCode = "BUSY" // a turn is at work
 	CodeTrain         MergeCode = "IN_TRAIN"
@@ -53,6 +59,7 @@ const (
 	CodeBranchMissing MergeCode = "BRANCH_MISSING"
 	CodeFrontmatter   MergeCode = "FRONTMATTER"
 	CodeNeeds         MergeCode = "DEPENDENCY_CLOSED" // what it depends on was closed without being merged
+	CodeDepends       MergeCode = "DEPENDENCY"        // what it depends on has not landed, or cannot
 	CodeRetargeted    MergeCode = "RETARGETED"        // the pull request goes to another base than when it was asked for
 	CodeMember        MergeCode = "GROUP_MEMBER"      // another pull request of the group is not ready
 	CodeWrongHead     MergeCode = "WRONG_HEAD"        // the command names another commit than the head
@@ -126,8 +133,11 @@ type MergeMarker struct {
 	// request that was let in, or commits of ours on top of it.
 	Mirror    string `json:"mirror,omitempty"`
 	MirrorSHA string `json:"mirror_sha,omitempty"`
-	// Label is the label that it was let in by, put on by By; "" where a command asks for the merge of a mirror.
+	// Label is the label that a mirror was let in by, or that asks for the merge, put on by By at At; "" where a command or an approval
+	// asks.
 	Label string `json:"label,omitempty"`
+	// ByApproval says that an approval asks for the merge.
+	ByApproval bool `json:"by_approval,omitempty"`
 	// Members are the pull requests that land together with this one, in their order, this one among them; nil for it alone.
 	Members []MergeMember `json:"members,omitempty"`
 	// Train is what the command says about a place in the merge train; nil where it says nothing.
@@ -166,6 +176,12 @@ func (m MergeMarker) Tips() []string {
 	return append(append([]string{}, m.Was...), m.Tip)
 }
 
+// ByLabel says that a label asks for the merge, whose removal takes the request back.
+func (m MergeMarker) ByLabel() bool { return m.Label != "" && m.Mirror == "" }
+
+// Tries says that the request only has the train test a pull request.
+func (m MergeMarker) Tries() bool { return m.Train != nil && m.Train.Try }
+
 // Open says that the request has not come to an end.
 func (m MergeMarker) Open() bool { return m.State == MergeWaiting || m.State == MergeRunning }
 
@@ -186,9 +202,10 @@ type Review struct {
 // Check is a check run or a commit status.
 type Check struct {
 	Name     string
-	App      string // slug of the App that made the check run; "" for a commit status
-	Workflow int64  // that the check is a job of; 0: of none, or the token may not see it
+	App      string // slug of the App that made it; "" for the commit status of a person
+	Suite    string // node of the check suite; "": it is a status
 	State    CheckState
+	Begun    bool   // it is at work; one that is pending otherwise has not begun, or does not say so
 	Required bool   // by the rules of the base branch
 	RunID    int64  // the workflow run that it is part of, where that was asked for; 0: of none
 	Node     string // of the check run, which is another one after each re-run; "": it was not asked for, or it is a status
@@ -196,10 +213,35 @@ type Check struct {
 	At       time.Time
 }
 
-// Replaces says that the newer of two checks counts in place of the other. Two workflows may have a job of the same name, and each
-// has to pass: https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging
+// Replaces says that the newer of two checks counts in place of the other. A workflow run has a check suite of its own, which its
+// re-runs are in too; another App has one for each commit. Two runs, of one workflow or of two, may have a job of the same name, and
+// each has to pass: https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging
 func (c Check) Replaces(other Check) bool {
-	return c.Name == other.Name && c.App == other.App && c.Workflow == other.Workflow
+	return c.Name == other.Name && c.App == other.App && c.Suite == other.Suite
+}
+
+// Current are the checks that count, of all that a commit has had, the newest first: none that another one replaces. Of those that
+// began in the same second it is the worst.
+func Current(all []Check) []Check {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Check) int {
+		return cmp.Or(cmp.Compare(b.unix(), a.unix()), cmp.Compare(b.State.rank(), a.State.rank()))
+	})
+	var out []Check
+	for _, check := range all {
+		if !slices.ContainsFunc(out, check.Replaces) {
+			out = append(out, check)
+		}
+	}
+	return out
+}
+
+// unix is when a check began. One that has not is newer than all that have.
+func (c Check) unix() int64 {
+	if c.At.IsZero() && c.State == CheckPending {
+		return math.MaxInt64
+	}
+	return c.At.Unix()
 }
 
 // CheckState is how a check stands.
@@ -212,9 +254,23 @@ const (
 	CheckFailed  CheckState = "failed"
 )
 
+// Worse says that a state is worse than another one. An unknown one counts as failed.
+func (s CheckState) Worse(other CheckState) bool { return s.rank() > other.rank() }
+
+func (s CheckState) rank() int {
+	switch s {
+	case CheckPassed:
+		return 0
+	case CheckPending:
+		return 1
+	}
+	return 2
+}
+
 // MergeFacts is what has to be asked about a pull request before it may be merged, beside its snapshot.
 type MergeFacts struct {
 	Reviews []Review // of people who may write, one each, the newest
+	Awaited []string // people and teams who were asked for a review and have not given it
 	Checks  []Check  // of the head, the newest of each name and source
 	// HeadSHA is the head that GitHub showed, which Checks are of.
 	HeadSHA string
@@ -247,15 +303,23 @@ type MergeFacts struct {
 	Administers bool
 	// Methods are GitHub's own ways to merge that the repository allows: merge, squash, rebase.
 	Methods []string
-	// HeadRepo is the repository of the head branch; "" when it is gone.
-	HeadRepo string
-	// CanModify says that maintainers may push to the head branch of a fork.
-	CanModify bool
 	// Users are the open pull requests, other than this one, that have its head branch as their head or base.
 	Users []int
 	// MergeCommit is the commit on the base that GitHub shows for a merged pull request.
 	MergeCommit string
 	Commits     int // of the pull request
+	// Depends are the pull requests that its text says have to land first, and Cycle how they depend on it in turn; "": they do not.
+	Depends []Dependence
+	Cycle   string
+	// Unread are lines of its text that begin like one that names such pull requests, and name none.
+	Unread []string
+}
+
+// Dependence is a pull request that has to land before another one.
+type Dependence struct {
+	Number int
+	State  PullState // "": there is none
+	Asked  bool      // somebody has asked for its merge
 }
 
 // Hidden says why a token cannot see something, and what helps: two phrases without an end. The zero value: it can.
@@ -268,6 +332,7 @@ type PullNow struct {
 	BaseRef     string
 	MergeCommit string // "" unless merged
 	Draft       bool
+	Title       string
 	Labels      []string
 }
 

@@ -69,12 +69,8 @@ const (
 	KindIssue         Kind = "issue"          // a comment in the conversation
 	KindReviewSummary Kind = "review_summary" // the body of a submitted review
 	KindActions       Kind = "actions"        // a failed workflow run
+	KindMerge         Kind = "merge"          // a failed merge, by the comment that tells of it
 )
-
-// EventKey names one state of one comment: "{number}:{kind}:{id}:{updated_at}". An edit makes a new key.
-func EventKey(number int, kind Kind, id int64, updated time.Time) string {
-	return fmt.Sprintf("%d:%s:%d:%s", number, kind, id, updated.UTC().Format(time.RFC3339))
-}
 
 // Event is one trigger as GitHub delivered it. It only says where to look: no decision depends on its text.
 type Event struct {
@@ -85,10 +81,10 @@ type Event struct {
 	// Numbers are the pull requests that the trigger names if it can name several: those of a checked commit. Number is the
 	// first.
 	Numbers []int
-	// SHA is the commit that was checked or pushed; "" if the trigger is about no commit.
-	SHA string
+	SHA     string // commit that was checked or pushed; "" if the trigger is about none
 	// Branch is the branch that was checked, pushed or deleted; "" where the trigger does not say.
-	Branch string
+	Branch   string
+	Branches []string // at the commit of a status
 	// RunID is the run of a workflow_run, and Conclusion its result; "" until it is completed.
 	RunID      int64
 	Conclusion string
@@ -144,10 +140,8 @@ type Comment struct {
 	WasMarked bool
 
 	// Review comments only.
-	Path      string
-	Line      int // 0: the comment is outdated or about the whole file
-	StartLine int
-	Side      string // RIGHT or LEFT
+	Path string
+	Lines
 	DiffHunk  string
 	InReplyTo int64 // id of the first comment of the thread; 0 for that comment itself
 	ReviewID  int64
@@ -157,6 +151,7 @@ type Comment struct {
 	// was deleted), and its GraphQL id.
 	Resolved   bool
 	ResolvedBy string
+	Minimized  bool // somebody has hidden it
 	ThreadNode string
 
 	// Review summaries only.
@@ -216,16 +211,6 @@ type Commit struct {
 	SHA     string `json:"sha"`
 	Subject string `json:"subject"`
 	Author  string `json:"author,omitempty"`
-}
-
-// LabelChange is the adding or removing of a label.
-type LabelChange struct {
-	Label string
-	On    bool
-	At    time.Time
-	By    Actor // without a login if GitHub does not say
-	// LabelAt is when the label itself was last changed (renamed, say); zero if it was removed or this is not known.
-	LabelAt time.Time
 }
 
 // Edit is a change of a text: by whom and when.
@@ -337,6 +322,8 @@ type Pull struct {
 	MoreChecks bool
 	// CheckCounts fingerprints how many of the head's checks there are in each state. It only shows whether any has changed.
 	CheckCounts string
+	// ApprovedAt is when the newest approval among the newest ten reviews was given, by whomever; zero: there is none.
+	ApprovedAt time.Time
 	// Opinions fingerprints which of the newest ten reviews approve or request changes, or did so. It only shows a change.
 	Opinions      string
 	Reviews       int // how many there are

@@ -83,6 +83,10 @@ type TurnMarker struct {
 	Claim string `json:"claim,omitempty"`
 	// Onto is the head that the planned commits are on, if somebody's fast-forward moved it away from Start.
 	Onto string `json:"onto,omitempty"`
+	// Moved is the head that an operator has accepted although the planned commits are on another history.
+	Moved string `json:"moved,omitempty"`
+	// Unsaid is the block or the stop that the attempt ended with, if GitHub did not take the comment.
+	Unsaid *BlockMarker `json:"unsaid,omitempty"`
 	// Stage is the full ref of the planned commits, if the server refuses private refs; "": the turn's own.
 	Stage string `json:"stage,omitempty"`
 	// Since is the reading time of the snapshot with the turn's feedback: earlier comments are settled.
@@ -94,9 +98,7 @@ type TurnMarker struct {
 	Spent *Spent `json:"spent,omitempty"`
 	// Delegates are those of the pull request when the turn began: empty where they were revoked, nil where there were none.
 	Delegates []Delegate `json:"delegates,omitzero"`
-	// Checkpoint is the branch that keeps the work of a failed attempt, and CheckpointSHA its tip.
-	Checkpoint    string `json:"checkpoint,omitempty"`
-	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
+	Kept                 // of a failed attempt
 	// Tries are earlier failed attempts, the newest last.
 	Tries []Try `json:"tries,omitempty"`
 	// Flaky is the result for a failure that the agent called flaky.
@@ -110,6 +112,9 @@ type TurnMarker struct {
 	// Transcript is the SHA-256 of the session's encrypted transcript, if one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
+
+// NeedsAgent reports whether the turn has no result yet that only has to be published or said.
+func (m TurnMarker) NeedsAgent() bool { return m.Phase == PhaseStarted && m.Unsaid == nil }
 
 // Flow is one of the ways from an issue to a pull request; the value is also the kind of the agent's request.
 type Flow string
@@ -135,8 +140,9 @@ type IssueMarker struct {
 	Flow   Flow      `json:"flow"`
 	Branch string    `json:"branch"` // of the future pull request
 	Base   string    `json:"base"`   // its base branch
-	// LastCheckpoint is the newest tip of the branch with unfinished work.
+	// LastCheckpoint is the newest unfinished work, wherever it is kept, and Tip the commit that we left the branch at.
 	LastCheckpoint string `json:"last_checkpoint_sha,omitempty"`
+	Tip            string `json:"branch_sha,omitempty"`
 	// Waiting is why it waits for a person.
 	Waiting string `json:"waiting_reason,omitempty"`
 	// Until is when the wait ends by itself, as that for the next day's budget; zero: a person ends it.
@@ -146,6 +152,11 @@ type IssueMarker struct {
 	// Doc is the path of the design document or the roadmap, and Design the pull request that merged it.
 	Doc    string `json:"doc,omitempty"`
 	Design int    `json:"design,omitempty"`
+}
+
+// Waits reports whether a person has to continue: a question, or work that is on no ref of the server.
+func (m IssueMarker) Waits() bool {
+	return m.Status == PhaseWaiting || m.Status == PhaseFailed && m.Waiting != ""
 }
 
 // Spent counts one pull request's turns on one day, and their cost if the agent reports it. Every attempt counts.
@@ -234,6 +245,14 @@ type Distrust struct {
 	At     time.Time // the edit
 }
 
+// Spoilt is the first comment of ours that somebody else spoilt; nil for none.
+func (s State) Spoilt() *Distrust {
+	if i := slices.IndexFunc(s.Distrusted, func(d Distrust) bool { return d.Spoilt }); i >= 0 {
+		return &s.Distrusted[i]
+	}
+	return nil
+}
+
 // Foreign is a comment with a well-formed marker by an account that is not ours: MergeXO with another token, if that
 // account has write access here or is a bot.
 type Foreign struct {
@@ -275,6 +294,8 @@ type State struct {
 	Conflicts *Posted[ConflictMarker]
 	// MergeTips are the commits to which they may have moved the head since it was last accepted.
 	MergeTips []string
+	// Unfinished is the newest work that no receipt follows; nil for none.
+	Unfinished *Unfinished
 	// Spent is the newest turn's count for its day; zero if an operator has ended a budget block since.
 	Spent Spent
 	// Paused is the pause without a resume, Released the release without an adopt.

@@ -48,6 +48,8 @@ type Status struct {
 	Review *OpenReview `json:"review,omitempty"`
 	// Delegates are the logins of people who may have it merged.
 	Delegates []string `json:"delegates"`
+	// Bundle is the file on a runner that has the work of its last attempt, if no push got through.
+	Bundle string `json:"-"`
 	// Train is the place of its request in the merge train, as far as somebody asked for it; nil: nobody did, or it is in none.
 	Train *TrainStanding `json:"train,omitempty"`
 }

@@ -68,17 +68,18 @@ var issues = map[string]task{
 	model.ReasonClosed:       {"reopen the issue", operator, retry},
 	model.ReasonNoPull:       {"allow workflows to open pull requests", maintainer, retry},
 	model.ReasonNoDesign:     {"restore the design document, or merge another one", writer, comment},
-	model.ReasonBranch:       {"delete or rename branches of the issue that nobody needs", operator, retry},
+	model.ReasonBranch:       {"delete or rename the branches that are in the way", operator, retry},
 }
 
 // merges are the tasks of requests to merge, refused and waiting ones.
 var merges = map[model.MergeCode]task{
 	model.CodeApproval:      {"approve it", writer, "an approving review"},
-	model.CodeStale:         {"approve the new head", writer, "an approving review"},
+	model.CodeStale:         {"approve it as it is now", writer, "an approving review"},
 	model.CodeChanges:       {"resolve the review that requests changes", reviewer, "an approving review, or a dismissal"},
 	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
 	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
-	model.CodeFrozen:        {"remove the freeze label", maintainer, "removing the label"},
+	model.CodeFrozen:        {"change the labels that hold it", maintainer, "a label"},
+	model.CodeReviewers:     {"give the requested review", reviewer, "a review"},
 	model.CodeBlocked:       {"decide about the block", operator, unblock},
 	model.CodeMember:        {"get the rest of its group ready", author, again},
 	model.CodeConflict:      {"resolve the conflict with the base", author, again},
@@ -102,6 +103,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeBaseMissing:   {"choose another base", author, again},
 	model.CodeBranchMissing: {"restore the branch", author, again},
 	model.CodeDequeued:      {"put it back into the merge queue", operator, again},
+	model.CodeDepends:       {"merge what it depends on first, or change its Depends-on line", author, again},
 	model.CodeNeeds:         {"reopen what it depends on, or change its Depends-on line", author, again},
 }
 
@@ -125,9 +127,12 @@ func OfPull(s model.Status, fork *model.Posted[model.ExternalMarker]) *model.Nee
 	case s.Block != nil && s.State != model.StatusReleased: // what was given back to people is theirs
 		b := s.Block
 		n.Kind, n.Reason, n.Expected, n.Observed, n.Since, n.URL = model.NeedBlock, b.Reason, b.Expected, b.Observed, b.Since, b.URL
-		return todo(n, ofBlock(*b))
+		return todo(n, stranded(s.Bundle, ofBlock(*b)))
 	case s.State == model.StatusTaken, s.State == model.StatusPaused:
 		return nil
+	case s.State == model.StatusFailed && s.Bundle != "":
+		n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedBlock, model.ReasonPush, s.Head, s.LastTurn.At, s.LastTurn.URL
+		return todo(n, stranded(s.Bundle, task{"let the next attempt start", operator, retry}))
 	}
 	if m := s.Merge; m != nil {
 		if t, waits := ofMerge(*m, s.Head); waits {
@@ -201,7 +206,15 @@ func OfIssue(title string, m model.Posted[model.IssueMarker]) *model.Need {
 	n := model.Need{
 		Kind: model.NeedIssue, Number: m.Marker.Number, Issue: m.Marker.Number, Title: title, Reason: why, Observed: m.Marker.LastCheckpoint, Since: m.UpdatedAt, URL: m.URL,
 	}
-	return todo(n, t)
+	return todo(n, stranded(m.Marker.Kept.Bundle, t))
+}
+
+// stranded is a task where the agent's work has to be got from the runner first.
+func stranded(bundle string, t task) task {
+	if bundle != "" {
+		t.headline = "push the agent's work, which is only on the runner, in the git bundle " + bundle + "; then " + t.headline
+	}
+	return t
 }
 
 // OfRoadmap returns what a stopped item of a roadmap needs; nil where none has stopped.

@@ -89,6 +89,22 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 	}
 }
 
+func TestWorkThatIsOnlyOnTheRunnerIsToBePushedFirst(t *testing.T) {
+	t.Parallel()
+	const first = "push the agent's work, which is only on the runner, in the git bundle /tmp/x.bundle; then "
+	issue := model.Posted[model.IssueMarker]{}
+	issue.Marker.Waiting, issue.Marker.Kept.Bundle = model.ReasonAgent, "/tmp/x.bundle"
+	assert.Equal(t, first+"answer the agent's question (anybody with write access): a comment with the answer", OfIssue("", issue).Todo())
+	s := model.Status{State: model.StatusBlocked, Bundle: "/tmp/x.bundle", Block: &model.Blocked{Reason: model.ReasonTests}}
+	assert.Equal(t, first+"fix the required tests, or say how (an operator): /mergexo unblock", OfPull(s, nil).Todo())
+	s = model.Status{State: model.StatusFailed, Bundle: "/tmp/x.bundle", LastTurn: &model.LastTurn{URL: "there"}}
+	got := OfPull(s, nil)
+	assert.Equal(t, first+"let the next attempt start (an operator): /mergexo retry", got.Todo())
+	assert.Equal(t, []any{model.NeedBlock, "there"}, []any{got.Kind, got.URL})
+	s.State = model.StatusClaimed
+	assert.Nil(t, OfPull(s, nil), "an attempt is at work")
+}
+
 func TestWhatAnIssueWaitsFor(t *testing.T) {
 	t.Parallel()
 	said := model.Posted[model.IssueMarker]{URL: "there", UpdatedAt: time.Unix(1, 0)}

@@ -2,11 +2,10 @@ package report
 
 import (
 	"fmt"
-	"html"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -18,7 +17,7 @@ func Account(w io.Writer, r model.Report) error {
 	i := inkOf(w)
 	for _, s := range r.Said {
 		if !s.Passing {
-			fmt.Fprintf(&b, "%s\n%s\n\n", i.in(strong, "- "+oneLine(s.Where)), indent(flat(visible(s.Text)), "  | "))
+			fmt.Fprintf(&b, "%s\n%s\n\n", i.in(strong, "- "+oneLine(s.Where)), indent(markdown.Flat(visible(s.Text)), "  | "))
 		}
 	}
 	for _, t := range r.Trains {
@@ -90,17 +89,4 @@ func decided(b *strings.Builder, r model.Report, i ink) {
 	if calls := r.Calls.REST + r.Calls.GraphQL; calls > 0 {
 		fmt.Fprintf(b, "it took %s and %s\n", plural(calls, "GitHub call", "GitHub calls"), plural(r.Calls.Git, "git network operation", "git network operations"))
 	}
-}
-
-var (
-	link = regexp.MustCompile(`\[([^\]\[]*)\]\([^()\s]*\)`)
-	bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
-	fold = regexp.MustCompile(`(?m)^<details><summary>(?:<code>)?(.*?)(?:</code>)?</summary>$`)
-)
-
-// flat renders our Markdown for a terminal: links without their addresses, no strong, nothing folded.
-func flat(s string) string {
-	s = fold.ReplaceAllStringFunc(s, func(line string) string { return plain(html.UnescapeString(fold.FindStringSubmatch(line)[1])) + ":" })
-	s = strings.ReplaceAll(s, "\n\n</details>", "")
-	return bold.ReplaceAllString(link.ReplaceAllString(s, "$1"), "$1")
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -147,12 +148,7 @@ func counts(effects []model.Effect) []string {
 }
 
 func onlyPlanned(effects []model.Effect) bool {
-	for _, e := range effects {
-		if e.Status != "planned" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(effects, func(e model.Effect) bool { return e.Status != "planned" })
 }
 
 func reason(b *strings.Builder, text string) {

@@ -2,13 +2,14 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"html"
 	"io"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -99,7 +100,7 @@ func Issue(w io.Writer, i model.BoardIssue, step string) error {
 // Why writes why a turn or a merge starts or does not: because, which is Markdown of ours, then what waits for a person and who
 // are delegates. The conditions follow where all is set; else only their number does.
 func Why(w io.Writer, s model.Status, because string, turns, merges []model.Gate, all bool) error {
-	if err := text(w, fmt.Sprintf("#%d: %s\n", s.Number, plain(html.UnescapeString(unescaped.Replace(flat(because)))))); err != nil {
+	if err := text(w, fmt.Sprintf("#%d: %s\n", s.Number, plain(markdown.Flat(because)))); err != nil {
 		return err
 	}
 	if err := delegates(w, []model.Status{s}); err != nil {
@@ -132,9 +133,6 @@ func Why(w io.Writer, s model.Status, because string, turns, merges []model.Gate
 	}
 	return nil
 }
-
-// unescaped takes back what markdown.Plain does.
-var unescaped = strings.NewReplacer("@\u200b", "@", `\*`, "*", `]\(`, "](", `]\:`, "]:")
 
 // delegates writes who may have pull requests merged.
 func delegates(w io.Writer, all []model.Status) error {
@@ -185,12 +183,7 @@ func brief(s string) string {
 	return string(r)
 }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func dash(s string) string { return cmp.Or(s, "-") }
 
 // text writes lines for people. It is where what others wrote ends up, so the runner obeys nothing in it.
 func text(w io.Writer, s string) error {

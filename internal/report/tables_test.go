@@ -73,4 +73,7 @@ func TestATerminalShowsWordsOfOthersAsTheyAre(t *testing.T) {
 	words := "[repo] track \"agent/**\" [x](y) [z]: @octo &#64; <b>"
 	require.NoError(t, Why(&b, model.Status{Number: 9}, "**No turn starts here**: "+markdown.Plain(words)+".", nil, nil, false))
 	assert.Equal(t, "#9: No turn starts here: "+words+".\n", b.String())
+	b.Reset()
+	require.NoError(t, Account(&b, model.Report{Said: []model.Saying{{Where: "comment on #9", Text: "**Not merged**: " + markdown.Plain(words) + "."}}}))
+	assert.Contains(t, b.String(), "- comment on #9\n  | Not merged: "+words+".\n")
 }

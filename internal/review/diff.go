@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -82,10 +83,5 @@ func (d Diff) Add(path string, line int64) { d[path] = append(d[path], span{line
 
 // Has reports whether a line of the new version is shown.
 func (d Diff) Has(path string, line int64) bool {
-	for _, s := range d[path] {
-		if s.from <= line && line <= s.to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d[path], func(s span) bool { return s.from <= line && line <= s.to })
 }

@@ -135,11 +135,5 @@ func alike(a, b []string) bool {
 
 // Must are the findings that have to be fixed.
 func Must(findings []model.Finding) []model.Finding {
-	var out []model.Finding
-	for _, f := range findings {
-		if f.Severity == model.Must {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(findings), func(f model.Finding) bool { return f.Severity != model.Must })
 }

@@ -106,7 +106,7 @@ func TestOnlyOneSuggestionIsMadeForALine(t *testing.T) {
 
 func TestWhatPeopleHaveSettledIsKnown(t *testing.T) {
 	ours := func(id int64, body string) model.Comment {
-		return model.Comment{Kind: model.KindReview, ID: id, Ours: true, Path: "a.go", Line: int(id), Body: body}
+		return model.Comment{Kind: model.KindReview, ID: id, Ours: true, Path: "a.go", Lines: model.Lines{Line: int(id)}, Body: body}
 	}
 	reply := func(to int64, body string) model.Comment {
 		return model.Comment{Kind: model.KindReview, ID: 100 + to, InReplyTo: to, Author: model.Actor{Login: "alice"}, Body: body}
@@ -118,7 +118,7 @@ func TestWhatPeopleHaveSettledIsKnown(t *testing.T) {
 	got := review.Raised([]model.Comment{
 		ours(1, "**must:** One."), bot, reply(1, "> won't do\n\nWho says that?"),
 		ours(2, "**must:** Two."), reply(2, "I won't fix this here."), resolved, outdated,
-		{Kind: model.KindReview, ID: 5, Path: "a.go", Line: 5, Body: "A person's."}, {Kind: model.KindIssue, ID: 6, Ours: true, Body: "A receipt."},
+		{Kind: model.KindReview, ID: 5, Path: "a.go", Lines: model.Lines{Line: 5}, Body: "A person's."}, {Kind: model.KindIssue, ID: 6, Ours: true, Body: "A receipt."},
 	}, func(body string) string { return body }, review.Settler{May: func(login string) bool { return login == "alice" }})
 	assert.Equal(t, []model.Raised{
 		{Path: "a.go", Line: 1, Text: "One."}, {Path: "a.go", Line: 2, Text: "Two.", Settled: true},
@@ -341,7 +341,7 @@ func TestAFindingIsTheSameBehindOurWords(t *testing.T) {
 				assert.Equal(t, 1, suggestions, "%s", text)
 			}
 		}
-		raised := review.Raised([]model.Comment{{Kind: model.KindReview, Ours: true, Path: "a.go", Line: 5, Body: r.Comments[0].Text}}, strings.TrimSpace, review.Settler{})
+		raised := review.Raised([]model.Comment{{Kind: model.KindReview, Ours: true, Path: "a.go", Lines: model.Lines{Line: 5}, Body: r.Comments[0].Text}}, strings.TrimSpace, review.Settler{})
 		require.Len(t, raised, 1)
 		assert.Equal(t, strings.TrimSpace(f.Text), raised[0].Text)
 	}

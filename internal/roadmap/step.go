@@ -214,13 +214,7 @@ func (s Step) Causes(r Row) []Row {
 		}
 	}
 	walk(r.For)
-	var out []Row
-	for _, one := range s.Rows {
-		if reach[one.Key] && one.State == model.ItemFailed {
-			out = append(out, one)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.Rows), func(one Row) bool { return !reach[one.Key] || one.State != model.ItemFailed })
 }
 
 // sorted are the rows of the plan, what is needed first.

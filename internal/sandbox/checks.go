@@ -145,6 +145,11 @@ func createCheckRun(q *request) (any, error) {
 	now := q.s.world.now()
 	c := &CheckRun{ID: q.s.world.nextID(), SHA: sha, App: q.user.Login, Status: "queued", StartedAt: &now}
 	in.apply(c, now)
+	for _, other := range q.repo.CheckRuns { // https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-checks#about-check-suites
+		if other.SHA == sha && other.App == c.App {
+			c.Suite = other.suite()
+		}
+	}
 	q.repo.CheckRuns = append(q.repo.CheckRuns, c)
 	tellCheckRun(q, c, "created")
 	return &reply{http.StatusCreated, q.s.json.checkRun(q.repo, c)}, q.s.refs.protectionChanged(q.repo)

@@ -139,6 +139,9 @@ func (s *Server) pusherEnv(r *http.Request, user *User) []string {
 		if !changes {
 			env = append(env, "SANDBOX_NO_WORKFLOWS=1")
 		}
+		if user.Type == "Bot" {
+			env = append(env, "SANDBOX_NO_LFS=1")
+		}
 	}
 	return env
 }

@@ -187,6 +187,8 @@ func (n *gqlNode) ToPullRequestReviewComment() (*gqlReviewComment, bool) {
 	return as[gqlReviewComment](n)
 }
 func (n *gqlNode) ToPullRequestReviewThread() (*gqlThread, bool) { return as[gqlThread](n) }
+func (n *gqlNode) ToReviewRequest() (*gqlReviewRequest, bool)    { return as[gqlReviewRequest](n) }
+func (n *gqlNode) ToTeam() (*gqlTeam, bool)                      { return as[gqlTeam](n) }
 func (n *gqlNode) ToUserContentEdit() (*gqlEdit, bool)           { return as[gqlEdit](n) }
 func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gqlLabel](n) }
 func (n *gqlNode) ToLabeledEvent() (*gqlLabelEvent, bool)        { return labelEventAs(n, true) }

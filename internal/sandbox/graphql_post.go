@@ -25,8 +25,8 @@ func (p *gqlPost) UpdatedAt() text           { return dateTime(p.p.UpdatedAt) }
 func (p *gqlPost) LastEditedAt() *text       { return maybeTime(p.p.LastEditedAt) }
 func (p *gqlPost) CreatedViaEmail() bool     { return false }
 func (p *gqlPost) IncludesCreatedEdit() bool { return len(p.p.Versions) > 0 }
-func (p *gqlPost) IsMinimized() bool         { return false }
-func (p *gqlPost) MinimizedReason() *string  { return nil }
+func (p *gqlPost) IsMinimized() bool         { return p.p.Minimized != "" }
+func (p *gqlPost) MinimizedReason() *string  { return some(p.p.Minimized) }
 func (p *gqlPost) DatabaseID() *int32        { return int32Of(p.p.ID) }
 func (p *gqlPost) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.p.ID))) }
 

@@ -59,6 +59,18 @@ func (c *gqlCheckSuite) App() *gqlApp {
 	return &gqlApp{c.look.s.world.author(c.checks[0].App), c.checks[0].slug()}
 }
 
+// Branch is null for a branch that is gone, and for a fork's.
+func (c *gqlCheckSuite) Branch() *gqlRef {
+	switch {
+	case c.run == nil:
+		branch, _ := c.r.branchAt(c.checks[0].SHA).(string)
+		return c.look.ref(c.r, "refs/heads/"+branch)
+	case c.run.HeadRepo != "":
+		return nil
+	}
+	return c.look.ref(c.r, "refs/heads/"+c.run.HeadBranch)
+}
+
 // Status is a run's own. Another App's suite is completed once all in it are.
 func (c *gqlCheckSuite) Status() string {
 	if c.run != nil {

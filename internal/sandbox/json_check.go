@@ -16,10 +16,10 @@ type Status struct {
 	CreatedAt                                   time.Time
 }
 
-// CheckRun is a check run of a commit. Each has a check suite of its own, with the same id, but for those that are jobs.
+// CheckRun is a check run of a commit. Those of one workflow run are in one check suite, and so are those of another App.
 type CheckRun struct {
 	ID                     int64
-	Suite                  int64 `json:",omitempty"` // 0: ID
+	Suite                  int64 `json:",omitempty"` // 0: ID, since it is the first
 	Run                    int64 `json:",omitempty"` // id of the workflow run that it is a job of
 	SHA, Name              string
 	App                    string // login of the App's bot
@@ -130,17 +130,21 @@ func (js views) checkRun(r *Repository, c *CheckRun) obj {
 	}
 }
 
-// checkSuite renders the schema check-suite, as payloads about it have it.
-func (js views) checkSuite(r *Repository, c *CheckRun) obj {
-	self := fmt.Sprintf("%s/check-suites/%d", js.urls.repositoryAPI(r), c.ID)
-	var branch any
-	for ref, sha := range r.Refs {
-		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == c.SHA && (branch == nil || name < branch.(string)) {
+// branchAt is the first branch that is at a commit; nil: none is.
+func (r *Repository) branchAt(sha string) (branch any) {
+	for ref, at := range r.Refs {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && at == sha && (branch == nil || name < branch.(string)) {
 			branch = name
 		}
 	}
+	return branch
+}
+
+// checkSuite renders the schema check-suite, as payloads about it have it.
+func (js views) checkSuite(r *Repository, c *CheckRun) obj {
+	self := fmt.Sprintf("%s/check-suites/%d", js.urls.repositoryAPI(r), c.suite())
 	o := obj{
-		"id": c.ID, "node_id": nodeID(nodeCheckSuite, c.ID), "head_branch": branch, "head_sha": c.SHA, "status": c.Status,
+		"id": c.suite(), "node_id": nodeID(nodeCheckSuite, c.suite()), "head_branch": r.branchAt(c.SHA), "head_sha": c.SHA, "status": c.Status,
 		"conclusion": textOrNil(c.Conclusion), "url": self, "check_runs_url": self + "/check-runs", "before": zeroSHA, "after": c.SHA,
 		"pull_requests": js.pullsAt(r, c.SHA), "app": js.app(c.App), "created_at": stampOrNil(c.StartedAt),
 		"updated_at": stampOrNil(c.StartedAt), "latest_check_runs_count": 1, "head_commit": nil,

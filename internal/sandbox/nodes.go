@@ -42,6 +42,8 @@ const (
 	nodeUnlabeled     = "UNLE"
 	nodeRenamed       = "RTE"
 	nodeBaseChanged   = "BRCE"
+	nodeReviewRequest = "RR"
+	nodeTeam          = "TEAM"
 	nodeEdit          = "UCE"
 	nodeReaction      = "REA"
 	nodeRun           = "WFR"

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -192,13 +193,17 @@ func (r *Repository) checksMissing(p *Protection, sha string) string {
 }
 
 // checkWord is "" for a check that a commit has passed, else GitHub's word for how it stands. Where a check and a status have
-// the name, both must pass.
+// the name, both must pass. Each run of a workflow has to pass by itself: only a re-run counts in the place of what it runs again. Of
+// what an App began in one second the worst counts.
 func (r *Repository) checkWord(name, sha string) string {
 	word := "expected"
-	newest := map[string]*CheckRun{} // by source: two workflows may have a job of the name, and then each has to pass
+	newest := map[int64]*CheckRun{} // by check suite
 	for _, c := range r.checks(sha) {
-		if c.Name == name {
-			newest[r.source(c)] = c
+		if c.Name != name {
+			continue
+		}
+		if was := newest[c.suite()]; was == nil || c.began().After(was.began()) || c.began().Equal(was.began()) && was.passed() {
+			newest[c.suite()] = c
 		}
 	}
 	for _, st := range r.newestStatuses(sha) {
@@ -224,14 +229,12 @@ func (r *Repository) checkWord(name, sha string) string {
 	return word
 }
 
-// source is who reports a check: an App, or a workflow.
-func (r *Repository) source(c *CheckRun) string {
-	for _, run := range r.Runs {
-		if run.ID == c.Run {
-			return c.App + " " + run.workflow()
-		}
+// began is when a check run did. One that is queued does so after all that have.
+func (c *CheckRun) began() time.Time {
+	if c.StartedAt == nil || c.Status == "queued" {
+		return time.Unix(1<<40, 0)
 	}
-	return c.App
+	return c.StartedAt.Truncate(time.Second)
 }
 
 // mergeRefusal is why the merge endpoint refuses the request's pull request, or "".

@@ -305,8 +305,14 @@ func listPullFiles(q *request) (any, error) {
 	return paginate(q, files[:min(len(files), 3000)], func(f *fileChange) obj { return q.s.json.file(q.repo, head, f) }), nil
 }
 
+// reviewers are the people and the teams that a request names.
+type reviewers struct {
+	Reviewers     []string
+	TeamReviewers []string `json:"team_reviewers"`
+}
+
 func requestReviewers(q *request) (any, error) {
-	var in struct{ Reviewers []string }
+	var in reviewers
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
@@ -317,6 +323,11 @@ func requestReviewers(q *request) (any, error) {
 		}
 		if strings.EqualFold(login, q.issue.Author) {
 			return nil, unprocessable("Review cannot be requested from pull request author.")
+		}
+	}
+	for _, team := range in.TeamReviewers {
+		if !slices.Contains(q.issue.Pull.RequestedTeams, team) {
+			q.issue.Pull.RequestedTeams = append(q.issue.Pull.RequestedTeams, team)
 		}
 	}
 	for _, login := range in.Reviewers {
@@ -333,10 +344,11 @@ func requestReviewers(q *request) (any, error) {
 }
 
 func unrequestReviewers(q *request) (any, error) {
-	var in struct{ Reviewers []string }
+	var in reviewers
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
+	q.issue.Pull.RequestedTeams = slices.DeleteFunc(q.issue.Pull.RequestedTeams, func(team string) bool { return slices.Contains(in.TeamReviewers, team) })
 	for _, login := range in.Reviewers {
 		at := slices.IndexFunc(q.issue.Pull.RequestedReviewers, func(l string) bool { return strings.EqualFold(l, login) })
 		if at < 0 {

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,21 +19,42 @@ type PushPolicy struct {
 	Mute bool
 }
 
-// policyHook says it in the words of https://github.com/ejoffe/spr/issues/422. GitHub's source, where it was seen, has "branch or
-// tag" for one.
-const policyHook = `#!/bin/sh
+// receiveHook refuses a push as a whole, of which then no object stays.
+const receiveHook = `#!/bin/sh
 ` + policyMark + `
 pushed=$(cat)
-[ "$(printf '%%s\n' "$pushed" | wc -l)" -gt %[1]d ] || exit 0
-if [ -n "%[3]s" ]; then
-	echo "error: ` + mutePolicy + ` %[1]d %[2]s." >&2
+%s
+` + pointerHook
+
+// policyHook says it in the words of https://github.com/ejoffe/spr/issues/422. GitHub's source, where it was seen, has "branch or
+// tag" for one.
+const policyHook = `if [ "$(printf '%%s\n' "$pushed" | wc -l)" -gt %[1]d ]; then
+	if [ -n "%[3]s" ]; then
+		echo "error: ` + mutePolicy + ` %[1]d %[2]s." >&2
+		exit 1
+	fi
+	printf '%%s\n' "$pushed" | while read -r old new ref; do
+		echo "error: GH013: Repository rule violations found for $ref." >&2
+		printf 'Review all repository rules at https://github.com/rules?ref=%%s\n\n' "$ref" >&2
+		printf -- '- ` + rulePolicy + ` %[1]d %[2]s.\n\n' >&2
+	done
 	exit 1
-fi
-printf '%%s\n' "$pushed" | while read -r old new ref; do
-	echo "error: GH013: Repository rule violations found for $ref." >&2
-	printf 'Review all repository rules at https://github.com/rules?ref=%%s\n\n' "$ref" >&2
-	printf -- '- ` + rulePolicy + ` %[1]d %[2]s.\n\n' >&2
-done
+fi`
+
+// pointerHook refuses pointers of Git LFS whose objects the server lacks. The sandbox holds no objects: it has those of all
+// pointers that are in the repository, and those of people's pushes, since their Git LFS uploads first. A bot is not known to have
+// done that. The words: https://github.com/git-lfs/git-lfs/issues/3231
+const pointerHook = `[ -n "$SANDBOX_NO_LFS" ] || exit 0
+new=$(printf '%%s\n' "$pushed" | cut -d ' ' -f 2 | grep -v '^0*$') || exit 0
+lacking=$(git rev-list --objects --no-object-names --filter=object:type=blob --filter=blob:limit=1024 $new --not --all |
+	env -u GIT_OBJECT_DIRECTORY -u GIT_ALTERNATE_OBJECT_DIRECTORIES -u GIT_QUARANTINE_PATH git cat-file --batch-check='%%(objectname)' |
+	sed -n 's/ missing$//p' | git cat-file --batch |
+	LC_ALL=C awk '/^[0-9a-f]+ blob [0-9]+$/ { first = NR + 1; is = 0 }
+		NR == first { is = /^version https?:\/\/[^ ]*(git-lfs|hawser|git-media)/ }
+		is && /^oid sha256:/ { print "    " substr($2, 8) }')
+[ -n "$lacking" ] || exit 0
+printf 'error: GH008: Your push referenced at least %%d unknown Git LFS objects:\n%%s\n' "$(printf '%%s\n' "$lacking" | wc -l)" "$lacking" >&2
+echo "Try to push them with 'git lfs push --all'." >&2
 exit 1
 `
 
@@ -70,9 +89,9 @@ func setPushes(q *request) (any, error) {
 	return &reply{status: http.StatusNoContent}, q.s.git.writePolicy(r)
 }
 
-// writePolicy puts the hook into a repository, or takes it out where it is the policy's.
+// writePolicy puts the hook into a repository, unless it has one of somebody else's.
 func (g gitStore) writePolicy(r *Repository) error {
-	file := filepath.Join(g.path(r), "hooks", "pre-receive")
+	file, policy := filepath.Join(g.path(r), "hooks", "pre-receive"), ""
 	if p := r.PushPolicy; p != nil {
 		things, mute := "branches or tags", ""
 		if p.Refs == 1 {
@@ -81,13 +100,11 @@ func (g gitStore) writePolicy(r *Repository) error {
 		if p.Mute {
 			mute = "yes"
 		}
-		return os.WriteFile(file, fmt.Appendf(nil, policyHook, p.Refs, things, mute), 0o755) //nolint:gosec // git runs it
-	}
-	there, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(there, []byte(policyMark)) {
+		policy = fmt.Sprintf(policyHook, p.Refs, things, mute)
+	} else if there, err := os.ReadFile(file); err == nil && !bytes.Contains(there, []byte(policyMark)) {
 		return nil
 	}
-	return errors.Join(err, os.Remove(file))
+	return os.WriteFile(file, fmt.Appendf(nil, receiveHook, policy), 0o755) //nolint:gosec // git runs it
 }
 
 // worded gives an answer of receive-pack the status that GitHub gives refs which the policy refuses, or leaves it out where the

@@ -14,6 +14,7 @@ type Post struct {
 	LastEditedAt         *time.Time  `json:",omitempty"`
 	Versions             []*Version  `json:",omitempty"` // oldest first, the present one too; empty until the first edit
 	Reactions            []*Reaction `json:",omitempty"`
+	Minimized            string      `json:",omitempty"` // why somebody has hidden it; "": nobody has
 }
 
 // Version is the text that a post had from some time on.
@@ -109,6 +110,7 @@ type Pull struct {
 	MergeCommitSHA      string     `json:",omitempty"`
 	MaintainerCanModify bool
 	RequestedReviewers  []string `json:",omitempty"`
+	RequestedTeams      []string `json:",omitempty"`
 	Reviews             []*Review
 	ReviewComments      []*ReviewComment
 	Test                mergeTest

@@ -74,13 +74,16 @@ fi
 exit 0
 `
 
-// writeHook puts the hook and what it reads into a repository.
+// writeHook puts the hooks and what they read into a repository.
 func (g gitStore) writeHook(r *Repository) error {
 	dir := filepath.Join(g.path(r), "hooks")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write hook: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "update"), []byte(updateHook), 0o755); err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	if err := g.writePolicy(r); err != nil {
 		return fmt.Errorf("write hook: %w", err)
 	}
 	return g.refs.protectionChanged(r)

@@ -5,6 +5,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,10 +78,7 @@ func Decode(text []byte, into any, rules Rules) error {
 type decoder struct{ rules Rules }
 
 func (d decoder) wrong(path, format string, args ...any) *Error {
-	if path == "" {
-		path = d.rules.Name
-	}
-	return &Error{path, fmt.Sprintf(format, args...)}
+	return &Error{cmp.Or(path, d.rules.Name), fmt.Sprintf(format, args...)}
 }
 
 var wants = map[reflect.Kind]string{

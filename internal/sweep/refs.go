@@ -16,6 +16,7 @@ import (
 //	refs/mergexo/kept/N/SHA                stays        stays               goes    stays       a bundle that a comment links
 //	refs/mergexo/session/N/KEY             stays        goes                goes    stays       a transcript; a new session begins without it
 //	refs/heads/mergexo/checkpoint/N/SHA    stays        stays               goes    stays       linked, and where somebody went on with it, it stays
+//	refs/mergexo/checkpoint/N/SHA          stays        stays               goes    stays       the same where the server takes no such branch
 //	refs/heads/mergexo/checkpoint/N/wip-X  stays        stays               goes    stays       what an agent had done when it was last looked at
 //
 // Everything else stays. A stage, refs/mergexo/turn/N/KEY, may be the only copy of finished work, even if its number is closed:
@@ -28,7 +29,7 @@ var kinds = []struct {
 }{
 	{regexp.MustCompile(`^refs/mergexo/kept/(\d+)/[^/]+$`), false},
 	{regexp.MustCompile(`^refs/mergexo/session/(\d+)/[^/]+$`), true},
-	{regexp.MustCompile(`^refs/heads/mergexo/checkpoint/(\d+)/(?:wip-[0-9a-f]{12}|([0-9a-f]{12}))$`), false},
+	{regexp.MustCompile(`^refs/(?:heads/)?mergexo/checkpoint/(\d+)/(?:wip-[0-9a-f]{12}|([0-9a-f]{12}))$`), false},
 }
 
 // Leftovers returns the refs that nobody needs. known tells the state of the number that a ref belongs to, if it was

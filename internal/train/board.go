@@ -21,7 +21,7 @@ func board(f *fold) bool {
 	if first.Conflicts >= patience && len(f.line()) > 0 {
 		return false
 	}
-	car := Car{Number: nextNumber(f), On: on, State: Building, Since: f.now}
+	car := Car{Number: nextNumber(f), On: on, State: Building, Since: f.now, Late: first.Late}
 	for next := first; next != nil; next = nextAboard(f, car) {
 		car.Members = append(car.Members, Member{Number: next.Number, Head: next.Head})
 	}
@@ -44,7 +44,7 @@ func stopped(f *fold) string {
 	case f.SHA == "":
 		return "the base has not been read yet"
 	}
-	return ""
+	return paused(f)
 }
 
 // hurry takes the line apart for a request that goes now, but for what is landing and for others that go now. It says whether
@@ -133,7 +133,7 @@ func (f *fold) rides(number int) Request {
 }
 
 // alone says that a request shares no car.
-func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Try || r.Conflicts > 0 }
+func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Try || r.Conflicts > 0 || r.Late }
 
 // conflicts says that a request did not merge with others while the base was at a commit. Older records have the whole SHA.
 func (r Request) conflicts(base string) bool {

@@ -23,7 +23,7 @@ func TestWhoBoards(t *testing.T) {
 		{"now", []train.Request{{Number: 1}, {Number: 2, Now: true}, {Number: 3}}, "m0+2 testing", "#1, #3"},
 		{"to try", []train.Request{{Number: 1}, {Number: 2, Try: true}, {Number: 3, Try: true}}, "m0+1 testing, try m0+2 testing", "#3"},
 		{"behind what it depends on", []train.Request{{Number: 1, Needs: []int{3}}, {Number: 2}, {Number: 3}}, "m0+2+3+1 testing", ""},
-		{"not without what it depends on", []train.Request{{Number: 1, Needs: []int{9}}, {Number: 2}}, "m0+2 testing", "#1: it depends on #9, which has not landed"},
+		{"not without what it depends on", []train.Request{{Number: 1, Needs: []int{9}}, {Number: 2}}, "m0+2 testing", "#1: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
 		{"not in a circle", []train.Request{{Number: 1, Needs: []int{2}}, {Number: 2, Needs: []int{1}}}, "", "#1: it depends on #2, which has not landed, #2: it depends on #1, which has not landed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

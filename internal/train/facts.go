@@ -63,6 +63,7 @@ type Checks struct {
 	State  CheckState
 	Failed []Check  // with links
 	Open   []string // names of those that have not reported
+	Begun  int64    // when the newest of those began that are at work; 0: none is
 	// Required are all of them, for people to see.
 	Required []model.TrainCheck
 }
@@ -75,8 +76,6 @@ const (
 	ChecksPending CheckState = "pending"
 	ChecksPassed  CheckState = "passed"
 	ChecksFailed  CheckState = "failed"
-	// ChecksMissing: all that runs has ended, and some required check did not report.
-	ChecksMissing CheckState = "missing"
 )
 
 // Result is what a run learned from an effect of its own.

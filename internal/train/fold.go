@@ -63,7 +63,7 @@ func straighten(f *fold) {
 // step applies the first rule that changes something; false: none does.
 func (f *fold) step() bool {
 	f.look()
-	return f.letGo() || f.relink() || f.leave() || f.land() || f.search() || makeRoom(f) || conclude(f) || board(f) || boardTry(f)
+	return f.letGo() || f.relink() || f.leave() || f.land() || resume(f) || f.search() || makeRoom(f) || conclude(f) || board(f) || boardTry(f)
 }
 
 // Order are the requests in the order in which they board: what operators want now, then by priority, then the one first that
@@ -130,8 +130,8 @@ func (f *fold) join() {
 		case i < 0:
 			f.Queue = append(f.Queue, r)
 		case f.Queue[i].Token == r.Token:
-			if !unready(f, r) {
-				f.Queue[i].Held = ""
+			if f.Queue[i].End == nil && !unready(f, r) {
+				f.Queue[i].Held, f.Queue[i].Needs = "", r.Needs
 			}
 		case f.Queue[i].End != nil:
 			f.Queue[i] = r
@@ -207,6 +207,9 @@ func (f *fold) landed(c Car, sha string) {
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
+	for i := range f.Queue {
+		f.Queue[i].Late = false
+	}
 }
 
 // end ends a request that has not ended.
@@ -284,7 +287,7 @@ func stays(f *fold, c Car, m Member) bool {
 		return false
 	}
 	now, known := f.facts.Requests[m.Number]
-	return c.State == Moving || (!known || now.Waits == "") && f.Queue[i].Held == ""
+	return c.State == Moving || (!known || now.Waits == "") && f.Queue[i].Held == "" && missing(f, f.Queue[i], f.aboard()) == 0
 }
 
 // has says whether a request is in a car.

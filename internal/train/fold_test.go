@@ -200,32 +200,6 @@ func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
 	}
 }
 
-func TestChecksThatNeverReport(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
-	y.ci("m0+1", pending)
-	y.now = y.now.Add(2 * time.Hour)
-	y.run()
-	assert.Contains(t, y.passed(), "fail #1 CHECKS_FAILED: required check build did not report within 2h")
-
-	y.ask(requests(2)...)
-	y.run()
-	y.ci("m0+2", train.ChecksMissing)
-	assert.Contains(t, y.passed(), "fail #2 CHECKS_FAILED: required check build did not report, and no run is left")
-
-	y.facts.Trouble = `no workflow produces required check "lint" on train branches`
-	y.ask(requests(3)...)
-	y.run()
-	assert.Empty(t, y.line())
-	assert.Equal(t, "#3: "+y.facts.Trouble, y.waiting())
-	y.facts.Trouble = ""
-	y.run()
-	y.facts.Trouble = "renamed"
-	y.ci("m0+3", train.ChecksMissing)
-	assert.Equal(t, "m0+3 testing", y.line(), "nobody is to blame")
-}
-
 func TestBranchesOfRunsThatKnowMoreStay(t *testing.T) {
 	y := newYard(t)
 	y.facts.Branches[1] = "of a faster run"

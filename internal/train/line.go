@@ -3,8 +3,8 @@ package train
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
+
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 // line are the places of the cars that are to land, in their order.
@@ -35,9 +35,9 @@ func (f *fold) drop(k int) bool {
 	return true
 }
 
-// suspect says that a car is alone to blame for a red result that is looked at a second time.
+// suspect says that a car is alone to blame for a red result, or for checks that did not report, which is looked at a second time.
 func (c Car) suspect() bool {
-	return (c.State == Testing || c.State == Red) && c.Reruns > 0 && len(c.Members) == 1
+	return slices.Contains([]State{Pushing, Testing, Red}, c.State) && (c.Reruns > 0 || c.Late) && len(c.Members) == 1
 }
 
 // relink takes apart what no longer stands on what it was built on, for the base has moved or a car has left. Behind a
@@ -130,40 +130,34 @@ func (f *fold) look() {
 			c.Pushed, c.Since, c.State = f.now, f.now, Testing
 		}
 		if checks, read := f.facts.Checks[c.Tip]; c.Pushed > 0 && read {
-			c.evaluate(checks, f.facts.Trouble, f.settings, f.now)
+			c.evaluate(checks, f.settings, f.now)
+		}
+	}
+	for i := range f.Cars {
+		if c := &f.Cars[i]; c.Overdue() && (c.Try || c.Late && reportedBeside(f, *c)) {
+			c.State = Red
 		}
 	}
 }
 
-// evaluate sets the state of a car by its checks. In known trouble nobody is to blame for a check that does not report.
-func (c *Car) evaluate(checks Checks, trouble string, s Settings, now int64) {
-	late := now-c.Since >= int64(s.Timeout.Seconds())
+// evaluate sets the state of a car by its checks. Nobody is to blame for a check that has not begun in time: the car is overdue.
+func (c *Car) evaluate(checks Checks, s Settings, now int64) {
+	late := now-max(c.Since, checks.Begun) >= int64(s.Timeout.Seconds())
 	switch {
 	case checks.State == ChecksPassed:
 		c.State, c.Checks, c.Why = Green, nil, ""
 	case checks.State == ChecksFailed && !c.asked(checks):
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
-	case checks.State == ChecksMissing && trouble == "":
-		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report, and no run is left"
 	case late && checks.State == ChecksFailed: // the re-run never began
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:
-		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report within "+length(s.Timeout)
+		c.State, c.Checks, c.Why = Testing, nil, never(checks.Open)+" did not report within "+clock.Text(s.Timeout)
+		if checks.Begun != 0 {
+			c.State = Red
+		}
 	default:
 		c.State, c.Checks, c.Why = Testing, nil, ""
 	}
-}
-
-// length is a duration as people write it in settings: 2h, and not 2h0m0s.
-func length(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // mostChecks is how many failed checks of a car are remembered.

@@ -89,6 +89,8 @@ type Request struct {
 	// Held says why it has to wait although nothing else shows that: the last look before it landed found it, or its comment
 	// says so. It holds until the request is asked for again.
 	Held string `json:"held,omitempty"`
+	// Late says that CI has not begun with its last car in time. It boards alone, until something lands.
+	Late bool   `json:"late,omitempty"`
 	End  *End   `json:"end,omitempty"`
 	Told string `json:"told,omitempty"` // key of what its comment says
 }
@@ -163,6 +165,7 @@ type Car struct {
 	Refused int      `json:"refused,omitempty"` // landings
 	Why     string   `json:"why,omitempty"`
 	Try     bool     `json:"try,omitempty"`
+	Late    bool     `json:"late,omitempty"` // its request is
 }
 
 // Member is a request in a car.

@@ -19,8 +19,8 @@ func TestADependencyThatIsClosed(t *testing.T) {
 	}{
 		"it was never asked for and is closed": {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Closed} },
 			"fail #2 DEPENDENCY_CLOSED: it depends on #9, which is neither open nor merged []", "m0+1 testing", ""},
-		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Open} }, "push", "m0+1 testing", "#2: it depends on #9, which has not landed"},
-		"nobody has read it": {func(*yard) {}, "push", "m0+1 testing", "#2: it depends on #9, which has not landed"},
+		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Open} }, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
+		"nobody has read it": {func(*yard) {}, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
 		"it is merged":       {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Merged} }, "push", "m0+1+2 testing", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

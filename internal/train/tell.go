@@ -141,6 +141,9 @@ func positions(f *fold) []Tell {
 // aboardTell tells how a member of a car stands, but for its place in the line.
 func aboardTell(f *fold, c Car, m Member) Tell {
 	t := Tell{Request: f.rides(m.Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks, Tip: c.Tip}
+	if c.Overdue() {
+		t.Why = paused(f)
+	}
 	if checks, read := f.facts.Checks[c.Tip]; read {
 		t.Required = checks.Required
 	} else if c.State == Pushing || c.State == Testing {
@@ -171,6 +174,9 @@ func reason(f *fold, r Request, in map[int]bool, stopped string) string {
 		return w
 	}
 	if n := missing(f, r, in); n != 0 {
+		if at := f.request(n); at < 0 || f.Queue[at].Try {
+			return fmt.Sprintf("it depends on #%d, which is not in the merge train: nobody has asked to merge it, or that request waits", n)
+		}
 		return fmt.Sprintf("it depends on #%d, which has not landed", n)
 	}
 	if stopped == "" && r.ConflictOn != "" {

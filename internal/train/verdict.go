@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -92,9 +93,9 @@ func remembered(made []string, head, tip string) []string {
 	return append(made, tip)
 }
 
-// doubtful says that a red result has something to do with a car: a green one behind it clears it.
+// doubtful says that a red result has something to do with a car, or one that is missing: a green one behind it clears it.
 func (c Car) doubtful() bool {
-	return c.State == Red || (c.State == Testing || c.State == Pushing) && (c.Doubts > 0 || c.Reruns > 0)
+	return c.State == Red || (c.State == Testing || c.State == Pushing) && (c.Doubts > 0 || c.Reruns > 0 || c.Overdue())
 }
 
 func allReady(f *fold, c Car) bool {
@@ -182,12 +183,23 @@ func (f *fold) split(k int) {
 func (f *fold) fail(k int) {
 	i := f.line()[k]
 	c := f.Cars[i]
-	why := "the checks failed on what would land"
-	if c.Why != "" {
-		why = c.Why
-	}
+	why := cmp.Or(c.Why, "the checks failed on what would land"+notRerun(f, c))
 	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: CodeChecks, Why: why, Checks: c.Checks, SHA: c.Tip})
 	f.Cars = slices.Delete(f.Cars, i, i+1)
+}
+
+// notRerun names the failed checks that the settings want to be run again and that nobody can have run again.
+func notRerun(f *fold, c Car) string {
+	var names []string
+	for _, k := range c.Checks {
+		if k.ID == 0 && f.settings.Retries > 0 {
+			names = append(names, k.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "; ci_retries reruns only jobs of GitHub Actions, not " + strings.Join(names, ", ")
 }
 
 // makeRoom takes apart what stands on a suspect and is red as well, so that the others are tested beside it.
@@ -218,7 +230,7 @@ func conclude(f *fold) bool {
 		}
 		end := End{Outcome: Passed, SHA: c.Tip}
 		if c.State == Red {
-			end = End{Outcome: Refuted, Code: CodeChecks, Why: c.Why, Checks: c.Checks, SHA: c.Tip}
+			end = End{Outcome: Refuted, Code: CodeChecks, Why: cmp.Or(c.Why, strings.TrimPrefix(notRerun(f, c), "; ")), Checks: c.Checks, SHA: c.Tip}
 		}
 		f.end(f.request(c.Members[0].Number), end)
 		f.Cars = slices.Delete(f.Cars, i, i+1)

@@ -183,7 +183,7 @@ func (y *yard) report(tip string, state train.CheckState) {
 		y.checkRuns++ // a re-run is of the same workflow run, and makes another check run
 		c.Failed = []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: 1, Run: fmt.Sprint("CR_", y.checkRuns), At: y.now.Unix()}}
 	}
-	if state == train.ChecksPending || state == train.ChecksMissing {
+	if state == train.ChecksPending {
 		c.Open = []string{"build"}
 	}
 	y.facts.Checks[tip] = c

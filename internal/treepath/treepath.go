@@ -5,6 +5,7 @@ package treepath
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -112,12 +113,7 @@ func Above(p string, globs []string) string {
 
 // InGit says that a path leads into a directory which git takes for its own somewhere.
 func InGit(p string) bool {
-	for name := range strings.SplitSeq(Fold(p), "/") {
-		if name == ".git" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Split(Fold(p), "/"), ".git")
 }
 
 // Leaves says that a symbolic link of a tree leads out of it, or may: to an absolute path, above the top, into the git

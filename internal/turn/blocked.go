@@ -11,11 +11,16 @@ import (
 
 // kept tells where a checkpoint is, and what it adds to the head that the work began at.
 func kept(p model.Pull, base string, k model.Kept) string {
-	if k.Hidden() {
-		return fmt.Sprintf("The work so far is kept in a bundle on a hidden ref, because no branch may hold it. To look at it: `%s`", markdown.Unbundle(k.Branch))
+	switch {
+	case k.Bundle != "":
+		return markdown.Rescued(k.Bundle)
+	case k.Bundled():
+		return fmt.Sprintf("The work so far is kept in a bundle on a hidden ref, because no branch may hold it. The next attempt starts without it. To look at it: `%s`", markdown.Unhide(k.Branch, true))
+	case k.Hidden():
+		return fmt.Sprintf("The work so far is kept on a hidden ref at %s, because the server refused a branch for it. To look at it: `%s`", commitLink(p, k.SHA), markdown.Unhide(k.Branch, false))
 	}
 	return fmt.Sprintf("The work so far is kept on branch %s at %s ([compare](%s/compare/%s...%s)).",
-		markdown.Branch(p.URL, k.Branch), commitLink(p, k.SHA), markdown.Repository(p.URL), base, k.SHA)
+		markdown.Tree(p.URL, k.Branch, k.SHA), commitLink(p, k.SHA), markdown.Repository(p.URL), base, k.SHA)
 }
 
 // BlockText tells why the automation stopped, with both heads, the result of the attempts before, and how a person lets it go
@@ -37,7 +42,7 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, t
 		b.WriteString(strings.TrimPrefix(listed("The attempts", p.URL, tries), "\n") + "\n")
 		k, tries = model.Kept{}, nil
 	}
-	if k.Branch != "" {
+	if k != (model.Kept{}) {
 		b.WriteString("\n" + kept(p, m.Observed, k) + "\n")
 	}
 	for _, n := range notes {

@@ -24,15 +24,16 @@ const (
 	nameSize = 100
 )
 
-// Failures turns the failed workflow runs on the head of a pull request into feedback, oldest first. Only the newest run of
-// each workflow and event counts. Each has the ends of its jobs' logs, cut to fit a prompt.
+// Failures turns the failed workflow runs on the head of a pull request into feedback, oldest first. Each run
+// counts by itself, as it does for a merge: only a re-run replaces what it runs again. Each has the ends of its jobs' logs, cut to fit a
+// prompt.
 func Failures(runs []model.CIRun, head string, number int, p CIPolicy) []model.Comment {
-	newest := newestRuns(runs, head, p)
-	waits := p.When == "all_complete" && slices.ContainsFunc(newest, func(r model.CIRun) bool { return !r.Completed })
+	all := runsOn(runs, head, p)
+	waits := p.When == "all_complete" && slices.ContainsFunc(all, func(r model.CIRun) bool { return !r.Completed })
 	if waits || p.When != "all_complete" && p.When != "first_fail" {
 		return nil
 	}
-	failed := slices.DeleteFunc(newest, func(r model.CIRun) bool {
+	failed := slices.DeleteFunc(all, func(r model.CIRun) bool {
 		return !r.Completed || r.Conclusion != "failure" && r.Conclusion != "timed_out" && r.Conclusion != "startup_failure"
 	})
 	shareLogs(failed)
@@ -47,26 +48,11 @@ func Failures(runs []model.CIRun, head string, number int, p CIPolicy) []model.C
 	return out
 }
 
-// newestRuns are the newest runs on a head of each workflow and event, without our own, in the order of their last update.
-func newestRuns(runs []model.CIRun, head string, p CIPolicy) []model.CIRun {
-	type source struct {
-		workflow int64
-		event    string
-	}
-	newest := map[source]model.CIRun{}
-	for _, r := range runs {
-		at := source{r.Workflow, r.Event}
-		before, known := newest[at]
-		switch {
-		case r.HeadSHA != head || r.ID == p.OwnRun || p.OwnPath != "" && workflowFile(r.Path) == workflowFile(p.OwnPath):
-		case !known, cmp.Or(r.CreatedAt.Compare(before.CreatedAt), cmp.Compare(r.ID, before.ID)) > 0:
-			newest[at] = r
-		}
-	}
-	list := make([]model.CIRun, 0, len(newest))
-	for _, r := range newest {
-		list = append(list, r)
-	}
+// runsOn are the runs on a head, without our own, in the order of their last update.
+func runsOn(runs []model.CIRun, head string, p CIPolicy) []model.CIRun {
+	list := slices.DeleteFunc(slices.Clone(runs), func(r model.CIRun) bool {
+		return r.HeadSHA != head || r.ID == p.OwnRun || p.OwnPath != "" && workflowFile(r.Path) == workflowFile(p.OwnPath)
+	})
 	slices.SortFunc(list, func(a, b model.CIRun) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) })
 	return list
 }

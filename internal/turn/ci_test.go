@@ -66,11 +66,13 @@ func TestWhichRunsAreFeedback(t *testing.T) {
 		"another one still runs": {[]model.CIRun{ciRun(1), ciRun(2, of(4, "push"), running)}, []int64{1}, []int64{}},
 		"two failed":             {[]model.CIRun{ciRun(2, of(4, "push")), ciRun(1)}, []int64{1, 2}, []int64{1, 2}},
 		"two events":             {[]model.CIRun{ciRun(1), ciRun(2, of(3, "pull_request"))}, []int64{1, 2}, []int64{1, 2}},
-		"green since":            {[]model.CIRun{ciRun(2, ended("success")), ciRun(1)}, []int64{}, []int64{}},
-		"red since":              {[]model.CIRun{ciRun(1, ended("success")), ciRun(2)}, []int64{2}, []int64{2}},
-		"begun anew":             {[]model.CIRun{ciRun(1), ciRun(2, running)}, []int64{}, []int64{}},
-		"in one second": {[]model.CIRun{ciRun(2, func(r *model.CIRun) { r.CreatedAt = noon }), ciRun(1, func(r *model.CIRun) { r.CreatedAt = noon })},
-			[]int64{2}, []int64{2}},
+		"another run is green":   {[]model.CIRun{ciRun(2, ended("success")), ciRun(1)}, []int64{1}, []int64{1}},
+		"another run is red":     {[]model.CIRun{ciRun(1, ended("success")), ciRun(2)}, []int64{2}, []int64{2}},
+		"run again and green":    {[]model.CIRun{ciRun(1, ended("success"), func(r *model.CIRun) { r.Attempt = 2 })}, []int64{}, []int64{}},
+		"run again and running":  {[]model.CIRun{ciRun(1, running, func(r *model.CIRun) { r.Attempt = 2 })}, []int64{}, []int64{}},
+		"another run has begun":  {[]model.CIRun{ciRun(1), ciRun(2, running)}, []int64{1}, []int64{}},
+		"in one second": {[]model.CIRun{ciRun(2, func(r *model.CIRun) { r.UpdatedAt = noon }), ciRun(1, func(r *model.CIRun) { r.UpdatedAt = noon })},
+			[]int64{1, 2}, []int64{1, 2}},
 		"our own workflow": {[]model.CIRun{ciRun(1, at(".github/workflows/mergexo.yml@refs/heads/main")), ciRun(2, of(4, "push"))}, []int64{2}, []int64{2}},
 		"our own run":      {[]model.CIRun{ciRun(77, running), ciRun(2, of(4, "push"))}, []int64{2}, []int64{2}},
 	}
@@ -195,11 +197,6 @@ func TestAReceiptCarriesWhatOnlyAnEarlierOneTold(t *testing.T) {
 	assert.Equal(t, m, turn.Carry(m, st, failures), "a new head has failures of its own")
 }
 
-func TestAReportNeedsAFailedRun(t *testing.T) {
-	err := turn.Validate(model.Outcome{FlakyTestReport: flaky("t", "s")}, []model.Comment{said(1, "alice", "OWNER", "x")}, false)
-	assert.EqualError(t, err, "flaky_test_report: given, but no failed workflow run is among the feedback of this turn")
-}
-
 func TestWhatIsReportedIsToBeRunAgain(t *testing.T) {
 	feedback := append(failed(ciRun(5, func(r *model.CIRun) { r.Attempt = 3 })), said(1, "alice", "OWNER", "x"))
 	o := turn.Outbox(model.Outcome{FlakyTestReport: flaky("t", "s")}, feedback, 1, nil, nil)
@@ -214,6 +211,8 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 	run := failed(ciRun(5, func(r *model.CIRun) { r.Name = "CI *[x](y) | @octo`" }))[0]
 	title, body := turn.FlakyIssue(f, s.Pull, []model.Comment{said(1, "alice", "OWNER", "x"), run})
 	golden.Text(t, "flaky_issue.md", title+"\n\n"+body)
+	title, _ = turn.FlakyIssue(model.FlakyTest{Title: " ", Summary: "It waits.\n" + strings.Repeat("ä", 300)}, s.Pull, nil)
+	assert.Equal(t, "It waits. "+strings.Repeat("ä", 190)+"...", title, "a report without a title")
 	for _, odd := range []string{"javascript:alert(1)", "https://u:p@x", "https://x/> <b", "see the log", "http://x", "https://x/`"} {
 		f.RelevantLogURL = odd
 		_, body = turn.FlakyIssue(f, s.Pull, nil)

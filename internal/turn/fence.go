@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -38,13 +36,7 @@ func (c *cleaner) prose(text string) words {
 	part := head(text, min(rawLimit, max(rawTotal-c.raw, rawLeast)))
 	n := utf8.RuneCountInString(part)
 	c.raw += n
-	shown := strings.Map(func(r rune) rune {
-		if markdown.Invisible(r) {
-			return -1
-		}
-		return r
-	}, markdown.Shown(part))
-	out := []rune(c.unfence(strings.Trim(shown, "\n")))
+	out := []rune(c.unfence(strings.Trim(markdown.Words(part), "\n")))
 	return words{out, len(out) + total - n}
 }
 
@@ -53,7 +45,7 @@ func (c *cleaner) prose(text string) words {
 func (c *cleaner) code(text string, most int) words {
 	total := utf8.RuneCountInString(text)
 	part := head(text, most)
-	out := []rune(c.unfence(strings.Trim(visible(part), "\n")))
+	out := []rune(c.unfence(strings.Trim(markdown.Visible(part), "\n")))
 	return words{out, len(out) + total - utf8.RuneCountInString(part)}
 }
 
@@ -61,20 +53,17 @@ func (c *cleaner) code(text string, most int) words {
 func (c *cleaner) tail(text string, most int) words {
 	all := []rune(text)
 	drop := max(len(all)-most, 0)
-	out := []rune(c.unfence(strings.Trim(visible(string(all[drop:])), "\n")))
+	out := []rune(c.unfence(strings.Trim(markdown.Visible(string(all[drop:])), "\n")))
 	return words{out, len(out) + drop}
 }
 
 // log is the end of a program's output, without terminal colors.
 func (c *cleaner) log(text string, most int) words {
 	start := max(len(text)-20*most, 0) // the part searched for colors
-	end := c.tail(colours.ReplaceAllString(text[start:], ""), most)
+	end := c.tail(markdown.Uncolored(text[start:]), most)
 	end.total += utf8.RuneCountInString(text[:start])
 	return end
 }
-
-// colours: https://www.ecma-international.org/publications-and-standards/standards/ecma-48/
-var colours = regexp.MustCompile("\x1b(\\[[0-9;:?]*[ -/]*[@-~]|[ -/]+[0-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\))")
 
 // unfence removes the boundary from a text. Its replacement keeps the remains from joining into another one.
 func (c *cleaner) unfence(text string) string {
@@ -96,37 +85,9 @@ func head(text string, most int) string {
 	return text
 }
 
-// visible writes invisible characters by their numbers, and a long run of them by its length: an agent could decode a
-// message from the numbers.
-func visible(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
-	var out strings.Builder
-	var run []rune
-	flush := func() {
-		if len(run) > 3 {
-			fmt.Fprintf(&out, "[%d invisible characters]", len(run))
-		} else {
-			for _, r := range run {
-				fmt.Fprintf(&out, "[%U]", r)
-			}
-		}
-		run = run[:0]
-	}
-	for _, r := range text {
-		if markdown.Invisible(r) {
-			run = append(run, r)
-			continue
-		}
-		flush()
-		out.WriteRune(r)
-	}
-	flush()
-	return out.String()
-}
-
 // name turns a name of others, or a path, into one line.
 func name(text string, most int) string {
-	text = strings.Join(strings.Fields(visible(head(text, most+1))), " ")
+	text = strings.Join(strings.Fields(markdown.Visible(head(text, most+1))), " ")
 	if utf8.RuneCountInString(text) > most {
 		return head(text, most) + "..."
 	}
@@ -135,16 +96,7 @@ func name(text string, most int) string {
 
 // title turns a title into one line, as people read it.
 func (c *cleaner) title(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u2028' || r == '\u2029' || r == '\r':
-			return ' '
-		case markdown.Invisible(r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return c.unfence(name(text, 500))
+	return c.unfence(name(markdown.Title(text), 500))
 }
 
 // named is a labeled line within a fence; "" if the text is empty.

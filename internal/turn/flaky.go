@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,26 +14,17 @@ import (
 // maxFlakyTitle is the limit for a report's title in characters; GitHub's is 256.
 const maxFlakyTitle = 200
 
-// checkFlaky checks the report of a flaky test against the feedback.
-func checkFlaky(o model.Outcome, feedback []model.Comment, changed bool) error {
-	f := o.FlakyTestReport
+// unreportable is why the report of a flaky test cannot be filed; "" where it can.
+func unreportable(f model.FlakyTest, feedback []model.Comment, changed bool) string {
 	switch {
-	case f == nil:
-		return nil
+	case blank(f.Title + f.Summary):
+		return "it was empty"
 	case !anyRun(feedback):
-		return &Invalid{"flaky_test_report", "given, but no failed workflow run is among the feedback of this turn"}
-	case changed || o.CommitMessage != "" || len(o.GitOps) > 0:
-		return &Invalid{"flaky_test_report", "given together with changes or git_ops: either report a flaky test and change nothing, or fix the failure and report nothing"}
-	case strings.TrimSpace(f.Title) == "":
-		return &Invalid{"flaky_test_report.title", "empty"}
-	case strings.ContainsAny(strings.TrimSpace(f.Title), "\r\n"):
-		return &Invalid{"flaky_test_report.title", "more than one line"}
-	case len([]rune(f.Title)) > maxFlakyTitle:
-		return &Invalid{"flaky_test_report.title", fmt.Sprintf("%d characters, at most %d", len([]rune(f.Title)), maxFlakyTitle)}
-	case strings.TrimSpace(f.Summary) == "":
-		return &Invalid{"flaky_test_report.summary", "empty"}
+		return "no failed workflow run that it could be about"
+	case changed:
+		return "files were changed too, so that it is only quoted above"
 	}
-	return nil
+	return ""
 }
 
 // reruns are the runs in the feedback, to be run again.
@@ -81,7 +73,7 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (titl
 		fmt.Fprintf(&b, "\n\nLog: %s", address(u))
 	}
 	b.WriteString("\n\nThe failed jobs are rerun once. If they fail again, MergeXO stops working on the pull request until an operator decides.")
-	return name(f.Title, maxFlakyTitle), b.String()
+	return name(cmp.Or(strings.TrimSpace(f.Title), f.Summary), maxFlakyTitle), b.String()
 }
 
 // address shows an address from others: as a link if it is a web address, else as text.

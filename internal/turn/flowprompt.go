@@ -19,7 +19,7 @@ type flowPrompt struct {
 // working are the rules for an agent that changes files, up to the task itself.
 var working = []string{
 	"Work in the current directory: a checkout of the branch that the pull request will come from, and leave that branch checked out. The pull request is opened for you.",
-	historyRule,
+	historyRule + "If a rewrite seems needed, ask for it in blocked_reason.",
 	gitRule,
 	"A commit_message means: all that you changed is ready. It is then committed with this message, and the pull request is opened. Leave it empty if you changed nothing.",
 	"pr_title and pr_summary are the pull request's: tell the reviewers what you changed, where and why. The reference to the issue is added for you.",
@@ -101,6 +101,9 @@ func beginningRules(a Ask) []string {
 	return rules
 }
 
+// resumed says that an agent does not begin with nothing.
+const resumed = "The branch holds the work of an earlier, unfinished attempt: look at it, and continue from there.\n\n"
+
 // beginning describes the work on an issue, and earlier rounds and attempts.
 func beginning(s model.Snapshot, a Ask) string {
 	what, e := fmt.Sprintf("issue #%d of %s", s.Issue().Number, name(s.Repo.String(), 200)), flowPrompts[a.flow()]
@@ -127,7 +130,7 @@ func beginning(s model.Snapshot, a Ask) string {
 		fmt.Fprintf(&b, "You have worked on it before: %s.\n\n", markdown.Count(done, "attempt"))
 	}
 	if a.Resumed {
-		b.WriteString("The branch holds the work of an earlier, unfinished attempt: look at it, and continue from there.\n\n")
+		b.WriteString(resumed)
 	}
 	return b.String()
 }

@@ -116,8 +116,8 @@ func blockGate(st model.State) model.Gate {
 }
 
 func markersGate(st model.State) model.Gate {
-	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		return gate(GateMarkers, false, "%s was edited by %s", st.Distrusted[i].URL, st.Distrusted[i].Editor)
+	if d := st.Spoilt(); d != nil {
+		return gate(GateMarkers, false, "%s was edited by %s", d.URL, d.Editor)
 	}
 	return gate(GateMarkers, true, "nobody else edited a comment that holds MergeXO's state")
 }

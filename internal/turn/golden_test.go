@@ -39,13 +39,19 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	unchanged.Planned, unchanged.Head = a, a
 	golden.Text(t, "receipt_no_commit.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Comment: "It is right as it is."}, unchanged))
 
+	slipped := model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "a"), answer(1, "b"), answer(9, "c"), answer(4, " ")}, CommitMessage: "Fix", FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s"}}
+	good, notes := turn.Good(slipped, feedback, false)
+	box := turn.Outbox(good, feedback, 0, nil, notes)
+	turn.Cut(&box)
+	golden.Text(t, "receipt_slips.md", turn.ReceiptText(s.Pull, answers[:1], box, unchanged))
+
 	golden.Text(t, "receipt_restored.md", turn.RestoredText(s.Pull, []turn.Answer{answers[0], {Feedback: talk}}, model.Trace{Marker: model.AnswerMarker{Start: a, Head: b, Events: []string{"1", "2"}}}))
 
 	failed := m
 	failed.Planned, failed.Reason = "", "the agent ended with exit code 3\n```\nlast words\n```"
 	golden.Text(t, "failed.md", turn.FailedText(s.Pull, feedback, failed, turn.Retry(failed)))
 	golden.Text(t, "failed_with_work.md", turn.FailedText(s.Pull, feedback[:1], m, "Nothing was pushed."))
-	failed.Checkpoint, failed.CheckpointSHA = "mergexo/checkpoint/7/bbbb", b
+	failed.Kept = model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}
 	golden.Text(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
 	golden.Text(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
@@ -64,7 +70,14 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", model.Kept{}, nil))
 	until := model.BlockMarker{Reason: model.ReasonBudget, Observed: a, Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
 	golden.Text(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}, nil))
-	golden.Text(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}, nil))
+	for name, k := range map[string]model.Kept{
+		"block_kept.md":     {Branch: "mergexo/checkpoint/7/bbbb", SHA: b},
+		"block_bundled.md":  {Branch: "refs/mergexo/kept/7/bbbb", SHA: b},
+		"block_hidden.md":   {Branch: "refs/mergexo/checkpoint/7/bbbb", SHA: b},
+		"block_stranded.md": {SHA: b, Bundle: "/tmp/mergexo-checkpoint-7-bbbb.bundle"},
+	} {
+		golden.Text(t, name, turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", k, nil))
+	}
 }
 
 func TestBranchesAreLinkedByAnyName(t *testing.T) {
@@ -76,10 +89,14 @@ func TestBranchesAreLinkedByAnyName(t *testing.T) {
 	for name, text := range map[string]string{
 		"settings": turn.SettingsText(p, ".github/mergexo.toml", "wrong"),
 		"block":    turn.BlockText(p, model.BlockMarker{Reason: model.ReasonPush, Observed: m.Start}, "", k, nil),
-		"attempts": turn.BlockText(p, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "", k, []model.Try{{Attempt: 1, Checkpoint: odd, CheckpointSHA: k.SHA}}),
+		"attempts": turn.BlockText(p, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "", k, []model.Try{{Attempt: 1, Kept: model.Kept{Branch: odd, SHA: k.SHA}}}),
 		"planned":  turn.PlannedText(p, nil, m),
 	} {
-		assert.Contains(t, text, "a%29%40victim%231", name)
+		if name == "settings" {
+			assert.Contains(t, text, "a%29%40victim%231", name)
+		} else {
+			assert.Contains(t, text, "[`"+odd+"`](https://github.com/octo/widgets/tree/"+k.SHA+")", name)
+		}
 		assert.NotContains(t, strings.ReplaceAll(text, "`"+odd+"`", ""), "@victim", name)
 	}
 }

@@ -39,7 +39,7 @@ func CleanLog(raw []byte, cut bool) string {
 	}
 	var lines []string
 	failed := -1
-	for line := range strings.SplitSeq(strings.TrimRight(colours.ReplaceAllString(text, ""), "\r\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimRight(markdown.Uncolored(text), "\r\n"), "\n") {
 		line, marker := logLine(line)
 		if marker == "endgroup" {
 			continue
@@ -65,12 +65,7 @@ func logLine(line string) (shown, marker string) {
 	if marker == "error" || marker == "warning" {
 		line = marker + ": " + line
 	}
-	return strings.TrimRight(strings.Map(func(r rune) rune {
-		if markdown.Invisible(r) {
-			return -1
-		}
-		return r
-	}, line), " \t"), marker
+	return strings.TrimRight(markdown.Seen(line), " \t"), marker
 }
 
 func size(lines []string) int {

@@ -29,6 +29,11 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	if q := a.State.Question; q != nil {
 		asked = section{title: "The question that you asked; the feedback since then may answer it", items: []*item{{body: c.prose(question(*q)), most: 4000}}}
 	}
+	var failed section
+	if m := FailedMerge(s.Pull, a.State); m != nil {
+		code := c.named("code", string(m.Marker.Reason))
+		failed = section{title: "The last merge of this head failed", items: []*item{{names: []string{code}, body: c.code(whatHappened(m.Text), textLimit), most: textLimit}}}
+	}
 	feedback, hunks, threads := feedbackOf(c, s, a)
 	logs := logItems(c, a.Feedback, feedback)
 	pull, issue, past := pullOf(c, s.Pull), issueOf(c, s.Pull.Issue), pastOf(c, s, a)
@@ -36,13 +41,13 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	diff := section{title: "Its diff so far", items: plain(c.code(a.Diff, textLimit*3), textLimit*3)}
 	claims = append(claims, claim{items: feedback.items, least: max(20_000/max(len(a.Feedback), 1), 1)})
 	claims = append(claims, newsClaims...)
-	claims = append(claims, claim{items: asked.items, least: 1000, share: 4000})
+	claims = append(claims, claim{items: asked.items, least: 1000, share: 4000}, claim{items: failed.items, least: 1000, share: 12_000})
 	claims = append(claims,
 		claim{items: logs, share: 30_000}, claim{items: hunks, share: 6000}, claim{items: pull.items, share: 3000}, claim{items: issue.items, share: 3000},
 		claim{items: threads, share: 6000}, claim{items: past[0].items, share: 3000}, claim{items: past[1].items, share: 3000},
 		claim{items: files.items, share: 1000}, claim{items: diff.items},
 	)
-	return append(news, asked, feedback, pull, issue, past[0], past[1], files, diff), claims
+	return append(news, asked, failed, feedback, pull, issue, past[0], past[1], files, diff), claims
 }
 
 // plain is a section's only item; none if it is empty.
@@ -131,7 +136,7 @@ func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, thread
 			head: fmt.Sprintf("Feedback %d: %s.", f.ID, placed(f)), most: textLimit,
 			names: []string{c.named("author", head(f.Author.Login, 60)), "", ""},
 		}
-		if f.Kind == model.KindActions { // not Markdown
+		if f.Kind.Happened() { // not Markdown
 			i.names[0], i.body = "", c.code(f.Body, textLimit)
 		} else {
 			i.body = c.prose(f.Body)
@@ -193,6 +198,8 @@ func placed(f model.Comment) string {
 		return "comment in the conversation"
 	case model.KindActions:
 		return "failed workflow run"
+	case model.KindMerge:
+		return "failed merge"
 	case model.KindReviewSummary:
 		return "review" + map[string]string{"APPROVED": " that approves", "CHANGES_REQUESTED": " that requests changes", "DISMISSED": ", dismissed"}[f.ReviewState]
 	}
@@ -201,15 +208,13 @@ func placed(f model.Comment) string {
 	switch {
 	case f.Line == 0 && f.Outdated:
 		b.WriteString(" on lines that were changed since")
+		if then := f.Then(); then.Line != 0 {
+			fmt.Fprintf(&b, " (at that time: %s)", then.Named())
+		}
 	case f.Line == 0 && f.Path != "":
 		b.WriteString(" on the whole file")
-	case f.StartLine != 0 && f.StartLine != f.Line:
-		fmt.Fprintf(&b, " on lines %d to %d", f.StartLine, f.Line)
 	case f.Line != 0:
-		fmt.Fprintf(&b, " on line %d", f.Line)
-	}
-	if f.Line != 0 {
-		b.WriteString(map[string]string{"LEFT": " of the old version", "RIGHT": " of the new version"}[f.Side])
+		b.WriteString(" on " + f.Named())
 		if f.Outdated {
 			b.WriteString(", changed since")
 		}

@@ -88,12 +88,15 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 	assert.Equal(t, "Do A.", turn.AsSent(snapshot(same), model.State{}, ev, command)[0].Body, "within one second, where the later text is no feedback")
 
 	other := map[string]func(*model.Snapshot, *model.State, *model.Event){
-		"not edited":         func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].Edited = false },
-		"another comment":    func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentID = 2 },
-		"of another kind":    func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.Name = "issue_comment" },
-		"the edit's event":   func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = at(60) },
-		"in the same second": func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].UpdatedAt = at(1) },
-		"no time is known":   func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = time.Time{} },
+		"not edited": func(s *model.Snapshot, _ *model.State, _ *model.Event) {
+			s.Comments[0].Edited, s.Comments[0].EditedByOther = false, false
+		},
+		"corrected by its author": func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].EditedByOther = false },
+		"another comment":         func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentID = 2 },
+		"of another kind":         func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.Name = "issue_comment" },
+		"the edit's event":        func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = at(60) },
+		"in the same second":      func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].UpdatedAt = at(1) },
+		"no time is known":        func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = time.Time{} },
 		"answered as it was": func(_ *model.Snapshot, st *model.State, _ *model.Event) {
 			st.Answered = map[string]bool{said(1, "", "", "").Key(7): true}
 		},

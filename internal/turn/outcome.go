@@ -10,46 +10,65 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Invalid describes what is wrong with a parsed outcome.
-type Invalid struct{ Field, Detail string }
-
-func (e *Invalid) Error() string { return e.Field + ": " + e.Detail }
-
-// Validate checks an outcome against the feedback it answers. changed says whether the agent left anything to push:
-// commits of its own or uncommitted changes.
-func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
-	var seen []int64
-	for i, r := range o.ReviewReplies {
-		at := fmt.Sprintf("review_replies[%d]", i)
-		known := slices.ContainsFunc(feedback, func(c model.Comment) bool {
-			return c.Kind == model.KindReview && c.ID == r.ReviewCommentID
-		})
+// Good is what can be posted of an outcome, with a note on each slip: what says nothing, names nothing, or comes twice. Words
+// without a place of their own go to the general comment. changed says whether the agent left anything to push.
+func Good(o model.Outcome, feedback []model.Comment, changed bool) (good model.Outcome, slips []string) {
+	good, good.ReviewReplies = o, nil
+	slip := func(format string, args ...any) { slips = append(slips, fmt.Sprintf(format, args...)) }
+	for _, r := range o.ReviewReplies {
+		r.Body = markdown.Part(r.Body, 2*maxSaid) // no comment on GitHub holds more
+		known := slices.ContainsFunc(feedback, func(c model.Comment) bool { return c.Kind == model.KindReview && c.ID == r.ReviewCommentID })
+		at := replyTo(good, r.ReviewCommentID)
 		switch {
+		case blank(r.Body):
+			slip("the reply to review comment %d was empty", r.ReviewCommentID)
 		case !known:
-			return &Invalid{at + ".review_comment_id", fmt.Sprintf("%d is not a review comment of this turn", r.ReviewCommentID)}
-		case slices.Contains(seen, r.ReviewCommentID):
-			return &Invalid{at + ".review_comment_id", fmt.Sprintf("a second reply to %d", r.ReviewCommentID)}
-		case strings.TrimSpace(r.Body) == "":
-			return &Invalid{at + ".body", "empty"}
+			slip("%d is not a review comment of this turn, so the reply to it is above", r.ReviewCommentID)
+			good.GeneralComment = joined(good.GeneralComment, r.Body)
+		case at < 0:
+			good.ReviewReplies = append(good.ReviewReplies, r)
+		default:
+			slip("review comment %d got two replies, which were posted as one", r.ReviewCommentID)
+			first := &good.ReviewReplies[at]
+			first.Body, first.Done = joined(first.Body, r.Body), first.Done && r.Done
 		}
-		seen = append(seen, r.ReviewCommentID)
 	}
-	if err := checkFlaky(o, feedback, changed); err != nil {
-		return err
+	if !blank(o.CommitMessage) && !changed {
+		slip("there was a commit message, but nothing was changed")
+		good.CommitMessage = ""
 	}
-	switch {
-	case strings.TrimSpace(o.CommitMessage) != "" && !changed:
-		return &Invalid{"commit_message", "given, but nothing changed in the checkout"}
-	case strings.TrimSpace(o.CommitMessage) == "" && o.CommitMessage != "":
-		return &Invalid{"commit_message", "only white space"}
-	case len(o.Session) > maxSession:
-		return &Invalid{"session", fmt.Sprintf("%d bytes; at most %d fit into a receipt", len(o.Session), maxSession)}
+	if f := o.FlakyTestReport; f != nil {
+		if why := unreportable(*f, feedback, changed); why != "" {
+			slip("there was a report of a flaky test, but %s", why)
+			good.FlakyTestReport, good.GeneralComment = nil, joined(joined(good.GeneralComment, f.Title), f.Summary)
+		}
 	}
-	return nil
+	good.GeneralComment = markdown.Part(good.GeneralComment, 2*maxSaid)
+	return good, slips
 }
 
-// maxSession limits a session handle in bytes: every receipt carries it.
-const maxSession = 1024
+// Silent says that an outcome answers nothing.
+func Silent(o model.Outcome) bool {
+	return len(o.ReviewReplies) == 0 && blank(o.GeneralComment) && o.FlakyTestReport == nil
+}
+
+// blank reports whether a text has nothing that people see.
+func blank(text string) bool { return strings.TrimSpace(string((&cleaner{}).prose(text).text)) == "" }
+
+// joined is a text with another one as a further paragraph, unless it is the same.
+func joined(text, more string) string {
+	if text, more = strings.TrimSpace(text), strings.TrimSpace(more); text == more {
+		return text
+	}
+	return strings.TrimSpace(text + "\n\n" + more)
+}
+
+// Unusable, with the reason, tells an agent that nothing of its answer can be posted.
+const Unusable = "Nothing of your answer can be posted: %s. Answer again, with the ids that are listed: do what the feedback asks for, or say why nothing is to be changed. " +
+	"Leave commit_message empty if you changed nothing."
+
+// MaxSession limits a session handle in bytes: every receipt carries it.
+const MaxSession = 1024
 
 // maxListed is how many commits a receipt lists.
 const maxListed = 20
@@ -59,8 +78,9 @@ func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []mo
 	out := model.Outbox{
 		Replies: o.ReviewReplies, Comment: o.GeneralComment, Commits: Listed(commits), Usage: o.Usage, Seconds: seconds, Notes: notes,
 	}
-	if o.FlakyTestReport != nil {
-		out.Flaky, out.Reruns = o.FlakyTestReport, reruns(feedback)
+	if f := o.FlakyTestReport; f != nil {
+		out.Flaky = &model.FlakyTest{Title: name(f.Title, maxFlakyTitle), Summary: markdown.Part(f.Summary, maxSaid), RelevantLogURL: f.RelevantLogURL}
+		out.Reruns = reruns(feedback)
 	}
 	for _, c := range feedback {
 		if c.Thread() != c.ID {
@@ -135,13 +155,18 @@ func Shorter(o model.Outcome) string {
 		"in at most %d characters together. What you changed is kept: change nothing more.", markdown.Count(len(o.ReviewReplies), "answer"), n, roomForAnswers)
 }
 
-// TooLong says why answers to so much feedback cannot be recorded, and what to do.
-func TooLong(feedback int, err error) string {
-	fix := "shorten the answers"
-	if feedback > 1 {
-		fix = fmt.Sprintf("set [feedback] max_per_turn below %d to split this into several turns", feedback)
+// Inside tells an agent that all that it did is where nothing is pushed from. %s lists it.
+const Inside = "Your changes are all inside submodules, which belong to other repositories. Nothing of them is pushed or kept: %s. Make the change in this repository if you can. " +
+	"Otherwise say in your answer what has to change in the other repository."
+
+// Cut shortens the answers of an outbox until a record holds them, and notes that.
+func Cut(o *model.Outbox) {
+	each := roomForAnswers / (len(o.Replies) + 1)
+	o.Comment, o.Replies = markdown.Part(o.Comment, each), slices.Clone(o.Replies)
+	for i := range o.Replies {
+		o.Replies[i].Body = markdown.Part(o.Replies[i].Body, each)
 	}
-	return fmt.Sprintf("the answers are too long to be recorded: %s; %s", err, fix)
+	o.Notes = append(slices.Clone(o.Notes), "the agent's answers were too long for MergeXO's record, so they were cut; a lower [feedback] max_per_turn splits them into several turns")
 }
 
 // Listed keeps the newest commits, as many as a receipt lists.

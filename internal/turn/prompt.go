@@ -12,7 +12,7 @@ import (
 // prompt is the complete prompt, at most promptLimit characters. Our own text frames it and is never cut.
 func prompt(s model.Snapshot, a Ask) string {
 	c := &cleaner{boundary: a.Boundary}
-	begin := c.unfence(opening(s, a)+rulesText(a)) + fenceText(a.Boundary)
+	begin := c.unfence(opening(s, a)+"Turn key: "+a.Key+"\n\n"+rulesText(a)) + fenceText(a.Boundary)
 	end := "\n# Your answer\n\n" + form(a)
 	read, claims := material(c, s, a)
 	budget := promptLimit - utf8.RuneCountInString(begin+end)
@@ -63,6 +63,9 @@ func opening(s model.Snapshot, a Ask) string {
 			"give only those again that have to change.\n\n")
 	} else {
 		fmt.Fprintf(&b, "Your task: revise %s as the feedback below asks.\n\n", what)
+	}
+	if a.Resumed && !a.briefly() {
+		b.WriteString(resumed)
 	}
 	done := receipts(a.State)
 	switch {

@@ -29,9 +29,9 @@ func review() (model.Snapshot, turn.Ask) {
 	reply := said(4, "bob", "MEMBER", "I agree with alice, but politely.")
 	reply.InReplyTo = 1
 	old, file, many := said(5, "alice", "OWNER", "Is this gone?"), said(6, "alice", "OWNER", "Wrong name."), said(7, "alice", "OWNER", "Both lines are wrong.")
-	old.Line, old.Outdated = 0, true
+	old.Line, old.Outdated, old.OriginalLine, old.OriginalStartLine = 0, true, 5, 3
 	file.Line, file.DiffHunk = 0, ""
-	many.StartLine, many.Side, many.Resolved, many.EditedByOther, many.Editor = 1, "LEFT", true, true, "carol"
+	many.StartLine, many.StartSide, many.Resolved, many.EditedByOther, many.Editor = 1, "LEFT", true, true, "carol"
 	talk, summary := said(8, "bob", "MEMBER", "And the docs?"), said(9, "carol", "MEMBER", "Nearly.")
 	run := failed(ciRun(10, func(r *model.CIRun) {
 		r.Jobs = []model.CIJob{
@@ -74,6 +74,13 @@ func TestPromptsAsAgentsReadThem(t *testing.T) {
 		"prompt_repair_anew.txt": func(a *turn.Ask) {
 			a.Kind, a.CI = "repair", []model.CIFailure{{Name: "go test ./...", Log: "--- FAIL: TestGreet\n"}}
 		},
+		"prompt_merge.txt": func(a *turn.Ask) {
+			a.State.Merges = []model.Posted[model.MergeMarker]{failedMerge(func(m *model.Posted[model.MergeMarker]) {
+				m.Text += "\n\nConflicts in 1 file:\n\n- `greeting.txt` (content)\n\n<details><summary><code>greeting.txt</code></summary>\n\n```text\n<<<<<<< base\nmoon\n=======\nworld\u200b\n>>>>>>> branch\n```\n\n</details>\n\n" +
+					"Neither `main` nor the branch was changed.\n\nRebase the branch onto `main`. Then repeat the command."
+			})}
+			a.Feedback = append(a.Feedback[:1:1], turn.MergeFailures(a.State)...)
+		},
 		"prompt_git.txt": func(a *turn.Ask) {
 			a.Session, a.GitResults = "s", []model.GitResult{
 				{Op: model.OpFetch, Result: model.GitDone, Detail: "origin/main is at 1234567\n"},
@@ -105,7 +112,10 @@ func TestAPromptOfHostileTexts(t *testing.T) {
 		Kind: "repair", Feedback: []model.Comment{c, run}, Boundary: "BOUNDARY", Diff: trap, Fresh: true, Guidelines: trap, Tests: []string{trap},
 		CI:         []model.CIFailure{{Name: trap, Log: "\x1b[1;31mred\x1b[0m \x1b]8;;https://u\x1b\\link\x1b]8;;\x07" + trap}},
 		GitResults: []model.GitResult{{Op: model.OpMergeDefault, Result: model.GitConflict, Detail: trap, Paths: []string{trap}}},
-		State:      model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Head: "9"}, Text: trap}}},
+		State: model.State{
+			Turns:  []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Head: "9"}, Text: trap}},
+			Merges: []model.Posted[model.MergeMarker]{failedMerge(func(m *model.Posted[model.MergeMarker]) { m.Text, m.Marker.Reason = trap, model.MergeCode(trap) })},
+		},
 	}
 	text := turn.Request(s, ask).Prompt
 	golden.Text(t, "prompt_hostile.txt", text)

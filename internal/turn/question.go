@@ -29,7 +29,7 @@ func Answers(q model.Posted[model.BlockMarker], st model.State, number int, pend
 	for _, c := range pending {
 		since := c.UpdatedAt.Compare(q.At)
 		switch {
-		case c.Kind == model.KindActions || slices.Contains(read, c.Key(number)):
+		case c.Kind.Happened() || slices.Contains(read, c.Key(number)):
 		case since > 0, since == 0 && (c.Kind != model.KindIssue || c.ID > q.CommentID):
 			answers = append(answers, c)
 		}

@@ -17,7 +17,7 @@ const MaxGitOps = 4
 
 // Rules for every kind of request.
 var (
-	historyRule = "History only grows: no rebase, amend, reset or force push. Put your changes on top of what is there."
+	historyRule = "History only grows: put your changes on top of what is there. Never run `git rebase`, `git commit --amend`, `git reset`, `git push --force` or `git push --force-with-lease`. "
 	gitRule     = fmt.Sprintf("You can neither fetch nor push: there are no credentials here, and finished work is pushed for you. If you need them, ask for git operations in git_ops, "+
 		"at most %d in one answer: %s brings origin's branches up to date, %s merges the default branch into this one. Your changes have to be committed first, "+
 		"so give a commit_message with them. You are then asked again, with their results.", MaxGitOps, model.OpFetch, model.OpMergeDefault)
@@ -31,7 +31,7 @@ var (
 // Rules are given to every agent that revises a pull request, outside the prompt as well.
 var Rules = []string{
 	"Work in the current directory: a checkout of the pull request's head branch, and leave that branch checked out.",
-	historyRule,
+	historyRule + "If a rewrite seems needed, ask for it in general_comment and ask for no commit: leave commit_message empty.",
 	gitRule,
 	"A commit_message means: all that you changed is ready to be pushed. It is then committed with this message. Leave it empty if you changed nothing.",
 	"Reply only to the review comments whose ids are listed, each at most once; answer everything else in general_comment. Say what you changed and where, or why you changed nothing.",
@@ -54,6 +54,9 @@ func rulesOf(a Ask) []string {
 		rules = beginningRules(a)
 	} else if anyRun(a.Feedback) {
 		rules = append(rules, runRules...)
+	}
+	if slices.ContainsFunc(a.Feedback, func(c model.Comment) bool { return c.Kind == model.KindMerge }) {
+		rules = append(rules, mergeRule)
 	}
 	if a.Guidelines != "" {
 		rules = append(rules, fmt.Sprintf("Follow the coding guidelines in %s.", name(a.Guidelines, 300)))
@@ -113,6 +116,9 @@ func Request(s model.Snapshot, a Ask) model.Request {
 	}
 	r.CI = append(r.CI, failedJobs(a.Feedback)...)
 	issue := s.Pull.Issue
+	if m := FailedMerge(s.Pull, a.State); m != nil {
+		r.Failed = &model.FailedMerge{Code: m.Marker.Reason, URL: m.URL, Text: whatHappened(m.Text)}
+	}
 	if r.Flow == "" {
 		r.PullRequest = &model.RequestPull{
 			Number: s.Pull.Number, Title: s.Pull.Title, Body: s.Pull.Body, Base: s.Pull.BaseRef, Head: s.Pull.HeadRef, HeadSHA: s.Pull.HeadSHA,
@@ -128,8 +134,8 @@ func Request(s model.Snapshot, a Ask) model.Request {
 	}
 	for _, c := range a.Feedback {
 		r.Feedback = append(r.Feedback, model.Feedback{
-			ID: c.ID, Kind: c.Kind, Author: c.Author.Login, Body: c.Body, Path: c.Path, Line: c.Line, StartLine: c.StartLine,
-			Side: c.Side, DiffHunk: c.DiffHunk, URL: c.URL, InReplyTo: c.InReplyTo, Outdated: c.Outdated,
+			ID: c.ID, Kind: c.Kind, Author: c.Author.Login, Body: c.Body, Path: c.Path, Lines: c.Lines,
+			DiffHunk: c.DiffHunk, URL: c.URL, InReplyTo: c.InReplyTo, Outdated: c.Outdated,
 		})
 	}
 	r.Prompt = prompt(s, a)
@@ -142,7 +148,7 @@ func historyOf(a Ask) []model.HistoryEntry {
 	if a.flow() != "" {
 		for _, t := range attempts(a.State) {
 			m := t.Marker
-			history = append(history, model.HistoryEntry{TurnKey: m.Key, Head: cmp.Or(m.LastCheckpoint, m.CheckpointSHA, m.Head), Summary: t.Text})
+			history = append(history, model.HistoryEntry{TurnKey: m.Key, Head: cmp.Or(m.LastCheckpoint, m.Kept.SHA, m.Head), Summary: t.Text})
 		}
 		return history
 	}
@@ -160,22 +166,12 @@ func question(q model.Posted[model.BlockMarker]) string { return cmp.Or(q.Marker
 
 // attempts are the finished attempts on an issue, oldest first.
 func attempts(st model.State) []model.Posted[model.IssueMarker] {
-	var ended []model.Posted[model.IssueMarker]
-	for _, t := range st.Flows {
-		if t.Marker.Claim != "" && t.Marker.Status != model.PhaseStarted && t.Marker.Status != model.PhasePlanned {
-			ended = append(ended, t)
-		}
-	}
-	return ended
+	return slices.DeleteFunc(slices.Clone(st.Flows), func(t model.Posted[model.IssueMarker]) bool {
+		return t.Marker.Claim == "" || t.Marker.Status == model.PhaseStarted || t.Marker.Status == model.PhasePlanned
+	})
 }
 
 // receipts are the finished turns, oldest first.
 func receipts(st model.State) []model.Posted[model.TurnMarker] {
-	var done []model.Posted[model.TurnMarker]
-	for _, t := range st.Turns {
-		if t.Marker.Phase == model.PhaseDone {
-			done = append(done, t)
-		}
-	}
-	return done
+	return slices.DeleteFunc(slices.Clone(st.Turns), func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase != model.PhaseDone })
 }

@@ -22,6 +22,9 @@ func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.C
 		out.LastTurn = &model.LastTurn{Phase: t.Marker.Phase, At: t.UpdatedAt, URL: t.URL}
 	}
 	out.Failed = failures(st)
+	if st.Unfinished != nil {
+		out.Bundle = st.Unfinished.Kept.Bundle
+	}
 	out.Delegates = []string{}
 	for _, d := range st.Delegates {
 		out.Delegates = append(out.Delegates, d.Login)

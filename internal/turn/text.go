@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) str
 // plannedAt is the planned commit, with its branch if people can see that.
 func plannedAt(p model.Pull, m model.TurnMarker) string {
 	if branch, is := strings.CutPrefix(m.Stage, "refs/heads/"); is {
-		return fmt.Sprintf("%s on branch %s", commitLink(p, m.Planned), markdown.Branch(p.URL, branch))
+		return fmt.Sprintf("%s on branch %s", commitLink(p, m.Planned), markdown.Tree(p.URL, branch, m.Planned))
 	}
 	return commitLink(p, m.Planned)
 }
@@ -119,35 +120,29 @@ func counted(feedback []model.Comment) string {
 
 // answered says in words how much a turn answers: some of the events may be deleted.
 func answered(answers []Answer, events []string) string {
-	var runs, gone int
+	there, listed := map[string]int{}, map[string]int{}
 	for _, a := range answers {
-		if a.Feedback.Kind == model.KindActions {
-			runs++
-		}
+		there[noun(a.Feedback.Kind)]++
 	}
 	for _, e := range events {
-		if strings.Contains(e, ":"+string(model.KindActions)+":") {
-			gone++
+		listed[noun(model.Kind(strings.Split(e+"::", ":")[1]))]++
+	}
+	var parts []string
+	for _, what := range []string{noun(model.KindIssue), noun(model.KindActions), noun(model.KindMerge)} {
+		if n := max(there[what], listed[what]); n > 0 {
+			parts = append(parts, markdown.Count(n, what))
 		}
 	}
-	comments := max(len(answers)-runs, len(events)-gone)
-	runs = max(runs, gone)
-	switch {
-	case runs == 0:
-		return markdown.Count(comments, "comment")
-	case comments == 0:
-		return markdown.Count(runs, "failed workflow run")
-	}
-	return markdown.Count(comments, "comment") + " and " + markdown.Count(runs, "failed workflow run")
+	return cmp.Or(strings.Join(parts, " and "), "0 comments")
+}
+
+// noun is what people call a piece of feedback when they count.
+func noun(k model.Kind) string {
+	return cmp.Or(map[model.Kind]string{model.KindActions: "failed workflow run", model.KindMerge: "failed merge"}[k], "comment")
 }
 
 // Base is the head that the turn's commits are on.
-func Base(m model.TurnMarker) string {
-	if m.Onto != "" {
-		return m.Onto
-	}
-	return m.Start
-}
+func Base(m model.TurnMarker) string { return cmp.Or(m.Onto, m.Start) }
 
 // FailedText says that an attempt failed, and what happens next.
 func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
@@ -158,8 +153,8 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	}
 	b.WriteString(next)
 	switch {
-	case m.Checkpoint != "":
-		b.WriteString("\n\n" + kept(p, Base(m), model.Kept{Branch: m.Checkpoint, SHA: m.CheckpointSHA}))
+	case m.Kept != model.Kept{}:
+		b.WriteString("\n\n" + kept(p, Base(m), m.Kept))
 	case m.Planned != "" && m.Planned != Base(m):
 		fmt.Fprintf(&b, "\n\nThe work so far is kept as %s.", plannedAt(p, m))
 	}
@@ -186,11 +181,11 @@ func mention(c model.Comment) string {
 	if c.Kind == model.KindActions {
 		return fmt.Sprintf("[failed workflow run](%s) of %s", c.URL, markdown.Inline(c.Author.Login))
 	}
-	what := map[model.Kind]string{model.KindReviewSummary: "review", model.KindIssue: "comment"}[c.Kind]
+	what := map[model.Kind]string{model.KindReviewSummary: "review", model.KindIssue: "comment", model.KindMerge: noun(c.Kind)}[c.Kind]
 	if c.Kind == model.KindReview {
 		what = "`" + markdown.Code(c.Path) + "`"
 		if c.Line > 0 {
-			what += fmt.Sprintf(" line %d", c.Line)
+			what += " " + strings.ReplaceAll(c.Named(), " of the new version", "")
 		}
 	}
 	return fmt.Sprintf("[%s](%s) by %s", what, c.URL, c.Author.Login)

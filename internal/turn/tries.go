@@ -9,20 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Limits for earlier attempts in a marker.
-const (
-	maxTries = 10
-	maxCause = 300 // characters
-)
-
-// TryOf records a failed attempt from its claim.
-func TryOf(m model.TurnMarker) model.Try {
-	cause := []rune(strings.Join(strings.Fields(m.Reason), " "))
-	if len(cause) > maxCause {
-		cause = append(cause[:maxCause], '…')
-	}
-	return model.Try{Attempt: m.Attempt, Reason: string(cause), RunURL: m.RunURL, Handoff: m.Handoff, Checkpoint: m.Checkpoint, CheckpointSHA: m.CheckpointSHA}
-}
+// maxTries is how many earlier attempts a marker records.
+const maxTries = 10
 
 // Past are the failed attempts whose claims another one replaces, the newest last. A claim with recorded work has not
 // failed: its replacement continues it.
@@ -43,7 +31,7 @@ func Past(known []model.Try, replaced []model.Posted[model.TurnMarker]) []model.
 	}
 	for _, c := range replaced {
 		if c.Marker.Phase == model.PhaseStarted || c.Marker.Phase == model.PhaseFailed {
-			add(TryOf(c.Marker))
+			add(c.Marker.Try())
 		}
 	}
 	return all[max(0, len(all)-maxTries):]
@@ -79,12 +67,14 @@ func told(url string, t model.Try) string {
 	} else {
 		what += "its run ended without a result; see the run's log"
 	}
-	k := model.Kept{Branch: t.Checkpoint, SHA: t.CheckpointSHA}
+	k := t.Kept
 	switch {
+	case k.Bundle != "":
+		what += fmt.Sprintf("; its work is only on the runner, in the git bundle %s: `%s`", markdown.Inline(k.Bundle), markdown.Rescue(k.Bundle))
 	case k.Hidden():
-		what += fmt.Sprintf("; its work is kept in a bundle on a hidden ref: `%s`", markdown.Unbundle(k.Branch))
+		what += fmt.Sprintf("; its work is kept on a hidden ref: `%s`", markdown.Unhide(k.Branch, k.Bundled()))
 	case k.Branch != "":
-		what += fmt.Sprintf("; its work is on branch %s at %s", markdown.Branch(url, k.Branch), markdown.Commit(url, k.SHA))
+		what += fmt.Sprintf("; its work is on branch %s at %s", markdown.Tree(url, k.Branch, k.SHA), markdown.Commit(url, k.SHA))
 	case k.SHA != "":
 		what += fmt.Sprintf("; its work is also in %s", markdown.Commit(url, k.SHA))
 	}
@@ -93,5 +83,5 @@ func told(url string, t model.Try) string {
 
 // WorthTelling are the attempts that a receipt tells of: those that left work, or said why they ended.
 func WorthTelling(tries []model.Try) []model.Try {
-	return slices.DeleteFunc(slices.Clone(tries), func(t model.Try) bool { return t.Reason == "" && t.Checkpoint == "" })
+	return slices.DeleteFunc(slices.Clone(tries), func(t model.Try) bool { return t.Reason == "" && !t.Kept.Left() })
 }

@@ -18,17 +18,19 @@ func TestAttemptsAsPeopleReadOfThem(t *testing.T) {
 	b, c := strings.Repeat("b", 40), strings.Repeat("c", 40)
 	run := "https://github.com/octo/widgets/actions/runs/"
 	tries := []model.Try{
-		{Attempt: 1, Reason: "agent: exit code 3\n@everyone", RunURL: run + "1", Checkpoint: "mergexo/checkpoint/7/bbbb", CheckpointSHA: b},
+		{Attempt: 1, Reason: "agent: exit code 3\n@everyone", RunURL: run + "1", Kept: model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}},
 		{Attempt: 2, RunURL: run + "2"},
-		{Attempt: 2, Reason: "the model's provider is at a limit", RunURL: run + "3", CheckpointSHA: c},
-		{Attempt: 3, Reason: "x", Checkpoint: "refs/mergexo/kept/7/cccc", CheckpointSHA: c},
+		{Attempt: 2, Reason: "the model's provider is at a limit", RunURL: run + "3", Kept: model.Kept{SHA: c}},
+		{Attempt: 3, Reason: "x", Kept: model.Kept{Branch: "refs/mergexo/kept/7/cccc", SHA: c}},
 		{Reason: "y"},
+		{Attempt: 1, Reason: "z", Kept: model.Kept{Branch: "refs/mergexo/checkpoint/7/cccc", SHA: c}},
+		{Attempt: 2, Reason: "z", Kept: model.Kept{SHA: c, Bundle: "/tmp/mergexo-checkpoint-7-cccc.bundle"}},
 	}
 	golden.Text(t, "attempts.md", turn.Earlier(s.Pull.URL, tries))
 	golden.Text(t, "block_tries.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAttempts, Observed: b}, "agent: exit code 3", model.Kept{Branch: "x", SHA: c}, tries[:2]))
 	golden.Text(t, "block_after_a_try.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: b}, "FAIL", model.Kept{}, tries[:1]))
 	assert.Empty(t, turn.Earlier(s.Pull.URL, nil))
-	assert.Len(t, turn.WorthTelling(tries), 4, "one that died without a word and left nothing is nothing to tell of")
+	assert.Len(t, turn.WorthTelling(tries), 6, "one that died without a word and left nothing is nothing to tell of")
 }
 
 func TestAttemptsAreNotedOnce(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -22,6 +23,7 @@ type Policy struct {
 	Track        []string // patterns of head branches, as branchfilter has them
 	IgnoreLabel  string
 	MaxPerTurn   int
+	Merges       bool // failed merges are feedback
 	// Trigger is the event at hand: in the very second in which people gave the pull request back, what it carries counts as
 	// said after that.
 	Trigger model.Event
@@ -43,15 +45,12 @@ func Tracked(p model.Pull, st model.State, policy Policy) bool {
 
 // taken says where the label is that says that a person has taken over: on the pull request or on its source issue.
 func taken(p model.Pull, policy Policy) string {
-	has := func(labels []string) bool {
-		return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, policy.IgnoreLabel) })
-	}
 	switch {
 	case policy.IgnoreLabel == "":
 		return ""
-	case has(p.Labels):
+	case model.Named(p.Labels, policy.IgnoreLabel):
 		return "the pull request"
-	case p.Issue != nil && has(p.Issue.Labels):
+	case p.Issue != nil && model.Named(p.Issue.Labels, policy.IgnoreLabel):
 		return fmt.Sprintf("its source issue %d", p.Issue.Number)
 	}
 	return ""
@@ -96,24 +95,34 @@ func labelled(changes []model.LabelChange, label string) []model.Span {
 	return spans
 }
 
-// Candidates returns all feedback that no receipt answers, oldest first, before anybody's rights are checked.
+// silent reports whether a comment says nothing to the agent: it is a command, or its page shows nothing of it.
+func (p Policy) silent(c model.Comment) bool {
+	return p.IsCommand != nil && p.IsCommand(c) || !markdown.Says(c.Body)
+}
+
+// Candidates returns all feedback that no receipt answers, oldest first, before anybody's rights are checked. The words of an
+// approval are none: they are for who merges, and what a turn pushes would void the approval. But they may answer the agent's question.
 func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment {
 	spans := Away(s.Pull, st, policy)
 	away := func(c model.Comment) bool {
 		return slices.ContainsFunc(spans, func(a model.Span) bool { return a.Holds(c.UpdatedAt, policy.Trigger.Carries(c)) }) && !claimed(st, c.Key(s.Pull.Number))
 	}
 	// When a run failed says nothing of whether a conversation had come to it: only a receipt that names it settles it.
-	out := slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool { return st.Answered[c.Key(s.Pull.Number)] || away(c) })
+	out := slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool {
+		return st.Answered[c.Key(s.Pull.Number)] || away(c) || c.Kind == model.KindMerge && !isFeedback(c, s.Pull, st, policy)
+	})
+	asks := st.Question != nil || Question(st) != nil
 	for _, c := range s.Comments {
 		switch {
-		case c.Ours, c.Marked, c.Author.Bot, c.Author.Login == "":
-		case strings.TrimSpace(c.Body) == "":
+		case c.Ours, c.Marked, c.Author.Login == "", c.Author.Bot && !model.Named(policy.AllowedUsers, c.Author.Login):
+		case c.Minimized, c.Resolved && c.ResolvedBy != "" && !strings.EqualFold(c.ResolvedBy, s.Viewer.Login): // people are done with it
+		case !asks && (c.ReviewState == "APPROVED" || c.ReviewState == "DISMISSED"):
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):
 		case away(c):
 		// Reading Markdown takes longer than linear in its length, and anybody can write much: so all cheaper tests come first,
 		// and whoever may be a stranger is read closely only once GitHub has told that person's right, by Allowed.
-		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c):
+		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.silent(c):
 		default:
 			out = append(out, c)
 		}
@@ -130,8 +139,8 @@ func claimed(st model.State, key string) bool {
 }
 
 // AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
-// somebody edited it since: what its author said then counts. The later text is an event of its own, and is heard once the
-// earlier is answered. Where any text of that comment is answered already, or settled, the newest one stands.
+// somebody else edited it since: what its author said counts. The later text is an event of its own, and is heard once the
+// earlier is answered. Where the author corrected it, or any text of it is answered already, or settled, the newest one stands.
 func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(model.Comment) bool) []model.Comment {
 	i := slices.IndexFunc(s.Comments, ev.Carries)
 	if i < 0 || ev.CommentAt.IsZero() || strings.TrimSpace(ev.CommentBody) == "" {
@@ -147,7 +156,7 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(mod
 			return s.Comments
 		}
 	}
-	if !c.Edited || c.UpdatedAt.Before(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
+	if !c.EditedByOther || c.UpdatedAt.Before(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
 		return s.Comments
 	}
 	if c.UpdatedAt.Equal(ev.CommentAt) && !isCommand(c) {
@@ -172,7 +181,7 @@ func UnknownRights(candidates []model.Comment, known map[string]model.Permission
 	var ask []string
 	for _, c := range candidates {
 		who := speakers(c)
-		if c.Kind == model.KindActions || c.Author.Bot || slices.Contains(who, "") || settled.PassedOver(c) {
+		if c.Kind.Happened() || c.Author.Bot || slices.Contains(who, "") || settled.PassedOver(c) {
 			continue
 		}
 		for _, login := range who {
@@ -193,7 +202,7 @@ func Insider(c model.Comment) bool {
 // MaySteer keeps the candidates whose authors could have the right to steer the agent, by what is known before GitHub is asked.
 func MaySteer(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
-		if c.Kind == model.KindActions {
+		if c.Kind.Happened() {
 			return false
 		}
 		if len(policy.AllowedUsers) == 0 {
@@ -202,7 +211,7 @@ func MaySteer(candidates []model.Comment, known map[string]model.Permission, pol
 				return login == "" || asked && right < model.PermissionWrite
 			})
 		}
-		return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, c.Author.Login) })
+		return !model.Named(policy.AllowedUsers, c.Author.Login)
 	})
 }
 
@@ -221,16 +230,16 @@ func speakers(c model.Comment) []string {
 // whose right was not known before is no feedback.
 func Allowed(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
-		unread := c.Kind != model.KindActions && !Insider(c) && len(policy.AllowedUsers) == 0
-		return !mayNow(c, known, policy) || unread && policy.IsCommand != nil && policy.IsCommand(c)
+		unread := !c.Kind.Happened() && !Insider(c) && len(policy.AllowedUsers) == 0
+		return !mayNow(c, known, policy) || unread && policy.silent(c)
 	})
 }
 
 // mayNow says that everybody who speaks in a candidate has the right to steer the agent.
 func mayNow(c model.Comment, known map[string]model.Permission, policy Policy) bool {
-	return c.Kind == model.KindActions || !slices.ContainsFunc(speakers(c), func(login string) bool {
+	return c.Kind.Happened() || !slices.ContainsFunc(speakers(c), func(login string) bool {
 		if len(policy.AllowedUsers) > 0 {
-			return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+			return !model.Named(policy.AllowedUsers, login)
 		}
 		return login == "" || known[login] < model.PermissionWrite
 	})
@@ -294,13 +303,9 @@ func Newest(comments []model.Comment) int64 {
 
 // Open are the claims of turns that have not come to an end.
 func Open(st model.State) []model.Posted[model.TurnMarker] {
-	var open []model.Posted[model.TurnMarker]
-	for _, t := range st.Turns {
-		if t.Marker.Phase == model.PhaseStarted || t.Marker.Phase == model.PhasePlanned {
-			open = append(open, t)
-		}
-	}
-	return open
+	return slices.DeleteFunc(slices.Clone(st.Turns), func(t model.Posted[model.TurnMarker]) bool {
+		return t.Marker.Phase != model.PhaseStarted && t.Marker.Phase != model.PhasePlanned
+	})
 }
 
 // Attempts is the highest attempt that a turn key has seen.

@@ -18,8 +18,8 @@ var (
 
 func said(id int64, login, association, body string) model.Comment {
 	return model.Comment{
-		Kind: model.KindReview, ID: id, Author: model.Actor{Login: login}, Association: association, Body: body, Path: "greeting.txt", Line: 2,
-		Side: "RIGHT", DiffHunk: "@@ -1 +1,2 @@\n one\n+two", URL: "https://github.com/octo/widgets/pull/7#discussion_r" + strings.Repeat("1", int(id)),
+		Kind: model.KindReview, ID: id, Author: model.Actor{Login: login}, Association: association, Body: body, Path: "greeting.txt", Lines: model.Lines{Line: 2, Side: "RIGHT"},
+		DiffHunk: "@@ -1 +1,2 @@\n one\n+two", URL: "https://github.com/octo/widgets/pull/7#discussion_r" + strings.Repeat("1", int(id)),
 		CreatedAt: noon.Add(time.Duration(id) * time.Second), UpdatedAt: noon.Add(time.Duration(id) * time.Second),
 	}
 }
@@ -65,6 +65,26 @@ func TestWhatIsFeedbackAndWhatIsNot(t *testing.T) {
 	p.IsCommand = func(c model.Comment) bool { return strings.Contains(c.Body, "/mergexo") }
 	got := turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
 	assert.Equal(t, []int64{1, 9}, ids(got), "oldest first")
+}
+
+func TestWhatAPageDoesNotShowIsNoFeedback(t *testing.T) {
+	hidden, note := said(1, "alice", "OWNER", "<!-- x -->"), said(2, "bob", "NONE", "<!-- x -->")
+	got := turn.Candidates(snapshot(hidden, note), model.State{}, policy)
+	assert.Equal(t, []int64{2}, ids(got), "a stranger's is not parsed before the right is known")
+	assert.Empty(t, turn.Allowed(got, map[string]model.Permission{"bob": model.PermissionWrite}, policy))
+}
+
+func TestAnApprovalIsNoFeedbackUnlessTheAgentAsks(t *testing.T) {
+	var all []model.Comment
+	for i, state := range []string{"APPROVED", "DISMISSED", "COMMENTED", "CHANGES_REQUESTED"} {
+		c := said(int64(i+1), "alice", "OWNER", "LGTM")
+		c.Kind, c.ReviewState = model.KindReviewSummary, state
+		all = append(all, c)
+	}
+	question := &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonAgent}}
+	assert.Equal(t, []int64{3, 4}, ids(turn.Candidates(snapshot(all...), model.State{}, policy)))
+	assert.Equal(t, []int64{1, 2, 3, 4}, ids(turn.Candidates(snapshot(all...), model.State{Block: question}, policy)))
+	assert.Equal(t, []int64{1, 2, 3, 4}, ids(turn.Candidates(snapshot(all...), model.State{Question: question}, policy)))
 }
 
 func TestAnEditedCommentIsPendingAgain(t *testing.T) {
@@ -197,42 +217,66 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 	assert.True(t, turn.Tracked(s.Pull, model.State{Turns: make([]model.Posted[model.TurnMarker], 1)}, policy), "a receipt proves what an unread first marker said")
 }
 
-func TestValidateNamesTheField(t *testing.T) {
-	feedback := []model.Comment{said(1, "alice", "OWNER", "x"), {Kind: model.KindIssue, ID: 2}, failed(ciRun(10))[0]}
+func TestOfAnAnswerWithSlipsTheGoodPartIsPosted(t *testing.T) {
+	feedback := []model.Comment{said(1, "alice", "OWNER", "x"), {Kind: model.KindIssue, ID: 2}, failed(ciRun(10))[0], said(3, "alice", "OWNER", "y")}
+	replies := func(r ...model.ReviewReply) model.Outcome { return model.Outcome{ReviewReplies: r} }
+	report := func(title, summary string) model.Outcome {
+		return model.Outcome{FlakyTestReport: &model.FlakyTest{Title: title, Summary: summary}}
+	}
+	with := func(o model.Outcome, message string) model.Outcome { o.CommitMessage = message; return o }
+	done := answer(1, "a")
+	done.Done = true
 	tests := map[string]struct {
 		o       model.Outcome
 		changed bool
-		want    string
+		good    model.Outcome
+		slip    string
 	}{
-		"fine":              {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "done")}, CommitMessage: "Fix"}, true, ""},
-		"nothing at all":    {model.Outcome{}, false, ""},
-		"unknown comment":   {model.Outcome{ReviewReplies: []model.ReviewReply{answer(9, "done")}}, false, "review_replies[0].review_comment_id: 9 is not a review comment"},
-		"not a review":      {model.Outcome{ReviewReplies: []model.ReviewReply{answer(2, "done")}}, false, "review_replies[0].review_comment_id: 2 is not a review comment"},
-		"twice":             {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "a"), answer(1, "b")}}, false, "review_replies[1].review_comment_id: a second reply"},
-		"empty reply":       {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, " ")}}, false, "review_replies[0].body: empty"},
-		"commit of nothing": {model.Outcome{CommitMessage: "Fix"}, false, "commit_message: given, but nothing changed"},
-		"blank message":     {model.Outcome{CommitMessage: " "}, true, "commit_message: only white space"},
-		"flaky":             {model.Outcome{FlakyTestReport: flaky("t", "s")}, false, ""},
-		"flaky, changed":    {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, true, "flaky_test_report: given together with changes"},
-		"flaky, a message":  {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, false, "flaky_test_report: given together with changes"},
-		"flaky, and git":    {model.Outcome{FlakyTestReport: flaky("t", "s"), GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, "flaky_test_report: given together with changes or git_ops"},
-		"flaky, no title":   {model.Outcome{FlakyTestReport: flaky(" ", "s")}, false, "flaky_test_report.title: empty"},
-		"flaky, two lines":  {model.Outcome{FlakyTestReport: flaky("a\nb", "s")}, false, "flaky_test_report.title: more than one line"},
-		"flaky, long title": {model.Outcome{FlakyTestReport: flaky(strings.Repeat("ä", 201), "s")}, false, "flaky_test_report.title: 201 characters, at most 200"},
-		"flaky, no summary": {model.Outcome{FlakyTestReport: flaky("t", "")}, false, "flaky_test_report.summary: empty"},
-		"reply to a run":    {model.Outcome{ReviewReplies: []model.ReviewReply{answer(10, "x")}}, false, "review_replies[0].review_comment_id: 10 is not a review comment"},
-		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, ""},
+		"fine":              {with(replies(answer(1, "done")), "Fix"), true, with(replies(answer(1, "done")), "Fix"), ""},
+		"nothing at all":    {model.Outcome{}, false, model.Outcome{}, ""},
+		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, ""},
+		"unknown comment":   {replies(answer(1, "a"), answer(9, "b")), false, model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "a")}, GeneralComment: "b"}, "9 is not a review comment of this turn"},
+		"not a review":      {replies(answer(2, "b")), false, model.Outcome{GeneralComment: "b"}, "2 is not a review comment of this turn"},
+		"a failed run":      {replies(answer(10, "b")), false, model.Outcome{GeneralComment: "b"}, "10 is not a review comment of this turn"},
+		"twice":             {replies(done, answer(3, "c"), answer(1, "b")), false, replies(answer(1, "a\n\nb"), answer(3, "c")), "review comment 1 got two replies"},
+		"twice the same":    {replies(answer(1, "a"), answer(1, " a")), false, replies(answer(1, "a")), "review comment 1 got two replies"},
+		"empty":             {replies(answer(1, " \n"), answer(3, "c")), false, replies(answer(3, "c")), "the reply to review comment 1 was empty"},
+		"invisible":         {replies(answer(1, "<!-- done -->\u200b"), answer(3, "c")), false, replies(answer(3, "c")), "the reply to review comment 1 was empty"},
+		"commit of nothing": {with(replies(answer(1, "a")), "Fix"), false, replies(answer(1, "a")), "a commit message, but nothing was changed"},
+		"flaky":             {report("t", "s"), false, report("t", "s"), ""},
+		"flaky, no title":   {report(" ", "s"), false, report(" ", "s"), ""},
+		"flaky, empty":      {report(" ", ""), false, model.Outcome{}, "a report of a flaky test, but it was empty"},
+		"flaky, changed":    {with(report("t", "s"), "Fix"), true, model.Outcome{CommitMessage: "Fix", GeneralComment: "t\n\ns"}, "but files were changed too"},
+		"flaky, a message":  {with(report("t", "s"), "Fix"), false, report("t", "s"), "a commit message, but nothing was changed"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := turn.Validate(tt.o, feedback, tt.changed)
-			if tt.want == "" {
-				assert.NoError(t, err)
-				return
-			}
-			assert.ErrorContains(t, err, tt.want)
+			good, slips := turn.Good(tt.o, feedback, tt.changed)
+			assert.Equal(t, tt.good, good)
+			assert.Equal(t, tt.slip != "", len(slips) == 1, slips)
+			assert.Contains(t, strings.Join(slips, "; "), tt.slip)
+			again, none := turn.Good(good, feedback, tt.changed)
+			assert.Equal(t, good, again)
+			assert.Empty(t, none, "what is good has no slips")
 		})
 	}
+	good, slips := turn.Good(report("t", "s"), feedback[:1], false)
+	assert.Equal(t, model.Outcome{GeneralComment: "t\n\ns"}, good)
+	assert.Equal(t, []string{"there was a report of a flaky test, but no failed workflow run that it could be about"}, slips)
+}
+
+func TestAnswersAreCutUntilARecordHoldsThem(t *testing.T) {
+	long := strings.Repeat("Ä long answer.\n\n", 5000)
+	o := model.Outbox{Comment: long, Replies: []model.ReviewReply{answer(1, long), answer(2, "short")}, Notes: []string{"n"}}
+	was := o
+	turn.Cut(&o)
+	for _, text := range []string{o.Comment, o.Replies[0].Body} {
+		assert.LessOrEqual(t, len(text), 14_000)
+		assert.True(t, strings.HasSuffix(text, "*(cut here: what the agent says is longer)*"))
+	}
+	assert.Equal(t, answer(2, "short"), o.Replies[1])
+	assert.Len(t, o.Notes, 2)
+	assert.Equal(t, long, was.Replies[0].Body)
 }
 
 func TestJoinSaysNothingTwice(t *testing.T) {

@@ -156,10 +156,5 @@ func refusedForLimit(text []byte) bool {
 }
 
 func (u usage) sane() bool {
-	for _, n := range []int64{u.Input, u.Written, u.Cached, u.Output} {
-		if n < 0 || n > sane {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]int64{u.Input, u.Written, u.Cached, u.Output}, func(n int64) bool { return n < 0 || n > sane })
 }

@@ -101,4 +101,6 @@ type Attempt struct {
 	Commits  []model.Commit       // of its result
 	Left     *model.PlannedReview // what a reviewer of its result has left to say
 	Earlier  string               // the head that a handoff began at, where the branch has grown since
+	Afresh   bool                 // the work of earlier attempts is none of this one
+	TakenUp  string               // the head that such work has led to, before the agent
 }

@@ -20,10 +20,19 @@ func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 		e.Cause = work.Shown(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
 	}
 	err := p.Subject.End(ctx, e)
-	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) && len(p.Notes) > 0 { // no comment says it
+	switch s := (*thread.Stop)(nil); {
+	case errors.As(err, &s) && ctx.Err() == nil: // a comment names where the work is now
+		p.Unsave(ctx)
+	case err != nil && s == nil && len(p.Notes) > 0: // no comment says it
 		err = fmt.Errorf("%w; %s", err, strings.Join(p.Notes, "; "))
 	}
 	return err
+}
+
+// Unsaid has the next run say a block or a stop that GitHub does not take now, without asking the agent again.
+func (p *Attempt) Unsaid(m model.BlockMarker, detail string) {
+	m.Detail = thread.Clip(strings.Join(append([]string{detail}, p.Notes...), "\n"))
+	p.Marker.Unsaid, p.Marker.Kept = &m, p.Kept
 }
 
 // Failed ends this attempt of the turn.
@@ -59,7 +68,7 @@ func (p *Attempt) Postpone(ctx context.Context, cause error) error {
 // GiveUp says that this attempt has no result, and where its work is.
 func (p *Attempt) GiveUp(ctx context.Context, next string) error {
 	p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
-	p.Marker.Checkpoint, p.Marker.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
+	p.Marker.Kept = p.Kept
 	for _, n := range p.Notes {
 		p.Marker.Reason += "\n" + n
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Part is how a run gets the agent's part of an attempt: it runs the agent, or takes up what another job has handed over.
@@ -39,7 +38,7 @@ func (a agentHere) bring(ctx context.Context) (product, error) { return a.p.prod
 
 func (a agentHere) isolate(ctx context.Context) error {
 	p := a.p
-	if p.Marker.Phase != model.PhaseStarted {
+	if !p.Marker.NeedsAgent() {
 		return nil
 	}
 	if err := thread.NeedAgent(p.Thread); err != nil {

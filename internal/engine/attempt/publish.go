@@ -60,7 +60,7 @@ func published(ctx context.Context, p *Attempt) (nowhere bool, err error) {
 		return false, thread.End(model.ResultRetry, "the head branch %q was deleted", p.Snap.Pull.HeadRef)
 	}
 	relation, err := p.Relation(ctx, p.Marker.Planned, heads[ref])
-	if err != nil || relation == model.Ahead {
+	if err != nil || relation == model.Ahead || p.Marker.Moved != "" {
 		return false, err
 	}
 	return false, p.Subject.Block(ctx, thread.Rewritten(p.Marker.Planned, heads[ref], model.GuardRemote),

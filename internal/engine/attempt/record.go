@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,10 @@ type product struct {
 
 // Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
 func (p *Attempt) Perform(ctx context.Context) error {
+	if u := p.Marker.Unsaid; u != nil {
+		p.Kept, p.Marker.Unsaid = p.Marker.Kept, nil
+		return p.Subject.Block(ctx, *u, u.Detail)
+	}
 	part := PartOf(p)
 	if err := part.announce(ctx); err != nil {
 		return err
@@ -62,6 +67,7 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 	if m.Planned, err = p.Subject.Trail(ctx, done.head); err != nil {
 		return m, o, err
 	}
+	Supersede(ctx, p, m.Planned) // in the marker, too
 	if p.Commits, err = history.List(ctx, p.Checkout, p.Base(), m.Planned); err != nil {
 		return m, o, err
 	}
@@ -81,12 +87,15 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 // saveCheckpoint keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
 func saveCheckpoint(ctx context.Context, p *Attempt, cause error) {
 	k := p.KeepAll(ctx)
-	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cause.Error()
+	p.Marker.Kept, p.Marker.Reason = k, cause.Error()
 }
 
 // produce runs the agent in a clean checkout of the head and holds what it did against the rules.
 func (p *Attempt) produce(ctx context.Context) (done product, err error) {
 	if err := p.Subject.Restore(ctx, p.Base()); err != nil {
+		return done, err
+	}
+	if err := resume(ctx, p); err != nil {
 		return done, err
 	}
 	began := p.Now()
@@ -100,6 +109,7 @@ func (p *Attempt) produce(ctx context.Context) (done product, err error) {
 		return done, err
 	}
 	p.KeepOtherBranches(ctx)
+	work.TellInside(context.WithoutCancel(ctx), p.Work, cmp.Or(done.head, p.Base()))
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = work.Failing(err)
 	}
@@ -129,7 +139,10 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 		o.Review = &model.PlannedReview{By: o.Review.By, Dropped: o.Review.Dropped + len(o.Review.Findings)}
 	}
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
-		return p.end(ctx, p.Blocked(model.ReasonOutcome, turn.TooLong(len(p.Feedback), err)))
+		turn.Cut(&o)
+	}
+	if _, err := p.encode(text, m); err != nil {
+		return p.end(ctx, p.Blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}
 	if err := p.Alive(); err != nil {
 		saveCheckpoint(ctx, p, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -37,7 +38,8 @@ type dialogue struct {
 	reached          string            // the head of the last round
 	merging          string            // the head that the merge began at
 	tips             map[string]string // of the branches of the server that were fetched
-	shortened        bool              // the agent was asked for shorter answers
+	slipped          bool              // the agent was asked once more because of a slip
+	inside           bool              // the agent was told that what it did is inside submodules
 	reviews          int               // rounds for what a reviewer found
 	reviewed         string            // the head that it has looked at last
 	found            []model.Finding   // that it has sent back
@@ -60,9 +62,12 @@ func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error)
 		if err != nil {
 			return d.all, "", err
 		}
-		head, again, err := d.evaluate(ctx, out)
-		if err != nil || !again {
+		head, again, err := d.evaluate(ctx, tidied(&d, out))
+		if err != nil {
 			return d.all, head, err
+		}
+		if !again {
+			return sift(p, d.all, head), head, nil
 		}
 	}
 }
@@ -94,7 +99,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 		return out, d.Blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
-		return d.newSession(ctx)
+		return newSession(ctx, d)
 	case thread.Passes(err):
 		return out, &work.Ending{Cause: err, Waits: true}
 	case failed.Kind == agent.Refused:
@@ -104,7 +109,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 }
 
 // newSession begins another session in place of one that is lost. It knows nothing but what GitHub holds.
-func (d *dialogue) newSession(ctx context.Context) (model.Outcome, error) {
+func newSession(ctx context.Context, d *dialogue) (model.Outcome, error) {
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
 	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)
@@ -116,11 +121,14 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	d.all = turn.Join(d.all, out)
 	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = cmp.Or(d.all.Session, d.ask.Session), d.kind, nil, nil
 	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
-	if again, err := d.unresolved(out); err != nil || again {
+	if again, err := d.unresolved(kept, out); err != nil || again {
 		return "", again, err
 	}
 	if out.BlockedReason != "" {
 		return "", false, d.Blocked(model.ReasonAgent, out.BlockedReason)
+	}
+	if onlyInside(kept, d) {
+		return "", true, nil
 	}
 	head, listed, err := d.Subject.Accept(kept, out, d.all)
 	if err != nil {
@@ -142,6 +150,9 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 		return "", false, err
 	}
 	d.conflicts = nil
+	if again, err := unusable(d, head); err != nil || again {
+		return "", again, err
+	}
 	if again, err := d.regression(kept, head); err != nil || again {
 		return "", again, err
 	}
@@ -172,25 +183,23 @@ func (d *dialogue) tested(ctx context.Context, head string) (_ string, again boo
 		fmt.Sprintf("%s still fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
 }
 
-// tooLong asks once for shorter answers where those of all rounds do not fit into the turn's record, without which nothing is
-// pushed.
-func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err error) {
-	if !d.Subject.Replies() || d.shortened {
-		return false, nil
+// onlyInside asks once more where the agent has changed nothing but what is inside submodules: it is to say so.
+func onlyInside(ctx context.Context, d *dialogue) (again bool) {
+	inside, err := checkpoint.Inside(ctx, d.Checkout, d.Base())
+	if d.inside || err != nil || len(inside) == 0 {
+		return false
 	}
-	commits, err := history.List(ctx, d.Checkout, d.Base(), head)
-	if err != nil {
-		return false, err
+	head, err := d.Checkout.Head(ctx)
+	more := err != nil || head != d.Base()
+	if !more {
+		more, err = commits.Dirty(ctx, d.Checkout, head)
 	}
-	m, o := d.Marker, turn.Outbox(d.all, d.Feedback, 0, commits, d.Notes)
-	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
-	if _, err := d.encode(d.Subject.PlannedText(m), m); err == nil {
-		return false, nil
+	if more || err != nil { // which the look at the answer tells
+		return false
 	}
-	d.shortened = true
-	d.Log.Info("answers_too_long", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "replies", len(d.all.ReviewReplies))
-	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "answers", Log: turn.Shorter(d.all)}}
-	return true, nil
+	d.inside = true
+	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "submodules", Log: fmt.Sprintf(turn.Inside, syntax.Quoted(inside))}}
+	return true
 }
 
 // grown holds a round against the one before: its commits are not to be taken back either.
@@ -206,9 +215,13 @@ func (d *dialogue) grown(ctx context.Context, head string) error {
 	return err
 }
 
-// repair asks for another round about something that is wrong, as often as the settings allow.
+// repair asks for another round about something that is wrong, as often as the settings allow; a wrong answer gets one anyway.
 func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error {
-	if d.fixes >= d.Settings.Feedback.RepairRounds {
+	most := d.Settings.Feedback.RepairRounds
+	if reason == model.ReasonOutcome {
+		most = max(most, 1)
+	}
+	if d.fixes >= most {
 		return d.Blocked(reason, otherwise)
 	}
 	d.fixes++
@@ -217,11 +230,11 @@ func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error 
 }
 
 // unresolved looks for conflict markers that a merge of ours left and the agent wants to have committed.
-func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
+func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again bool, err error) {
 	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
 		return false, nil
 	}
-	marked, err := commits.MarkedPaths(d.Checkout, d.conflicts)
+	marked, err := commits.MarkedPaths(ctx, d.Checkout, d.conflicts)
 	if err != nil || len(marked) == 0 {
 		return false, err
 	}
@@ -238,6 +251,8 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *hi
 			return false, err
 		}
 		known = []string{fetch.BaseTip(d.Checkout)}
+	} else if d.TakenUp != "" && d.merging == "" {
+		known = []string{d.Base(), cmp.Or(fetch.BaseTip(d.Checkout), d.Base())}
 	}
 	if head == from {
 		return false, nil
@@ -275,13 +290,18 @@ func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
 	}
 	d.gitRounds++
 	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {
-		r := model.GitResult{Op: op.Op}
-		if i == turn.MaxGitOps {
-			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out, like all after it: at most %d operations per round", turn.MaxGitOps)
-		} else if err := d.gitOp(ctx, &r); err != nil {
-			return err
+		r := model.GitResult{Op: thread.Clip(op.Op), Result: model.GitFailed}
+		switch {
+		case i == turn.MaxGitOps:
+			r.Detail = fmt.Sprintf("not carried out, like all after it: at most %d operations per round", turn.MaxGitOps)
+		case op.Op != model.OpFetch && op.Op != model.OpMergeDefault:
+			r.Detail = fmt.Sprintf("unknown operation; known are %s and %s", model.OpFetch, model.OpMergeDefault)
+		default:
+			if err := d.gitOp(ctx, &r); err != nil {
+				return err
+			}
+			d.Log.Info("git_operation", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "operation", r.Op, "result", r.Result)
 		}
-		d.Log.Info("git_operation", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "operation", r.Op, "result", r.Result)
 		d.ask.GitResults = append(d.ask.GitResults, r)
 	}
 	return nil
@@ -360,7 +380,7 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 	}
 	a := turn.Ask{
 		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines,
-		Tests: p.Settings.Repo.RequiredTests, Session: p.Marker.Session, Boundary: p.Random(),
+		Tests: p.Settings.Repo.RequiredTests, Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "",
 	}
 	return p.Subject.Question(ctx, head, a)
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // NothingToDo ends an agent's phase that has nothing to do.
@@ -161,9 +160,6 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 // worth is the head of work without a result that is worth keeping, "" for none.
 func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
 	work, err := p.Gather(ctx)
-	if err == nil && work.Hidden {
-		err = errors.New(e.Detail)
-	}
 	if err != nil && p.Subject.Flow() != "" && err.Error() == e.Detail { // that is said already
 		return ""
 	}
@@ -190,7 +186,7 @@ func Fresh(p *Attempt) error {
 	for _, t := range p.State.Turns {
 		failed := slices.Clone(t.Marker.Tries)
 		if t.Marker.Phase == model.PhaseFailed {
-			failed = append(failed, turn.TryOf(t.Marker))
+			failed = append(failed, t.Marker.Try())
 		}
 		for _, try := range failed {
 			if digest != "" && try.Handoff == digest {
@@ -264,6 +260,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 	if err := p.Subject.Valid(ctx, h); err != nil {
 		return done, err
 	}
+	done.out = sift(p, h.Outcome, done.head)
 	return done, takeReview(ctx, p, h.Outcome.Findings, done.head)
 }
 
@@ -272,6 +269,11 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	if main := p.Snap.DefaultBranch; main != p.Snap.Pull.BaseRef { // the agent may have had it merged
 		if _, err := commits.FetchOrigin(ctx, p.Checkout, main); err != nil {
+			return "", err
+		}
+	}
+	if t := Earlier(p); t.Kept.Left() && !t.Kept.Bundled() { // the agent may have continued from it
+		if _, err := fetchKept(ctx, p, t.Try); err != nil && !git.IsNoRef(err) {
 			return "", err
 		}
 	}
@@ -289,12 +291,14 @@ func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	if lineage.Decide(relation) != lineage.Pass {
 		return "", &work.Ending{Block: thread.Rewritten(h.Base(), h.Head, model.GuardLocal)}
 	}
+	clear(p.Checkout.Differing) // these files are not those that the agent had
 	done, err := p.Own(ctx, h.Base(), h.Head)
 	if err != nil {
 		return "", err
 	}
 	found, _, err := p.Inspect(ctx, h.Base(), done.Head)
 	if err == nil && found.Reason != "" {
+		p.Admitted = done.Head // to be kept, where that may be
 		return "", p.Blocked(found.Reason, found.Detail)
 	}
 	return done.Head, err

@@ -37,10 +37,10 @@ func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
 	said := len(p.Notes)
 	k := p.KeepAside(ctx, m.Planned)
 	p.Notes = p.Notes[:said]
-	if k.Branch == "" {
+	if k.Branch == "" || k.Bundled() {
 		return cmp.Or(err, fmt.Errorf("branch %s was refused", work.CheckpointBranch(p.Event.Number, m.Planned)))
 	}
-	m.Stage, m.Transcript = "refs/heads/"+k.Branch, ""
+	m.Stage, m.Transcript = k.Ref(), ""
 	if earlier != "" && earlier != m.Stage { // until the new one is recorded, the old one is what is
 		p.Inherited = append(p.Inherited, git.Ref{Name: earlier})
 	}

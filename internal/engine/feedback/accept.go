@@ -11,7 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
@@ -25,8 +24,8 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 	if err != nil {
 		return "", nil, err
 	}
-	if err := turn.Validate(out, p.Feedback, dirty || head != p.Base()); err != nil {
-		return "", nil, p.Blocked(model.ReasonOutcome, err.Error())
+	if head == p.TakenUp && out.CommitMessage == "" { // nobody has said that the earlier work is ready
+		head = p.Base()
 	}
 	if dirty && out.CommitMessage != "" {
 		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)

@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
@@ -10,7 +11,11 @@ import (
 // Block stops the pull request and ends the claim at hand.
 func (p *Pull) Block(ctx context.Context, m model.BlockMarker, detail string) error {
 	end := func(ctx context.Context, m model.BlockMarker) error { return endBlocked(ctx, p, m, detail) }
-	return thread.Block(ctx, p.Thread, m, thread.Told{Detail: detail, Kept: p.Kept, Notes: p.Notes, End: end})
+	err := thread.Block(ctx, p.Thread, m, thread.Told{Detail: detail, Kept: p.Kept, Notes: p.Notes, End: end})
+	if s := (*thread.Stop)(nil); !errors.As(err, &s) && p.Marker.NeedsAgent() {
+		p.Unsaid(m, detail)
+	}
+	return err
 }
 
 // endBlocked ends the claim at hand. A turn whose work is recorded and still fits the history keeps its plan: when an
@@ -23,8 +28,8 @@ func endBlocked(ctx context.Context, p *Pull, m model.BlockMarker, detail string
 	if p.State.Block != nil && p.State.Block.Marker.Reason != m.Reason { // another run's came first: nothing else says why
 		p.Marker.Reason += ": " + detail
 	}
-	p.Marker.Checkpoint, p.Marker.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
-	if p.Marker.Phase != model.PhasePlanned || m.Reason == model.ReasonRewrite || m.Reason == model.ReasonOutcome {
+	p.Marker.Kept = p.Kept
+	if p.Marker.Phase != model.PhasePlanned || m.Reason == model.ReasonOutcome {
 		p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
 	}
 	return p.GiveUpClaim(ctx, "The pull request is blocked; see the comment below.")

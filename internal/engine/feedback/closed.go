@@ -62,7 +62,7 @@ func cancelled(ctx context.Context, p *Pull, cause error) error {
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, work.LastWords)
 	defer done()
 	k := p.KeepAll(ctx)
-	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cutOff
+	p.Marker.Kept, p.Marker.Reason = k, cutOff
 	say := p.GiveUpClaim
 	if k.Branch == "" {
 		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,11 @@ func land(ctx context.Context, p *Pull) (landed bool, err error) {
 	if err := stillOurs(ctx, p); err != nil {
 		return false, err
 	}
-	head, planned := p.Snap.Pull.HeadSHA, p.Marker.Planned
+	head := p.Snap.Pull.HeadSHA
+	if p.Marker.Moved != "" && p.Marker.Planned == p.Base() { // nothing to push, so that it fits anywhere
+		p.Marker.Onto, p.Marker.Planned = head, head
+	}
+	planned := p.Marker.Planned
 	if planned == p.Base() || head == planned {
 		return unmoved(ctx, p, head)
 	}
@@ -131,10 +136,13 @@ func publish(ctx context.Context, p *Pull) (bool, error) {
 	return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
 }
 
-// restart sends the turn back to the agent on this head.
+// restart sends the turn back to the agent on this head, since what is planned does not fit there as it is.
 func restart(ctx context.Context, p *Pull, head string) error {
+	p.Marker.Tries = append(p.Marker.Tries, model.Try{
+		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: p.KeepAside(ctx, p.Marker.Planned),
+	})
 	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
-	p.Marker.Outbox, p.Commits = nil, nil
+	p.Marker.Outbox, p.Marker.Moved, p.Commits = nil, "", nil
 	if err := p.Edit(ctx, p.ClaimText()); err != nil {
 		return err
 	}
@@ -143,10 +151,13 @@ func restart(ctx context.Context, p *Pull, head string) error {
 	})
 }
 
+// errAnew ends a turn whose commits were published, and are not on the head that an operator has accepted: its feedback is another turn's.
+var errAnew = errors.New("the turn begins again")
+
 // rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
 // round of the agent.
 func rebase(ctx context.Context, p *Pull, head string) error {
-	relation, err := p.Relation(ctx, p.Base(), head)
+	relation, err := p.Relation(ctx, cmp.Or(p.Marker.Moved, p.Base()), head)
 	if err != nil {
 		return err
 	}
@@ -160,7 +171,11 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 		return err
 	}
 	if len(p.Commits) == 0 {
-		if here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker)); err != nil || !here {
+		here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
+		if err == nil && !here && p.Marker.Moved != "" {
+			err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
+		}
+		if err != nil || !here {
 			return err
 		}
 	}
@@ -186,7 +201,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 		return err
 	}
 	m, o := p.Marker, *p.Marker.Outbox
-	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.Commits)
+	m.Onto, m.Planned, m.Moved, o.Commits = head, replayed, "", turn.Listed(p.Commits)
 	return p.Record(ctx, m, o)
 }
 
@@ -214,7 +229,6 @@ func answer(ctx context.Context, p *Pull) error {
 		}
 		p.Marker.Flaky = mark
 	}
-	dropDoubles(ctx, p, p.Marker.Planned)
 	p.Marker.Phase, p.Marker.Head, p.Marker.Tokens = model.PhaseDone, p.Marker.Planned, tokens
 	p.Marker.Outbox = nil
 	text := turn.ReceiptText(p.Snap.Pull, answers, o, p.Marker)

@@ -18,7 +18,7 @@ func (d *due) deliver(ctx context.Context) error {
 	p := d.p
 	m, feedback := nextTurn(p, d.pending, d.dead)
 	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
-	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
+	if m.Key == "" || !m.NeedsAgent() || m.Attempt > turn.MaxAttempts || spent != "" {
 		return p.NothingToDo()
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback

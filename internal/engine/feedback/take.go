@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
@@ -27,6 +28,9 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	for _, d := range wanted(p, dead) {
 		fits := d.Start == head || p.Earlier != "" && d.Start == p.Earlier
 		if found, missing := turn.Find(p.Snap, d.Events); fits && len(missing) == 0 && thread.Within(found, pending) {
+			if d.Unsaid != nil {
+				return p.Mine(d), found
+			}
 			now, head = found, d.Start
 			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, found) })
 		}
@@ -42,6 +46,9 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	mark := turn.Since(p.Snap, later)
 	if open := p.State.Merge(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
 		mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
+	}
+	if failed := turn.FailedMerge(p.Snap.Pull, p.State); failed != nil && failed.UpdatedAt.Before(mark.At) {
+		mark = model.Mark{At: failed.UpdatedAt} // the agent is told of it for as long as the head stays
 	}
 	if open := p.State.Review(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
 		mark = model.Mark{At: open.UpdatedAt}
@@ -71,10 +78,10 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 	if m.Attempt > turn.MaxAttempts {
 		return false, exhausted(ctx, p, m)
 	}
-	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && m.Phase == model.PhaseStarted {
+	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && m.NeedsAgent() {
 		return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.Snap.Pull.HeadSHA, Until: opens}, why)
 	}
-	if m.Phase == model.PhaseStarted {
+	if m.NeedsAgent() {
 		if err := p.Overtime(); err != nil {
 			return false, err
 		}
@@ -84,7 +91,9 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
 	p.Marker.Tries = turn.Past(m.Tries, replaced(p))
-	if err := carry(ctx, p); err != nil {
+	if err := carry(ctx, p); errors.Is(err, errAnew) {
+		return true, nil
+	} else if err != nil {
 		p.Release(ctx, err)
 		return false, err
 	}

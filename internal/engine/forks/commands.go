@@ -113,12 +113,10 @@ func (g *admission) evaluation(ctx context.Context, kind, base string) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	changes, err := history.Changes(ctx, g.Checkout, fork, m.Tip)
+	paths, err := history.ChangedPaths(ctx, g.Checkout, fork, m.Tip)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range changes {
-		e.ChangedFiles = append(e.ChangedFiles, c.Path)
-	}
+	e.ChangedFiles = append(e.ChangedFiles, paths...)
 	return json.Marshal(e)
 }

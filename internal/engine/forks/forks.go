@@ -63,11 +63,6 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return thread.End(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
 	}
 	if step.Act == external.Nothing {
-		if p.Event.Name == "schedule" {
-			if err := p.link(ctx); err != nil {
-				return nil, err
-			}
-		}
 		return thread.End(model.ResultNothing, "%s", step.Why), nil
 	}
 	p.Log.Info("external", "pr_number", p.Event.Number, "act", string(step.Act), "why", step.Why)
@@ -294,39 +289,4 @@ func (g *admission) dropMirror(ctx context.Context) {
 	if err != nil {
 		g.Log.Warn("mirror_kept", "pr_number", g.Event.Number, "branch", m.Mirror, "error", err)
 	}
-}
-
-// link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has
-// exactly the head.
-func (p *Pull) link(ctx context.Context) error {
-	if p.State.External() != nil || p.Snap.Pull.State != model.PullOpen {
-		return nil
-	}
-	refs, err := p.GitHub.Refs.List(ctx, p.Event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", p.Event.Number))
-	if err != nil {
-		return err
-	}
-	ref := p.unlinked(refs)
-	if ref == nil {
-		return nil
-	}
-	pull := p.Snap.Pull
-	g := &admission{Pull: p, marker: model.ExternalMarker{
-		State: model.ExternalLinked, Head: pull.HeadSHA, Tip: ref.SHA, Mirror: strings.TrimPrefix(ref.Name, "refs/heads/"), Base: pull.BaseRef,
-		At: pull.CreatedAt.UTC(), Label: p.Settings.External.Label,
-	}}
-	return g.end(ctx, external.LinkedText(pull, g.marker))
-}
-
-// unlinked is the mirror of the pull request's head that no comment names; nil for none.
-func (p *Pull) unlinked(refs []model.Ref) *model.Ref {
-	if p.State.External() != nil || !p.Settings.External.Enabled {
-		return nil
-	}
-	for _, ref := range refs {
-		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && n == p.Event.Number && ref.SHA == p.Snap.Pull.HeadSHA {
-			return &ref
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package forks
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
@@ -47,7 +46,7 @@ func (g *admission) unlabelled(ctx context.Context, was model.ExternalMarker) (*
 // wait leaves what was let in to a later run, because a person has stopped it for now. A record that somebody edited stays as it is.
 func (g *admission) wait(ctx context.Context, was model.ExternalMarker, why string) (*thread.Stop, error) {
 	waits := thread.End(model.ResultNothing, "%s", why)
-	if slices.ContainsFunc(g.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
+	if g.State.Spoilt() != nil {
 		return waits, nil
 	}
 	g.marker = was

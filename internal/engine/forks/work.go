@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -289,6 +290,13 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	found, _, err := g.Inspect(ctx, m.Tip, head)
 	if err == nil && found.Reason != "" {
 		err = &mistake{"the fix must not be pushed: " + found.Detail}
+	}
+	if err != nil {
+		return "", err
+	}
+	inside, err := checkpoint.Inside(ctx, g.Checkout, head)
+	if len(inside) > 0 {
+		err = &mistake{"the fix changed files inside submodules, which belong to other repositories: " + syntax.Quoted(inside)}
 	}
 	return head, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -20,7 +21,9 @@ const maxNames = 20
 func choose(ctx context.Context, p *Issue) error {
 	w := p.progress
 	for nth := 1; nth <= maxNames; nth++ {
-		w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth)
+		if w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth); slices.Contains(w.refused, w.marker.Branch) {
+			continue
+		}
 		if err := readBranch(ctx, p, w.marker.Branch); err != nil || !isTaken(p) {
 			return err
 		}
@@ -38,26 +41,35 @@ func choose(ctx context.Context, p *Issue) error {
 }
 
 // place looks how the branch stands that the claim names.
-func place(ctx context.Context, p *Issue, dead []model.Posted[model.TurnMarker]) error {
+func place(ctx context.Context, p *Issue) error {
 	w := p.progress
 	if w.fresh && isTaken(p) {
 		return p.Withdraw(ctx, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
 	}
-	last := w.marker.LastCheckpoint
+	last := w.marker.Tip
 	if w.tip = p.Snap.Branch.SHA; w.tip != "" {
 		if err := guardCheckpoint(ctx, p, last); err != nil {
 			return err
 		}
-		p.Marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
+		p.Marker.Start, w.marker.Tip = w.tip, w.tip
 	}
-	return takeOver(ctx, p, dead)
+	return nil
 }
 
 // earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch no longer has it, what is
 // lost and what stands there instead.
 func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string) {
 	w := p.progress
-	last := w.marker.LastCheckpoint
+	last := w.marker.Tip
+	e := attempt.Earlier(p.Attempt).Kept
+	if e.Bundle != "" {
+		return e, "", ""
+	}
+	if e.Left() && e.Branch != w.marker.Branch && p.Open(ctx) == nil {
+		if e.SHA = p.At(ctx, e.Ref()); e.SHA != "" {
+			return e, "", ""
+		}
+	}
 	if last == "" {
 		return k, "", ""
 	}

@@ -32,9 +32,10 @@ type progress struct {
 	tip string
 	// unkept is why what was done is kept nowhere, where it must not be pushed or cannot be committed.
 	unkept string
-	// rescue is a file with the work that could not be pushed, and lost why it could not.
-	rescue string
-	lost   error
+	// lost is why the work could not be pushed to the branch.
+	lost error
+	// refused are names that the server takes no branch of.
+	refused []string
 }
 
 // Issue is an issue on its way to a pull request.
@@ -98,8 +99,8 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 	if dead, err = thread.DeadClaims(ctx, p.Thread); err != nil {
 		return step, nil, err
 	}
-	if i := slices.IndexFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		return step, nil, spoilt(ctx, p, p.State.Distrusted[i])
+	if d := p.State.Spoilt(); d != nil {
+		return step, nil, spoilt(ctx, p, *d)
 	}
 	if step, err = p.NextStep(ctx); err != nil {
 		return step, nil, err
@@ -182,11 +183,7 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 		if flow.ByItself(*p.Snap.Issue(), label) {
 			deciding = append(deciding, flow.Editors(*p.Snap.Issue())...)
 		}
-		for _, login := range deciding {
-			if _, known := p.Memory.Rights[login]; !known && !slices.Contains(unasked, login) {
-				unasked = append(unasked, login)
-			}
-		}
+		unasked = append(unasked, deciding...)
 	}
 	return p.Ask(ctx, unasked)
 }
@@ -214,13 +211,13 @@ func (p *Issue) may(login string) bool { return thread.MayStart(p.Thread, login)
 func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 	undertake(p, step)
 	p.Report.TurnKey = p.Marker.Key
-	if err := thread.NeedAgent(p.Thread); err != nil && p.Marker.Phase == model.PhaseStarted {
+	if err := thread.NeedAgent(p.Thread); err != nil && p.Marker.NeedsAgent() {
 		return err
 	}
-	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.Phase == model.PhaseStarted {
+	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.NeedsAgent() {
 		return overBudget(ctx, p, why, opens)
 	}
-	if err := p.Overtime(); err != nil && p.Marker.Phase == model.PhaseStarted {
+	if err := p.Overtime(); err != nil && p.Marker.NeedsAgent() {
 		return err
 	}
 	if p.progress.fresh {
@@ -240,7 +237,7 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 	if err := prepare(ctx, p, step); err != nil {
 		return false, err
 	}
-	if !p.spent() && p.Marker.Phase == model.PhaseStarted {
+	if !p.spent() && p.Marker.NeedsAgent() {
 		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(ctx, p) }); err != nil {
 			return false, err
 		}
@@ -262,7 +259,8 @@ func undertake(p *Issue, step flow.Step) {
 		last = step.From.Marker
 	}
 	if step.Act == flow.Finish {
-		w.marker, w.staged = last, last.Status == model.PhaseWaiting
+		w.marker, w.staged = last, last.Waits()
+		w.marker.Waiting = ""
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
 		p.Marker = p.Mine(last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
@@ -272,6 +270,7 @@ func undertake(p *Issue, step flow.Step) {
 		return
 	}
 	start, session := w.origin(step, last, p.Snap)
+	p.Afresh = w.fresh && last.Branch != ""
 	now, later := batchOf(p)
 	p.Feedback = now
 	events := turn.Keys(w.number, now)
@@ -282,6 +281,10 @@ func undertake(p *Issue, step flow.Step) {
 		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
 		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
+	if last.Unsaid != nil && last.Key == key {
+		p.Marker = p.Mine(last.TurnMarker)
+		return
+	}
 	p.Marker.Tries = turn.Past(nil, replacedFlows(p))
 }
 
@@ -310,15 +313,15 @@ func (w *progress) origin(step flow.Step, last model.IssueMarker, s model.Snapsh
 		return s.DefaultSHA, ""
 	}
 	w.fresh = last.Branch == "" // it was stopped before one was chosen
-	w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
-	return cmp.Or(last.LastCheckpoint, s.DefaultSHA), last.Session
+	w.marker.Branch, w.marker.Tip, w.marker.Doc, w.marker.Design = last.Branch, last.Tip, last.Doc, last.Design
+	return cmp.Or(last.Tip, s.DefaultSHA), last.Session
 }
 
 // round names what the attempts that follow each other have in common: they come after the same stop or receipt.
 func round(st model.State) int64 {
 	id := int64(0)
 	for _, f := range st.Flows {
-		if m := f.Marker; m.Status == model.PhaseWaiting && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
+		if m := f.Marker; m.Waits() && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
 			id = f.CommentID
 		}
 	}
@@ -336,7 +339,10 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed while this run claimed it: %s", p.Event.Number, now.Why)
 	}
 	if p.Marker.Phase == model.PhaseStarted {
-		if err := place(ctx, p, dead); err != nil {
+		if err := place(ctx, p); err != nil {
+			return err
+		}
+		if err := attempt.TellSaved(ctx, p.Attempt, replacedFlows(p)); err != nil {
 			return err
 		}
 	}

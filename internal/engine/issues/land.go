@@ -39,6 +39,9 @@ func finish(ctx context.Context, p *Issue) error {
 			return err
 		}
 		if !there {
+			if round >= attempt.MaxLandings && p.progress.tip == "" {
+				return nameless(ctx, p, "the server did not create branch "+p.progress.marker.Branch)
+			}
 			if round >= attempt.MaxLandings {
 				return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", p.progress.marker.Branch, p.Event.Number)
 			}
@@ -77,7 +80,7 @@ func land(ctx context.Context, p *Issue) (there bool, err error) {
 		w.staged = w.staged || planned != p.Base()
 		return true, nil
 	}
-	if w.tip == "" || w.tip == p.Base() && w.marker.LastCheckpoint != "" {
+	if w.tip == "" || w.tip == p.Base() && w.marker.Tip != "" {
 		return publish(ctx, p)
 	}
 	relation, err := p.Relation(ctx, w.tip, planned)
@@ -90,8 +93,8 @@ func land(ctx context.Context, p *Issue) (there bool, err error) {
 		return true, nil
 	case relation == model.Unknown:
 		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(planned), markdown.Short(w.tip))
-	case w.marker.LastCheckpoint == "": // nothing of ours was ever there
-		return false, rename(ctx, p)
+	case w.marker.Tip == "": // nothing of ours was ever there
+		return false, rename(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", w.marker.Branch))
 	case relation == model.Ahead:
 		return publish(ctx, p)
 	}
@@ -111,7 +114,7 @@ func disowned(ctx context.Context, p *Issue) error {
 	where := ""
 	if p.Checkout != nil && p.Marker.Planned != "" {
 		if k := p.KeepAside(context.WithoutCancel(ctx), p.Marker.Planned); k.Branch != "" {
-			where = "; its work is kept on branch " + k.Branch
+			where = "; its work is kept on " + k.Named()
 		}
 	}
 	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s%s", p.About(), where)
@@ -125,9 +128,9 @@ func issueGone(ctx context.Context, p *Issue, cause error) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.ClaimID, p.Kept = 0, keepOnBranch(ctx, p, p.Marker.Planned)
-	where := "the work is in the git bundle " + p.progress.rescue
+	where := "the work is in the git bundle " + p.Kept.Bundle
 	if p.Kept.Branch != "" {
-		where = "the work is kept on branch " + p.Kept.Branch + " at " + p.Kept.SHA
+		where = "the work is kept on " + p.Kept.Named() + " at " + p.Kept.SHA
 	}
 	return thread.End(model.ResultFailed, "issue %d is gone: %s; %s", p.Event.Number, cause, where)
 }
@@ -204,19 +207,38 @@ func publish(ctx context.Context, p *Issue) (bool, error) {
 		return false, err
 	case rejected.Reason == git.Stale:
 		return false, nil
+	case rejected.Reason == git.Name:
+		return false, anotherName(ctx, p, rejected)
 	}
 	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
 	return false, wait(ctx, p, model.ReasonPush, rejected.Error())
 }
 
-// rename gives the work another branch, since somebody has made one of that name meanwhile.
-func rename(ctx context.Context, p *Issue) error {
-	taken := p.progress.marker.Branch
+// anotherName tries one more name for a branch that cannot be created: one below it may be in the way. If that does not help, one above it
+// is, and only people can change that.
+func anotherName(ctx context.Context, p *Issue, why *git.ErrRejected) error {
+	w := p.progress
+	said := fmt.Sprintf("branch %s could not be created: %s", w.marker.Branch, why.Message)
+	if w.refused = append(w.refused, w.marker.Branch); len(w.refused) == 1 {
+		return rename(ctx, p, said)
+	}
+	w.marker.Branch = w.refused[0]
+	return nameless(ctx, p, said)
+}
+
+// nameless has finished work wait for a branch that can be created.
+func nameless(ctx context.Context, p *Issue, why string) error {
+	p.Kept = p.KeepApart(ctx, p.Marker.Planned)
+	return wait(ctx, p, model.ReasonBranch, why)
+}
+
+// rename gives the work another branch, and notes why.
+func rename(ctx context.Context, p *Issue, why string) error {
 	if err := choose(ctx, p); err != nil {
 		return err
 	}
 	o := *p.Marker.Outbox
-	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", taken))
+	o.Notes = append(slices.Clone(o.Notes), why)
 	p.Marker.Outbox = &o
 	return p.Edit(ctx, flow.PlannedText(*p.Snap.Issue(), p.markerOf(p.Marker)))
 }
@@ -283,7 +305,7 @@ func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	p.progress.marker.LastCheckpoint = m.Start
+	p.progress.marker.Tip = m.Start
 	return p.Edit(ctx, p.ClaimText())
 }
 

@@ -1,12 +1,14 @@
 package issues
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
@@ -39,9 +41,9 @@ func branchOff(ctx context.Context, p *Issue) error {
 		return err
 	}
 	if p.Marker.Phase == model.PhaseStarted {
-		if w.marker.LastCheckpoint != "" {
-			p.Note(fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
-			w.marker.LastCheckpoint = ""
+		if w.marker.Tip != "" {
+			p.Note(fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.Tip), w.marker.Base))
+			w.marker.Tip = ""
 		}
 		p.Marker.Start = head
 	}
@@ -73,13 +75,9 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 
 // saidBefore are the words of people who are heard that were taken up before.
 func saidBefore(p *Issue) []model.Comment {
-	var earlier []model.Comment
-	for _, c := range p.Snap.Comments {
-		if !c.Ours && !c.Author.Bot && p.State.Answered[c.Key(p.Event.Number)] {
-			earlier = append(earlier, c)
-		}
-	}
-	return earlier
+	return slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool {
+		return c.Ours || c.Author.Bot || !p.State.Answered[c.Key(p.Event.Number)]
+	})
 }
 
 // Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
@@ -98,9 +96,10 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
-		return "", nil, p.Blocked(wrong.Reason, wrong.Error())
-	} else if err != nil {
-		return "", nil, err
+		if wrong.Reason == model.ReasonOutcome {
+			return "", nil, &work.Repair{Name: "answer", Log: wrong.Error(), Reason: wrong.Reason}
+		}
+		return "", nil, p.Blocked(wrong.Reason, cmp.Or(strings.TrimSpace(out.PRSummary), wrong.Error()))
 	}
 	switch {
 	case document:
@@ -111,7 +110,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 			err = work.Failing(err)
 		}
 	case !there && head == p.Base():
-		err = p.Blocked(model.ReasonOutcome, "commit_message: empty, so the changes are not ready to be pushed")
+		err = &work.Repair{Name: "answer", Log: "commit_message: empty, so the changes are not ready to be pushed", Reason: model.ReasonOutcome}
 	}
 	if err == nil {
 		head, err = p.OwnHere(ctx, p.Base(), head)

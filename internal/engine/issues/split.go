@@ -24,7 +24,7 @@ import (
 
 // deliver has the agent's result on an issue put into the handoff's directory, from where the attempt's claim would be.
 func deliver(ctx context.Context, p *Issue) error {
-	if p.Marker.Phase != model.PhaseStarted {
+	if !p.Marker.NeedsAgent() {
 		return p.NothingToDo()
 	}
 	if !p.progress.fresh {
@@ -32,7 +32,7 @@ func deliver(ctx context.Context, p *Issue) error {
 			return err
 		}
 	}
-	if err := place(ctx, p, nil); err != nil {
+	if err := place(ctx, p); err != nil {
 		return err
 	}
 	return p.Deliver(ctx)
@@ -131,8 +131,6 @@ func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	var wrong *flow.Invalid
 	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
 		return p.Blocked(wrong.Reason, wrong.Error())
-	} else if err != nil {
-		return err
 	}
 	switch w.Flow {
 	case model.FlowDesign, model.FlowRoadmap:
@@ -224,7 +222,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 func beginAgain(p *Issue, tip string) {
 	m := &p.Marker
 	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, tip, "", "", nil
-	p.progress.marker.LastCheckpoint = tip
+	p.progress.marker.Tip = tip
 }
 
 // untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the

@@ -1,6 +1,7 @@
 package issues
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,7 +33,7 @@ func (p *Issue) Keep(ctx context.Context, h work.Held) model.Kept {
 	case h.Head != "":
 		return keepOnBranch(ctx, p, h.Head)
 	case p.progress.tip != "": // nothing new, but what earlier attempts did
-		return model.Kept{Branch: p.progress.marker.Branch, SHA: p.progress.tip}
+		return model.Kept{Branch: p.progress.marker.Branch, SHA: p.progress.tip, Base: p.Base()}
 	}
 	return model.Kept{}
 }
@@ -53,6 +54,7 @@ func (p *Issue) Body(text string, m model.TurnMarker) journal.Body {
 func (p *Issue) markerOf(m model.TurnMarker) model.IssueMarker {
 	whole := p.progress.marker
 	whole.TurnMarker, whole.Status = m, m.Phase
+	whole.LastCheckpoint = cmp.Or(m.Kept.SHA, whole.Tip)
 	return whole
 }
 
@@ -89,7 +91,7 @@ func (p *Issue) Block(ctx context.Context, m model.BlockMarker, detail string) e
 // Question completes the first request to the agent.
 func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error) {
 	w := p.progress.marker
-	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, p.progress.tip != ""
+	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, a.Resumed || p.progress.tip != ""
 	a.Earlier = saidBefore(p)
 	switch w.Flow {
 	case model.FlowDesign, model.FlowRoadmap:

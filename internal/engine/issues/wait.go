@@ -16,7 +16,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -27,28 +26,35 @@ import (
 // of the claim would notify nobody, and says where the work is.
 func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	w := p.progress
-	said := flow.Stop{Reason: reason, Detail: detail, Empty: whyEmpty(p, detail), Notes: p.Notes, Rescue: w.rescue}
-	if p.Kept.Branch == "" && w.lost == nil { // what earlier attempts did
+	said := flow.Stop{Reason: reason, Detail: detail, Empty: whyEmpty(p, detail), Notes: p.Notes}
+	stranded := isStranded(p)
+	if p.Kept == (model.Kept{}) && !stranded { // what earlier attempts did
 		p.Kept, said.Lost, said.Now = earlierWork(ctx, p)
 	}
 	said.Kept = p.Kept
 	ended := &thread.Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.Event.Number, w.marker, said), Block: &model.BlockMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: reason, Observed: p.Kept.SHA,
 	}}
-	if w.lost != nil && p.Kept.Branch == "" {
-		ended = thread.End(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
+	if stranded {
+		ended = thread.End(model.ResultFailed, "%s", ended.Reason)
+	}
+	if stranded && w.lost != nil {
+		ended.Reason += "; it could not be pushed: " + w.lost.Error()
 	}
 	if err := thread.Unsaid(p.Thread, ended.Reason); err != nil {
 		return err
 	}
-	m := w.marker
-	m.TurnMarker, m.Status, m.Waiting = p.Marker, model.PhaseWaiting, reason
+	if p.Kept.Branch == w.marker.Branch && p.Kept.SHA != "" {
+		w.marker.Tip = p.Kept.SHA
+	}
+	p.Marker.Kept = p.Kept
+	m := p.markerOf(p.Marker)
+	if m.Status, m.Waiting = model.PhaseWaiting, reason; stranded {
+		m.Status = model.PhaseFailed
+	}
 	m.Expires, m.TurnMarker.Reason = time.Time{}, thread.Clip(detail)
 	if reason != model.ReasonBudget { // an earlier stop's is none of this one
 		m.Until = time.Time{}
-	}
-	if p.Kept.Branch == m.Branch && p.Kept.SHA != "" {
-		m.LastCheckpoint = p.Kept.SHA
 	}
 	if m.TurnMarker.Phase == model.PhasePlanned { // whoever asked to try again was heard
 		m.Events = slices.Concat(m.Events, turn.Keys(p.Event.Number, p.queue))
@@ -58,7 +64,6 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is continued
 		m.Planned, m.Outbox = "", nil
 	}
-	m.Checkpoint, m.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
 	if p.ClaimID == 0 { // then nothing but what is said tells whether it was said before
 		m.Claim = ""
 	}
@@ -68,12 +73,22 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 		tries = turn.WorthTelling(tries)
 	}
 	text := flow.StopText(*p.Snap.Issue(), m, said) + turn.Earlier(p.Snap.Issue().URL, tries)
-	if err := sayStop(ctx, p, token, text, m); err != nil && w.rescue != "" { // no comment says it
-		return fmt.Errorf("%w; the work is in the git bundle %s", err, w.rescue)
-	} else if err != nil {
-		return err
+	err := sayStop(ctx, p, token, text, m)
+	if err == nil {
+		return ended
 	}
-	return ended
+	if p.Marker.NeedsAgent() {
+		p.Unsaid(model.BlockMarker{Reason: reason}, detail)
+	}
+	if p.Kept.Bundle != "" { // no comment says it
+		err = fmt.Errorf("%w; the work is in the git bundle %s", err, p.Kept.Bundle)
+	}
+	return err
+}
+
+// isStranded reports whether the work is on no ref of the server, so that a person has to get it from the runner.
+func isStranded(p *Issue) bool {
+	return p.Kept.Bundle != "" || p.Kept.Branch == "" && p.progress.lost != nil
 }
 
 // whyEmpty tells why nothing is kept where something was done; "" where there was nothing.
@@ -128,11 +143,11 @@ func (p *Issue) End(ctx context.Context, e *work.Ending) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.Kept = p.KeepAll(ctx)
-	p.Unsave(ctx)
+	attempt.Supersede(ctx, p.Attempt, p.Kept.SHA)
 	switch {
 	case e.Block.Reason != "":
 		return wait(ctx, p, e.Block.Reason, e.Detail)
-	case p.progress.lost != nil && p.Kept.Branch == "":
+	case isStranded(p):
 		return wait(ctx, p, model.ReasonAttempts, e.Cause.Error())
 	case e.Waits:
 		return p.Postpone(ctx, e.Cause)
@@ -168,36 +183,28 @@ func cutShort(ctx context.Context, p *Issue) error {
 func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 	w := p.progress
 	names := []string{w.marker.Branch}
-	if w.tip == "" && w.marker.LastCheckpoint == "" {
+	if w.tip == "" && w.marker.Tip == "" {
 		for nth := 2; nth <= 5; nth++ {
 			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth))
 		}
 	}
 	for _, name := range names {
-		if w.lost = p.Push(ctx, name, w.tip, head, p.Droppable()...); w.lost == nil {
-			w.tip, w.marker.Branch, w.marker.LastCheckpoint = head, name, head
+		w.lost = p.Push(ctx, name, w.tip, head, p.Droppable()...)
+		if p.Arrived(ctx, w.lost, "refs/heads/"+name, head) {
+			w.lost, w.tip, w.marker.Branch, w.marker.Tip = nil, head, name, head
 			p.Checkpointed(name, head)
-			return model.Kept{Branch: name, SHA: head}
+			return model.Kept{Branch: name, SHA: head, Base: p.Base()}
 		}
 		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", w.lost)
-		if !work.Stale(w.lost) {
+		if !work.Displaced(w.lost) {
 			break
 		}
 	}
-	if unreachable := (*git.Error)(nil); !errors.As(w.lost, &unreachable) || unreachable.Failure != git.Unreachable {
-		if k := p.KeepSomewhere(ctx, head, p.Droppable()...); k.Branch != "" {
-			return k
-		}
+	if unreachable := (*git.Error)(nil); errors.As(w.lost, &unreachable) && unreachable.Failure == git.Unreachable {
+		p.Spare()
+		return p.Strand(ctx, head)
 	}
-	p.Spare()
-	file := p.BundleFile(head)
-	if err := transport.WriteBundleForPerson(ctx, p.Checkout, file, w.marker.Branch, p.Base(), head); err != nil {
-		p.Log.Error("checkpoint_lost", "issue_number", p.Event.Number, "error", err)
-		p.Note("it could not be saved on the runner either: " + err.Error())
-		return model.Kept{}
-	}
-	w.rescue = file
-	return model.Kept{}
+	return p.KeepApart(ctx, head)
 }
 
 // oneMore is what today's agents have done with one more turn; false where the budget has no room for it.

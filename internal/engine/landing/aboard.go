@@ -217,7 +217,7 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string, 
 	if !v.Go {
 		return &Unready{Number: m.is.Number, Verdict: v}
 	}
-	if tries(a.g.marker) { // whatever the record says
+	if a.g.marker.Tries() { // whatever the record says
 		return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "it was only a try"}}
 	}
 	if err := halted(ctx, a.g); err != nil {
@@ -365,9 +365,6 @@ func (a *Aboard) Say(ctx context.Context, token, text string) error {
 	_, err := a.g.Thread.Comment(ctx, token, journal.Body{Text: text}, effect.Mark{})
 	return err
 }
-
-// Body is the text of the pull request.
-func (a *Aboard) Body() string { return a.g.Snap.Pull.Body }
 
 // Pull is the pull request of the request.
 func (a *Aboard) Pull() model.Pull { return a.g.Snap.Pull }

@@ -131,7 +131,7 @@ func landingText(g *merger, m *member) merge.Landing {
 	}
 	unanswered := slices.DeleteFunc(turn.MaySteer(turn.Candidates(m.Snap, m.State, m.Policy), m.Memory.Rights, m.Policy), func(c model.Comment) bool {
 		_, asked := m.Memory.Rights[strings.ToLower(c.Author.Login)] // a count is not worth a question about a stranger
-		return c.Kind != model.KindActions && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
+		return !c.Kind.Happened() && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
 	})
 	return merge.Landing{
 		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -139,9 +140,14 @@ func (m *member) what() merging.Request {
 	pull.Title = cmp.Or(m.title, pull.Title)
 	known, _ := model.StrategyNamed(m.way.Strategy)
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
+	branch := cmp.Or(strings.TrimPrefix(m.mirror.Name, "refs/heads/"), pull.HeadRef)
+	if pull.CrossRepo && m.mirror.Name == "" { // it lands without one
+		branch = transport.MirrorName(pull.Number, pull.HeadRef, func(string) bool { return false })
+	}
+	number, slug, external := transport.MirrorOf(branch)
 	switch {
-	case known.Joins && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
-		title, body = flow.ExternalMerge(pull)
+	case known.Joins && external:
+		title, body = flow.ExternalMerge(number, slug, pull.Title)
 	case known.Titled:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}

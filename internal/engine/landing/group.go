@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,23 +157,13 @@ func (g *merger) self(way merge.Way) *member {
 	return m
 }
 
-// dependsOn is a line in the text of a pull request that names another one.
-var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)#([0-9]{1,9})[ \t]*\r?$`)
-
 // linkedPulls lists the pull requests of the group that this one is part of, in the order of the group's repositories: those
 // from a branch of the same name, and those that its text names. A text can name none outside of the group.
 func linkedPulls(ctx context.Context, g *merger) ([]model.MergeMember, error) {
-	repo := g.Event.Repo.String()
+	named := merge.DependsOf(g.Snap.Pull).Others
 	for _, group := range g.Settings.Merge.Groups {
-		same := func(name string) func(string) bool { return func(r string) bool { return strings.EqualFold(r, name) } }
-		if !slices.ContainsFunc(group.Repositories, same(repo)) {
+		if !model.Named(group.Repositories, g.Event.Repo.String()) {
 			continue
-		}
-		named := map[string]int{}
-		for _, found := range dependsOn.FindAllStringSubmatch(g.Snap.Pull.Body, -1) {
-			if slices.ContainsFunc(group.Repositories, same(found[1])) {
-				named[strings.ToLower(found[1])], _ = strconv.Atoi(found[2])
-			}
 		}
 		var list []model.MergeMember
 		for _, name := range group.Repositories {
@@ -242,6 +231,11 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	case p.Snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
 		return nil, nil
 	}
+	if is.Landed == "" {
+		if err := p.untilIdle(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if is.Tip == "" {
 		if err := p.Ask(ctx, []string{strings.ToLower(g.marker.By)}); err != nil {
 			return nil, err
@@ -263,10 +257,13 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		return nil, err
 	}
 	m.way = v.Way
-	if !v.Go && m.is.Tip == "" {
-		return nil, refuse(model.CodeMember, v.Wait, v.Reason)
+	switch {
+	case v.Go || m.is.Tip != "":
+		return m, nil
+	case v.Code == model.CodeBusy: // which nobody has to do anything about
+		return nil, refuse(v.Code, v.Wait, v.Reason)
 	}
-	return m, nil
+	return nil, refuse(model.CodeMember, v.Wait, v.Reason)
 }
 
 // landedSince notes that a member has landed in a run that died before it could say so, or that somebody else has merged it. It
@@ -310,7 +307,7 @@ func (m *member) landedSince(ctx context.Context) error {
 func requestOf(g *merger, m *member) model.MergeMarker {
 	k := g.marker
 	if !g.isSelf(m) {
-		k.Head, k.Base, k.BaseSHA, k.Tip, k.Was = m.is.Head, m.is.Base, m.is.BaseSHA, m.is.Tip, nil
+		k.Head, k.Base, k.BaseSHA, k.Tip, k.Was, k.Label = m.is.Head, m.is.Base, m.is.BaseSHA, m.is.Tip, nil, ""
 		if said := m.announced(g); said != nil {
 			k.Was = said.Marker.Tips()
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -191,32 +192,17 @@ func (l *localMerger) lockHere(ctx context.Context) error {
 
 // lockThere waits for the lock of the base. Where the origin keeps none, the leases of the pushes hold without it.
 func (l *localMerger) lockThere(ctx context.Context) error {
-	limit := l.Settings.Merge.LockTimeout
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		want := effect.Lock{Base: l.order.Base, Lease: transport.Lease{
-			Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.TestTimeout + thread.ClaimMargin),
-		}}
-		taken, err := l.Apply(ctx, want)
-		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
-		if errors.As(err, &locked) && l.order.Gone != nil && l.order.Gone(locked.Holder) {
-			want.From = locked
-			taken, err = l.Apply(ctx, want)
-		}
-		l.lock = taken.Lock
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &none):
-			l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
-			return nil
-		case !errors.As(err, &locked) || pause > limit:
-			return failureOf(err, "")
-		}
-		if err := l.order.Pause(ctx, pause); err != nil {
-			return err
-		}
-		limit -= pause
+	want := effect.Lock{Base: l.order.Base, Lease: transport.Lease{
+		Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.LockTimeout + l.Settings.Merge.TestTimeout + thread.ClaimMargin),
+	}}
+	gone := func(holder string) (bool, error) { return l.order.Gone != nil && l.order.Gone(holder), nil }
+	var err error
+	l.lock, err = awaitLock(ctx, l.Thread, want, l.Settings.Merge.LockTimeout, gone, l.order.Pause)
+	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
+		l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
+		return nil
 	}
+	return failureOf(err, "")
 }
 
 // plan tells what would land, and how it would be tested, where the applier has ended the run.
@@ -323,7 +309,7 @@ func (l *localMerger) configure(ctx context.Context) error {
 		}
 	}
 	pull := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadExists: true}
-	l.way, err = merge.Choose(policyOfMerge(l.Settings), pull, model.MergeFacts{}, l.order.Strategy)
+	l.way, err = merge.Choose(PolicyOf(l.Settings), pull, model.MergeFacts{}, l.order.Strategy)
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
 		return misuse("%s", refusal.Text)
 	}
@@ -336,11 +322,15 @@ func (l *localMerger) configure(ctx context.Context) error {
 // what is the order to git. The one commit of a squash is named after the branch where it has several, since it is no merge.
 func (l *localMerger) what() merging.Request {
 	title := l.order.Branch
-	if s, _ := model.StrategyNamed(l.way.Strategy); s.Joins {
+	known, _ := model.StrategyNamed(l.way.Strategy)
+	switch number, slug, external := transport.MirrorOf(l.order.Branch); {
+	case known.Joins && external:
+		title, _ = flow.ExternalMerge(number, slug, "")
+	case known.Joins:
 		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
 	}
 	return merging.Request{
-		Strategy: l.way.Strategy, Base: l.div.BaseSHA, Head: l.div.HeadSHA, Title: title, Own: true, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
+		Strategy: l.way.Strategy, Base: l.div.BaseSHA, Head: l.div.HeadSHA, Title: title, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
 	}
 }
 

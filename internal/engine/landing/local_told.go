@@ -62,8 +62,12 @@ func (l *localMerger) landed() error {
 	l.Report.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
 	m := l.marker()
 	m.Landed = l.made.Tip
+	notes := l.notes()
+	if l.Settings.Merge.DeleteBranch {
+		notes = append(notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
+	}
 	l.say(merge.DoneText(l.pull(), m, merge.Landing{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: l.notes(),
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: notes,
 	}))
 	return nil
 }

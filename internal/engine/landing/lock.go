@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -37,34 +37,38 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
-	limit := g.Settings.Merge.LockTimeout
+	want := effect.Lock{Base: m.is.Base, Lease: transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}}
+	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, g.Thread, holder) }
+	var err error
+	m.lock, err = awaitLock(ctx, m.Thread, want, g.Settings.Merge.LockTimeout, gone, g.GitHub.Pause)
+	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
+		g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
+		return nil
+	}
+	return failureOf(err, "")
+}
+
+// awaitLock takes a lock, from a process that is gone too, and waits for one that another process has. The error is the last one.
+func awaitLock(ctx context.Context, t *thread.Thread, want effect.Lock, limit time.Duration, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) (*transport.Lock, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		taken, err := m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease})
-		if m.lock = taken.Lock; err == nil {
-			return nil
+		want.From = nil
+		taken, err := t.Apply(ctx, want)
+		locked := (*transport.ErrLocked)(nil)
+		if errors.As(err, &locked) {
+			dead, lookErr := gone(locked.Holder)
+			if lookErr != nil {
+				return nil, lookErr
+			}
+			if dead {
+				want.From = locked
+				taken, err = t.Apply(ctx, want)
+			}
 		}
-		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
-		if errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
-			g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
-			return nil
+		if !errors.As(err, &locked) || pause > limit {
+			return taken.Lock, err
 		}
-		if !errors.As(err, &locked) {
-			return failureOf(err, "")
-		}
-		dead, err := thread.HolderGone(ctx, g.Thread, locked.Holder)
-		switch {
-		case err != nil:
-			return err
-		case dead:
-			taken, err = m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease, From: locked})
-			m.lock = taken.Lock
-			return failureOf(err, "")
-		case pause > limit:
-			return &Failure{Failure: merge.Failure{Code: model.CodeLock, Detail: locked.Error()}}
-		}
-		if err := g.GitHub.Pause(ctx, pause); err != nil {
-			return err
+		if err := wait(ctx, pause); err != nil {
+			return nil, err
 		}
 		limit -= pause
 	}

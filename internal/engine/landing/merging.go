@@ -118,16 +118,13 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		}
 		g.grouped = true
 		return advanceOnce(ctx, g)
-	case tries(g.marker):
+	case g.marker.Tries():
 		return g.ended(ctx, noTry())
 	case v.Way.Strategy == model.StrategyQueue:
 		return throughQueue(ctx, g, v)
 	}
 	return g.ended(ctx, g.run(ctx, v.Way))
 }
-
-// tries says that a request only has the train test a pull request. None of its approvals was asked for.
-func tries(m model.MergeMarker) bool { return m.Train != nil && m.Train.Try }
 
 // noTry is for a try that no train would test: then nothing but a landing would be left of it.
 func noTry() *Failure {
@@ -172,12 +169,12 @@ func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 }
 
 // untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for.
-func (g *merger) untilIdle(ctx context.Context) error {
-	limit := g.Settings.Merge.LockTimeout
+func (p *Request) untilIdle(ctx context.Context) error {
+	limit := p.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		busy := false
-		for _, t := range turn.Open(g.State) {
-			live, err := g.Live(ctx, t)
+		for _, t := range turn.Open(p.State) {
+			live, err := p.Live(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -186,12 +183,12 @@ func (g *merger) untilIdle(ctx context.Context) error {
 		if !busy || pause > limit {
 			return nil // whoever evaluates the request sees who is at work
 		}
-		if err := g.GitHub.Pause(ctx, pause); err != nil {
+		if err := p.GitHub.Pause(ctx, pause); err != nil {
 			return err
 		}
 		limit -= pause
-		g.Liveness = nil
-		if err := g.Read(ctx); err != nil {
+		p.Liveness = nil
+		if err := p.Read(ctx); err != nil {
 			return err
 		}
 	}
@@ -247,7 +244,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 
 // run prepares, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
-	if tries(g.marker) {
+	if g.marker.Tries() {
 		return noTry()
 	}
 	g.tried = true

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
@@ -97,7 +96,7 @@ func (p *Request) expiry() time.Time {
 	s := p.Settings.Merge
 	members := 1
 	for _, group := range s.Groups {
-		if slices.ContainsFunc(group.Repositories, func(r string) bool { return strings.EqualFold(r, p.Event.Repo.String()) }) {
+		if model.Named(group.Repositories, p.Event.Repo.String()) {
 			members = max(members, len(group.Repositories))
 		}
 	}
@@ -111,6 +110,9 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 		return merge.Verdict{}, err
 	}
 	if err := thread.ReadSource(ctx, p.Thread); err != nil { // where a person may have taken over
+		return merge.Verdict{}, err
+	}
+	if err := readDepends(ctx, p, m); err != nil {
 		return merge.Verdict{}, err
 	}
 	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m)}
@@ -195,10 +197,8 @@ func (p *Request) Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict
 // untrusted says why nobody can be sure of what was approved here: a comment of ours was edited, or the history rewritten.
 // "" is for neither.
 func untrusted(ctx context.Context, p *Request) (string, error) {
-	for _, d := range p.State.Distrusted {
-		if d.Spoilt {
-			return fmt.Sprintf("a comment that holds MergeXO's state was edited by %s, see %s", d.Editor, d.URL), nil
-		}
+	if d := p.State.Spoilt(); d != nil {
+		return fmt.Sprintf("a comment that holds MergeXO's state was edited by %s, see %s", d.Editor, d.URL), nil
 	}
 	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
 	if accepted == "" || accepted == head || slices.Contains(p.State.MergeTips, head) {
@@ -218,27 +218,27 @@ func letIn(p *Request, m model.MergeMarker) string {
 	if m.Mirror == "" || e == nil || e.Marker.State != model.ExternalApproved || e.Marker.Head != m.Head || e.Marker.Tip != m.MirrorSHA || e.Marker.Mirror != m.Mirror {
 		return ""
 	}
-	if _, on := external.LabelledBy(p.Snap.Pull, e.Marker.Label); !on { // who took it off has changed their mind
+	if _, on := p.Snap.Pull.LabelledBy(e.Marker.Label); !on { // who took it off has changed their mind
 		return ""
 	}
 	return external.Evidence(e.Marker)
 }
 
-// policy is policyOfMerge, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
+// policy is PolicyOf, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
 // wait for.
 func (p *Request) policy() merge.Policy {
-	policy := policyOfMerge(p.Settings)
+	policy := PolicyOf(p.Settings)
 	if p.grouped || policy.Verify == "" && p.Snap.Viewer.Login == thread.ActionsBot {
 		policy.Verify = config.VerifyLocal
 	}
 	return policy
 }
 
-// policyOfMerge is what the settings say about merging.
-func policyOfMerge(s config.Settings) merge.Policy {
+// PolicyOf is what the settings say about merging.
+func PolicyOf(s config.Settings) merge.Policy {
 	policy := merge.Policy{
 		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, Verify: s.Merge.Verify,
-		Freeze: s.Labels.Freeze, Ignore: s.Labels.Ignore,
+		Ignore: s.Labels.Ignore, Freeze: append([]string{s.Labels.Freeze}, s.Merge.HoldLabels...), NeedLabels: s.Merge.NeedLabels, WaitForReviewers: s.Merge.WaitForReviewers,
 	}
 	for _, r := range s.Merge.Rules {
 		policy.Rules = append(policy.Rules, merge.Rule(r))

@@ -167,7 +167,7 @@ func release(ctx context.Context, g *merger, cause error) {
 // fail says why the request does not go on. What may come right by itself stays open, and so does what has landed in part:
 // that is not undone, and the rest can still land.
 func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
-	if s.Code == model.CodeHeadMoved && g.marker.Label != "" { // the label was for another head, which is said of the label
+	if s.Code == model.CodeHeadMoved && g.marker.Label != "" && !g.marker.ByLabel() { // the label was for another head, which is said of the label
 		if away, err := g.Voided(ctx); away != nil || err != nil {
 			return away, err
 		}

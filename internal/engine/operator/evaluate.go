@@ -35,9 +35,7 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 		c.Found, err = p.Topics.FindReview(ctx, c)
 	case "delegate":
 		login := strings.ToLower(c.Command.Login)
-		if _, known := p.Memory.Rights[login]; !known && login != "" {
-			err = p.Ask(ctx, []string{login})
-		}
+		err = p.Ask(ctx, []string{login})
 		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
 		if c.Status, c.Gates, err = p.Look(ctx); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -38,7 +39,8 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 	answer := command.Decide(c)
 	m, ok := answer.Marker.(model.UnblockMarker)
 	if !ok {
-		return &thread.Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, answer.Text), Block: &p.State.Block.Marker}
+		why := strings.ReplaceAll(markdown.Flat(answer.Text), "`", "")
+		return &thread.Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, why), Block: &p.State.Block.Marker}
 	}
 	if !p.works() {
 		if p.Snap.Viewer.Bot { // whom no run hears

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ const (
 
 // keys is a thread with secrets of its own.
 func keys(secrets ...string) *thread.Thread {
-	t := thread.New(&thread.World{Lookup: func(string) (string, bool) { return "", false }, Secrets: secrets}, model.Event{}, nil, nil)
+	t := thread.New(&thread.World{Lookup: func(string) (string, bool) { return "", false }, Secrets: secrets, Log: slog.New(slog.DiscardHandler)}, model.Event{}, nil, nil)
 	t.Settings = config.Defaults()
 	return t
 }

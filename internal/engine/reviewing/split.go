@@ -82,13 +82,13 @@ func (p *Pull) due(ctx context.Context) (*round, error) {
 		return r, nil
 	}
 	a, err := p.asks(ctx)
-	if a == nil || err != nil || p.knows(a.key) {
+	if a == nil || err != nil || p.knows(a.Key) {
 		return nil, err
 	}
 	if why, err := p.refuse(ctx); why != "" || err != nil {
 		return nil, err
 	}
-	r.marker = p.opening(a.key, a.by, a.at)
+	r.marker = p.opening(a.Key, a.By, a.At)
 	return r, nil
 }
 

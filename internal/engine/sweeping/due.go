@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
-	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -38,6 +38,7 @@ type item struct {
 	unlooked   *model.Issue                                            // an item of a roadmap that starts by itself, unless somebody else changed it; without its texts
 	hosts      []string                                                // who would let a fork's pull request in
 	readied    string                                                  // whose pull request is reviewed by itself, if that is somebody who may write; "" for nobody's
+	depends    []int                                                   // what the request to merge waits for to land
 	foreign    []string                                                // who speaks as MergeXO under another account
 	failed     bool                                                    // an attempt at the candidates did
 	pending    int
@@ -93,7 +94,7 @@ func (p *reading) openItem() item {
 
 // dueAnswers finds who may have answered the agent's question.
 func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[model.BlockMarker]) {
-	all := thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
+	all := turn.Candidates(p.Snap, st, p.Policy)
 	answers := turn.Answers(question, st, g.number, all)
 	g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
 		return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
@@ -106,6 +107,8 @@ func (p *reading) duePull() item {
 	g, st := p.openItem(), p.State
 	if since, due := p.mergeDue(); due {
 		g.due(model.DueMerge, since)
+	} else if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Reason == model.CodeDepends {
+		g.depends = merge.DependsOf(p.Snap.Pull).On
 	}
 	p.dueReview(&g)
 	if said := merge.Badge(p.State); said != nil && merge.Waits(said.Marker, p.Snap.Pull.HeadSHA) { // it is over but for the badge
@@ -123,7 +126,7 @@ func (p *reading) duePull() item {
 func (p *reading) dueTurn(g *item, st model.State) {
 	question := turn.Question(st)
 	if question != nil { // whoever answers it lifts it
-		st.Block = nil
+		st.Lift(question.CommentID)
 	}
 	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
@@ -135,7 +138,7 @@ func (p *reading) dueTurn(g *item, st model.State) {
 			g.due(model.DueReplies, time.Time{})
 		}
 		if gate.Name != turn.GateTracked { // else people talk to each other
-			g.unanswered = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+			g.unanswered = stubs(turn.Candidates(p.Snap, st, p.Policy))
 		}
 		return
 	}
@@ -151,19 +154,20 @@ func (p *reading) dueTurn(g *item, st model.State) {
 	if len(thread.LostReplies(p.Thread)) > 0 || len(p.Lost) > 0 {
 		g.due(model.DueReplies, time.Time{})
 	}
-	g.candidates = stubs(thread.WithoutApprovals(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+	g.candidates = stubs(turn.Candidates(p.Snap, st, p.Policy))
 	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 }
 
-// stubs are comments without what takes memory. What may be a command of somebody whose right is not known keeps its text.
+// stubs are comments without what takes memory. What may say nothing to an agent keeps its text where its author's right is not
+// known.
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {
 		comments[i] = model.Comment{
 			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
-			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted,
+			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted, Body: c.Body, Posted: c.Posted,
 		}
-		if !turn.Insider(c) && strings.Contains(strings.ToLower(c.Body), command.Word) {
-			comments[i].Body, comments[i].Posted = c.Body, c.Posted
+		if turn.Insider(c) || markdown.Opens(c.Body) && !strings.Contains(strings.ToLower(c.Body), command.Word) {
+			comments[i].Body, comments[i].Posted = "words", ""
 		}
 	}
 	return comments
@@ -173,8 +177,8 @@ func stubs(comments []model.Comment) []model.Comment {
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
 	newest := p.State.Merge()
-	if at, due := p.asksByItself(newest); due {
-		return at, true
+	if a, asks := thread.AsksByItself(p.Thread); asks && (a.By != "" || p.Snap.Pull.Opinions != "") {
+		return a.At, true
 	}
 	if newest == nil {
 		return since, false
@@ -197,22 +201,6 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 		return newest.At, true
 	}
 	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
-}
-
-// asksByItself says that a label or an approval may ask for a merge, by the settings, and has not.
-func (p *reading) asksByItself(newest *model.Posted[model.MergeMarker]) (since time.Time, due bool) {
-	pull, m := p.Snap.Pull, p.Settings.Merge
-	if pull.Draft || pull.CrossRepo || p.State.Block != nil || newest != nil && newest.Marker.Open() {
-		return since, false
-	}
-	switch m.Auto {
-	case config.AutoLabel:
-		change, _, asks := thread.AskedByLabel(p.Thread)
-		return change.At, asks
-	case config.AutoApproval:
-		return pull.CreatedAt, pull.Opinions != "" && (newest == nil || newest.Marker.Head != pull.HeadSHA)
-	}
-	return since, false
 }
 
 // failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.
@@ -285,9 +273,8 @@ func (s *sweeper) runsOf(ctx context.Context, shas []string) (map[string][]model
 func (p *reading) dueExternal(g *item) {
 	facts := thread.ForkFacts(p.Thread, thread.Everybody)
 	step := external.Next(facts)
-	spoilt := slices.ContainsFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
 	switch {
-	case spoilt && p.State.Block == nil && p.Settings.External.Enabled:
+	case p.State.Spoilt() != nil && p.State.Block == nil && p.Settings.External.Enabled:
 		g.due(model.DueReplies, time.Time{})
 	case external.LabelLeft(facts):
 		g.due(model.DueExternal, step.At)
@@ -305,7 +292,7 @@ func (p *reading) dueExternal(g *item) {
 func (p *reading) dueIssue() item {
 	g, st := p.openItem(), p.State
 	g.isIssue = true
-	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
+	if st.Spoilt() != nil {
 		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
 			g.due(model.DueReplies, time.Time{})
 			return g

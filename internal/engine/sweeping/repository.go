@@ -33,6 +33,9 @@ const maxPairs = 5000
 // wholeWork finds what is due for the whole repository.
 func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 	var why []model.Reason
+	if len(f.links) > 0 {
+		why = append(why, model.DueLink)
+	}
 	if len(f.trains) > 0 {
 		why = append(why, model.DueTrain)
 	}

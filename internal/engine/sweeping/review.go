@@ -6,7 +6,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -30,7 +29,7 @@ func (p *reading) dueReview(g *item) {
 	case auto != config.AutoLabel:
 		return
 	}
-	if change, on := external.LabelledBy(p.Snap.Pull, p.Settings.Review.Label); on && !change.By.Bot {
+	if change, on := p.Snap.Pull.LabelledBy(p.Settings.Review.Label); on && !change.By.Bot {
 		g.commanders = append(g.commanders, strings.ToLower(change.By.Login))
 	}
 }

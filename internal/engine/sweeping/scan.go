@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
-	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
@@ -24,8 +23,9 @@ import (
 
 // scan is what a sweep knows of a repository: little of each number, since there may be thousands.
 type scan struct {
-	refs      []model.Ref    // hidden ones of ours, and branches that may be
-	unlinked  map[int]string // heads of forks' pull requests of which no comment says that there is a mirror
+	refs      []model.Ref  // hidden ones of ours, and branches that may be
+	unlinked  map[int]link // of forks' pull requests of which no comment says that there is a mirror
+	links     []link       // of those that have one
 	heads     []seen
 	open      map[int]bool // numbers of open pull requests and issues that were read
 	items     []item
@@ -61,7 +61,7 @@ type seen struct {
 // scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
 // the place that it got to.
 func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
-	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -89,7 +89,7 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 		return f, nil, err
 	}
 	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
-		f.work = wrong
+		f.work, f.links = wrong, nil
 		return f, nil, nil
 	}
 	if f.cut != nil {
@@ -144,15 +144,11 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	})
 	f.refs = append(f.refs, branches...)
 	for _, ref := range branches {
-		if base, is := train.BaseOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.trains[base] == nil {
+		name := strings.TrimPrefix(ref.Name, "refs/heads/")
+		if base, is := train.BaseOf(name); is && f.trains[base] == nil {
 			f.trains[base] = []int{}
 		}
-	}
-	for _, ref := range branches {
-		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
-			f.work = append(f.work, model.Work{Number: n, Why: []model.Reason{model.DueLink}})
-			delete(f.unlinked, n)
-		}
+		f.link(name, ref.SHA)
 	}
 	return err
 }
@@ -266,8 +262,8 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 			head.accepted, head.tips = p.State.Accepted, slices.Clone(p.State.MergeTips)
 		}
 		f.items = append(f.items, p.duePull())
-		if pull.CrossRepo && p.Settings.External.Enabled && p.State.External() == nil {
-			f.unlinked[pull.Number] = pull.HeadSHA
+		if l, lacks := p.unlinked(); lacks {
+			f.unlinked[pull.Number] = l
 		}
 		return nil
 	})
@@ -351,6 +347,9 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	for _, g := range f.items {
 		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
 		f.dueRoadmap(&g)
+		if f.cut == nil && len(g.depends) > 0 && !slices.ContainsFunc(g.depends, func(n int) bool { return f.open[n] }) {
+			g.due(model.DueMerge, time.Time{})
+		}
 		why := g.reasons(rights)
 		if g.left {
 			s.Log.Warn("left_out", g.logKey, g.number, "error", g.needs)

@@ -161,6 +161,9 @@ func (s *sweeper) run(ctx context.Context) error {
 	if s.opt.Plan {
 		return nil
 	}
+	if err := s.heal(ctx); err != nil {
+		return err
+	}
 	most := len(only)
 	if s.opt.all() {
 		only = slices.DeleteFunc(slices.Clone(s.swept.Work), func(w model.Work) bool { return w.Number == 0 })

@@ -27,7 +27,7 @@ type Told struct {
 // error is the Stop that the run ends with.
 func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error {
 	m.Repo, m.Number, m.Key = t.Event.Repo.String(), t.Event.Number, t.Marker.Key
-	m.Detail = Clip(told.Detail)
+	m.Detail, m.Kept = Clip(told.Detail), told.Kept
 	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(t.Snap.Pull, m, told.Detail), Block: &m}
 	if m.Reason == model.ReasonRewrite {
 		logRewrite(t, m)
@@ -57,7 +57,7 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker, told Told) error {
 	tries := turn.WorthTelling(t.Marker.Tries)
 	if m.Reason == model.ReasonAttempts {
-		tries = append(slices.Clone(t.Marker.Tries), turn.TryOf(t.Marker))
+		tries = append(slices.Clone(t.Marker.Tries), t.Marker.Try())
 	}
 	body := journal.Body{Text: turn.BlockText(t.Snap.Pull, m, told.Detail, told.Kept, tries, told.Notes...), Kind: journal.KindBlock, Marker: m}
 	if _, err := t.Comment(ctx, token, body, effect.Mark{Block: true}); err != nil {
@@ -70,11 +70,7 @@ func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker
 }
 
 func logRewrite(t *Thread, m model.BlockMarker) {
-	issue := 0
-	if t.Snap.Pull.Issue != nil {
-		issue = t.Snap.Pull.Issue.Number
-	}
-	t.Log.Error("history_rewrite_blocked", "issue_number", issue, "pr_number", m.Number, "turn_key", m.Key,
+	t.Log.Error("history_rewrite_blocked", "pr_number", m.Number, "turn_key", m.Key,
 		"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
 }
 

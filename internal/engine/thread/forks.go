@@ -13,7 +13,7 @@ import (
 func ForkFacts(t *Thread, operator func(login string) bool) external.Facts {
 	s := t.Settings
 	return external.Facts{Pull: t.Snap.Pull, State: t.State, Operator: operator, Policy: external.Policy{
-		Enabled: s.External.Enabled, Label: s.External.Label, Ignore: s.Labels.Ignore, Evaluate: len(s.External.Evaluate) > 0, Fix: len(s.External.Fix) > 0,
+		Enabled: s.External.Enabled, Label: s.External.Label, Ignore: s.Labels.Ignore, Fix: len(s.External.Fix) > 0,
 		MaxRounds: s.Feedback.RepairRounds, MaxAttempts: turn.MaxAttempts,
 	}}
 }
@@ -25,7 +25,7 @@ func (t *Thread) MayLetIn(login string) bool {
 
 // AskHost asks for the rights of whoever put the label on.
 func AskHost(ctx context.Context, t *Thread) error {
-	change, labelled := external.LabelledBy(t.Snap.Pull, t.Settings.External.Label)
+	change, labelled := t.Snap.Pull.LabelledBy(t.Settings.External.Label)
 	login := strings.ToLower(change.By.Login)
 	if _, known := t.Memory.Rights[login]; known || !labelled || login == "" || change.By.Bot || t.Operators.Listed(login) {
 		return nil

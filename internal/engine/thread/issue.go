@@ -57,10 +57,8 @@ func MayStart(t *Thread, login string) bool {
 // Untouched says that an item of a roadmap is as it was opened, but for what people changed who may set an agent to work.
 func Untouched(ctx context.Context, t *Thread) (bool, error) {
 	var ask []string
-	for _, login := range flow.Editors(*t.Snap.Issue()) {
-		if _, known := t.Memory.Rights[login]; !known && len(t.Policy.AllowedUsers) == 0 {
-			ask = append(ask, login)
-		}
+	if len(t.Policy.AllowedUsers) == 0 {
+		ask = flow.Editors(*t.Snap.Issue())
 	}
 	if err := t.Ask(ctx, ask); err != nil {
 		return false, err

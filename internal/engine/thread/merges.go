@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -41,9 +40,10 @@ const manyReviews = 10
 func Looked(pull model.Pull, st model.State, reason model.MergeCode) string {
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)
-	if reason == model.CodeChecks || reason == model.CodeChecksFailed {
-		labels = append(labels, pull.CheckCounts)
-	}
+	labels = append(labels, map[model.MergeCode]string{
+		model.CodeChecks: pull.CheckCounts, model.CodeChecksFailed: pull.CheckCounts, model.CodeDepends: pull.Body, model.CodeDraft: pull.Title,
+		model.CodeReviewers: strconv.Itoa(pull.Reviews),
+	}[reason])
 	if reviews := pull.Reviews / manyReviews; reviews > 0 {
 		labels = append(labels, strconv.Itoa(reviews))
 	}
@@ -53,13 +53,26 @@ func Looked(pull model.Pull, st model.State, reason model.MergeCode) string {
 	}, labels...)...)[:16]
 }
 
-// AskedByLabel is the label that asks for a merge by itself where the settings have it so, with the key of its request; false
-// where nobody has put it on, or its request was made.
-func AskedByLabel(t *Thread) (change model.LabelChange, key string, asks bool) {
-	change, on := external.LabelledBy(t.Snap.Pull, t.Settings.Merge.AutoLabel)
-	if !on || change.By.Bot || change.By.Login == "" {
-		return change, "", false
+// AsksByItself is what the settings have ask for the merge, by what was read: a label once each time that it is put on, and an approval
+// once for each head, and again where somebody has approved it after At, when that request ended. A try is no request, but it comes to
+// its end first.
+func AsksByItself(t *Thread) (a Asking, asks bool) {
+	pull := t.Snap.Pull
+	open := slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Open() })
+	switch mode := t.Settings.Merge.Auto; {
+	case open, pull.State != model.PullOpen, pull.CrossRepo, pull.Draft, t.State.Block != nil:
+	case mode == config.AutoLabel:
+		a, on := LabelAsks(t, t.Settings.Merge.AutoLabel, "auto", "Merge")
+		return a, on && !slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Command == a.Key })
+	case mode == config.AutoApproval:
+		var ended model.Posted[model.MergeMarker]
+		for _, said := range t.State.Merges {
+			if m := said.Marker; slices.Contains(append(m.Tips(), m.Head), pull.HeadSHA) && !m.Tries() {
+				ended = said
+			}
+		}
+		a.Key, a.At = journal.Token("auto", "approval", pull.HeadSHA, ended.Marker.Command), ended.UpdatedAt
+		return a, ended.CommentID == 0 || pull.ApprovedAt.After(a.At)
 	}
-	key = journal.Token("auto", change.Label, change.By.Login, change.At.UTC().Format(time.RFC3339))
-	return change, key, !slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Command == key })
+	return a, false
 }

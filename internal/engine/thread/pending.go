@@ -26,21 +26,15 @@ func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	if err := t.Ask(ctx, turn.UnknownRights(candidates, t.Memory.Rights, t.State.Settled, t.Policy)); err != nil {
 		return nil, err
 	}
-	return WithoutApprovals(t, turn.Allowed(candidates, t.Memory.Rights, t.Policy)), nil
+	return turn.Allowed(candidates, t.Memory.Rights, t.Policy), nil
 }
 
-// WithoutApprovals are comments without the words of an approval while a merge is asked for. Those are for who merges: a turn over
-// them would take the approval away. Where the agent has asked a question nothing is merged before it is answered.
-func WithoutApprovals(t *Thread, comments []model.Comment) []model.Comment {
-	asks := turn.Question(t.State) != nil || t.State.Question != nil
-	if m := t.State.Merge(); m == nil || !m.Marker.Open() || asks {
-		return comments
-	}
-	return slices.DeleteFunc(comments, func(c model.Comment) bool { return c.Kind == model.KindReviewSummary && c.ReviewState == "APPROVED" })
-}
-
-// Ask finds out what these people may do, each asked about once a run.
+// Ask finds out what these people may do, in lower case, each asked about once a run.
 func (t *Thread) Ask(ctx context.Context, logins []string) error {
+	logins = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(logins))), func(login string) bool {
+		_, known := t.Memory.Rights[login]
+		return known || login == ""
+	})
 	if len(logins) == 0 {
 		return nil
 	}

@@ -20,10 +20,11 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// RecallFailures puts into a fresh reading what was found out about the workflow runs of its head.
+// RecallFailures puts into a fresh reading the merges that failed, and what was found out about the workflow runs of its head.
 func RecallFailures(t *Thread) {
+	t.Snap.Failures = turn.MergeFailures(t.State)
 	if t.Memory.FailedOn == t.Snap.Pull.HeadSHA {
-		t.Snap.Failures = t.Memory.Failures
+		t.Snap.Failures = append(t.Snap.Failures, t.Memory.Failures...)
 	}
 }
 
@@ -137,7 +138,6 @@ func (t *Thread) Read(ctx context.Context) error {
 		snap.Edited = t.Memory.Edited
 	}
 	t.Snap = Recall(snap, known, t.Memory.Floor)
-	RecallFailures(t)
 	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
 	maps.Copy(t.Memory.Rights, snap.Permissions)
 	if q.Source != 0 && snap.Pull.Issue != nil {
@@ -258,6 +258,7 @@ func (t *Thread) Fold() {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
+	RecallFailures(t)
 	kindOf(t.Snap).fold(t)
 	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.IsCommand)
 	if t.Reported == nil {

@@ -62,10 +62,7 @@ func Settler(t *Thread) review.Settler {
 
 // AskSettlers asks for the rights of those who say of findings of ours that they are settled, and whose rights are not known yet.
 func AskSettlers(ctx context.Context, t *Thread, comments []model.Comment) error {
-	return t.Ask(ctx, slices.DeleteFunc(Settler(t).Settlers(comments), func(login string) bool {
-		_, known := t.Memory.Rights[login]
-		return known
-	}))
+	return t.Ask(ctx, Settler(t).Settlers(comments))
 }
 
 // ReadyToken names the review that a pull request gets when it is ready.

@@ -46,7 +46,7 @@ func (t *Thread) Configure() error {
 	if t.Snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
 	}
-	if _, mirror := transport.MirrorOf(branch); mirror && t.Fallback == nil { // whose settings a stranger has written
+	if _, _, mirror := transport.MirrorOf(branch); mirror && t.Fallback == nil { // whose settings a stranger has written
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
 	s, err := readSettings(t)
@@ -76,7 +76,7 @@ func readSettings(t *Thread) (config.Settings, error) {
 
 func settingsOfBranch(t *Thread) (config.Settings, error) {
 	source := SettingsSource(t)
-	if _, mirror := transport.MirrorOf(SettingsBranch(t)); !t.Snap.SettingsFound || mirror {
+	if _, _, mirror := transport.MirrorOf(SettingsBranch(t)); !t.Snap.SettingsFound || mirror {
 		return config.Settings{}, config.Missing(source)
 	}
 	s, err := config.Parse(t.Snap.Settings, source)
@@ -99,7 +99,7 @@ func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + Setting
 func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
-		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand,
+		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand, Merges: s.Feedback.Merge != "never",
 	}
 }
 

@@ -3,6 +3,7 @@
 package thread
 
 import (
+	"log/slog"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // what there.
 type Thread struct {
 	*World
+	Log    *slog.Logger // the world's, with what its lines are about
 	Event  model.Event
 	Report *model.Report
 
@@ -60,7 +62,9 @@ func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 	if known == nil {
 		known = NewMemory(nil)
 	}
-	return &Thread{World: w, Event: ev, Report: rep, Memory: known, Snap: model.Snapshot{Of: model.PullNumber(ev.Number)}}
+	t := &Thread{World: w, Event: ev, Report: rep, Memory: known, Snap: model.Snapshot{Of: model.PullNumber(ev.Number)}}
+	t.Log = slog.New(named{w.Log.Handler(), t})
+	return t
 }
 
 // About names the thread in a sentence.

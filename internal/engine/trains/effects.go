@@ -231,42 +231,37 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 
 // fail ends a request that did not land.
 func (l *line) fail(ctx context.Context, e train.Fail) error {
-	a, err := l.open(ctx, e.Request.Number)
-	if err != nil {
-		return err
-	}
-	if a != nil && a.Marker().Command == e.Request.Token {
-		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)}
-		end, err := a.Fail(ctx, f)
-		if err != nil {
-			return err
-		}
-		l.over(e.Request.Number, end)
-	}
-	l.ended(e.Request)
-	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
-	return nil
+	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
+		return a.Fail(ctx, merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)})
+	})
 }
 
 // done ends a request that landed, or that only tried.
 func (l *line) done(ctx context.Context, e train.Done) error {
-	a, err := l.open(ctx, e.Request.Number)
+	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
+		end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number)
+		if e.Outcome == train.Landed {
+			return end, a.Finish(ctx)
+		}
+		return end, a.Report(ctx, merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks)))
+	})
+}
+
+// finish ends a request, where it has not ended already, and notes that.
+func (l *line) finish(ctx context.Context, r train.Request, how func(*landing.Aboard) (*thread.Stop, error)) error {
+	a, err := l.open(ctx, r.Number)
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Marker().Command == e.Request.Token {
-		if e.Outcome == train.Landed {
-			err = a.Finish(ctx)
-		} else {
-			err = a.Report(ctx, merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks)))
-		}
+	if a != nil && a.Marker().Command == r.Token {
+		end, err := how(a)
 		if err != nil {
 			return err
 		}
-		l.over(e.Request.Number, thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number))
+		l.over(r.Number, end)
 	}
-	l.ended(e.Request)
-	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
+	l.ended(r)
+	l.learn(train.Finished{Number: r.Number, Token: r.Token})
 	return nil
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -60,7 +60,7 @@ func (l *line) look(ctx context.Context) error {
 	if err := l.checks(ctx); err != nil {
 		return err
 	}
-	l.facts.Trouble = l.trouble()
+	l.facts.Trouble = trouble(l)
 	return nil
 }
 
@@ -146,7 +146,7 @@ func carOf(l *line, b model.TrainBranch) int {
 }
 
 // trouble says why no car can be tested; "": nothing is known of any reason.
-func (l *line) trouble() string {
+func trouble(l *line) string {
 	switch {
 	case testedHere(l):
 		return ""
@@ -163,7 +163,7 @@ func (l *line) trouble() string {
 // testedHere says that all that is required of a car are the tests of the settings, which a run does itself.
 func testedHere(l *line) bool {
 	required := l.required()
-	return l.manifest.Rules != nil && len(l.manifest.Demanded()) == 0 && len(required) == 1 && required[0] == ownCheck
+	return l.manifest.Rules != nil && len(l.manifest.Demanded()) == 0 && len(required) == 1 && required[0] == ownEntry(l)
 }
 
 // standings look at the pull requests that matter now: those aboard, those that may board next, and what they depend on.
@@ -202,17 +202,7 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	case model.PullClosed:
 		s.State = train.Closed
 	}
-	has := func(label string) bool {
-		return label != "" && slices.ContainsFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
-	}
-	switch {
-	case p.Draft:
-		s.Waits = "it is a draft"
-	case has(l.settings.Labels.Freeze):
-		s.Waits = "it has the label " + l.settings.Labels.Freeze
-	case has(l.settings.Labels.Ignore):
-		s.Waits = "it has the label " + l.settings.Labels.Ignore
-	}
+	s.Waits = merge.Held(model.Pull{Title: p.Title, Draft: p.Draft, Labels: p.Labels}, landing.PolicyOf(l.settings))
 	a, known := l.opened[number]
 	if !known {
 		return s
@@ -257,7 +247,8 @@ func (l *line) checks(ctx context.Context) error {
 	l.facts.Needed = merge.CarRequired(l.required(), l.manifest.Demanded(), nil)
 	for _, b := range l.view.Branches {
 		c := l.checksOf(b)
-		if c.State != train.ChecksPending && !l.ruled {
+		waits := slices.ContainsFunc(l.manifest.Cars, func(car train.Car) bool { return car.Tip == b.SHA && car.Overdue() })
+		if (c.State != train.ChecksPending || waits) && !l.ruled {
 			if err := l.readRules(ctx); err != nil {
 				return err
 			}
@@ -275,35 +266,34 @@ const ownCheck = "mergexo/tests"
 func (l *line) required() []string {
 	list := l.settings.Merge.RequiredChecks
 	if l.settings.Merge.Verify == config.VerifyBoth && !l.settings.Merge.Tests.None {
-		list = append(slices.Clone(list), ownCheck)
+		list = append(slices.Clone(list), ownEntry(l))
 	}
 	return list
 }
 
-// missingAfter is how long a required check is given to begin while everything else has ended: GitHub starts workflows one after
-// the other, and other services later.
-const missingAfter = 5 * time.Minute
+// ownEntry demands ownCheck as the settings would: everybody who may push can set a status of that name, so that only that of our App
+// counts. A person's account has no App.
+func ownEntry(l *line) string {
+	if by := l.view.Viewer; by.Bot {
+		return ownCheck + "@" + strings.TrimSuffix(by.Login, "[bot]")
+	}
+	return ownCheck
+}
 
 func (l *line) checksOf(b model.TrainBranch) train.Checks {
-	state, failed, open, over := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
-	c := train.Checks{State: train.ChecksPending, Open: open, Required: merge.CarRequired(l.required(), l.manifest.Demanded(), b.Checks)}
+	state, failed, open, begun := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
+	c := train.Checks{State: train.ChecksPending, Open: open, Begun: seconds(begun), Required: merge.CarRequired(l.required(), l.manifest.Demanded(), b.Checks)}
 	if b.More && state != model.CheckFailed { // a newer one may be among those that were not read
 		return c
 	}
 	for _, f := range failed {
 		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID, Run: f.Node, At: seconds(f.At)})
 	}
-	since := l.time()
-	if at := slices.IndexFunc(l.manifest.Cars, func(c train.Car) bool { return c.Tip == b.SHA }); at >= 0 {
-		since = time.Unix(l.manifest.Cars[at].Since, 0)
-	}
-	switch {
-	case state == model.CheckPassed:
+	switch state {
+	case model.CheckPassed:
 		c.State = train.ChecksPassed
-	case state == model.CheckFailed:
+	case model.CheckFailed:
 		c.State = train.ChecksFailed
-	case over && l.time().Sub(since) >= missingAfter:
-		c.State = train.ChecksMissing
 	}
 	return c
 }

@@ -2,13 +2,11 @@ package trains
 
 import (
 	"context"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -35,7 +33,7 @@ func (l *line) requests(ctx context.Context) ([]train.Request, error) {
 			return nil, err
 		}
 		if a != nil && a.Marker().Base == l.Base && a.Marker().Reason == model.CodeTrain {
-			out = append(out, requestOf(number, a, l.Repo))
+			out = append(out, requestOf(number, a))
 		}
 	}
 	return out, nil
@@ -72,30 +70,13 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 }
 
 // requestOf is a request as the train knows it.
-func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
+func requestOf(number int, a *landing.Aboard) train.Request {
 	m := a.Marker()
-	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: slices.DeleteFunc(needs(a.Body(), repo), func(n int) bool { return n == number })}
+	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: merge.DependsOf(a.Pull()).On}
 	if w := m.Train; w != nil {
 		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
 	}
 	r.ByGitHub = model.ByGitHub(m.Strategy)
 	r.Made = train.Made(m.Tips(), a.Pull().HeadSHA) // an earlier landing may have moved the head
 	return r
-}
-
-// dependsOn is a line in the text of a pull request that names another one of the same repository.
-var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)?#([0-9]{1,9})[ \t]*\r?$`)
-
-// maxNeeds bounds how many others a pull request may depend on.
-const maxNeeds = 10
-
-func needs(body string, repo model.Repo) []int {
-	var out []int
-	for _, found := range dependsOn.FindAllStringSubmatch(body, maxNeeds) {
-		n, err := strconv.Atoi(found[2])
-		if err == nil && n > 0 && (found[1] == "" || strings.EqualFold(found[1], repo.String())) && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	return out
 }

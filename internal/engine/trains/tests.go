@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -14,7 +15,7 @@ import (
 // test runs the tests of the settings on the first car under test that they have not reported on, where the settings want both
 // these and the repository's checks. done says that there is none.
 func (l *line) test(ctx context.Context) (done bool, err error) {
-	if !slices.Contains(l.required(), ownCheck) {
+	if !slices.Contains(l.required(), ownEntry(l)) {
 		return true, nil
 	}
 	for _, c := range l.now.Cars {
@@ -41,6 +42,6 @@ func (l *line) test(ctx context.Context) (done bool, err error) {
 // reported says that the tests of the settings have reported on a commit.
 func (l *line) reported(tip string) bool {
 	return slices.ContainsFunc(l.view.Branches, func(b model.TrainBranch) bool {
-		return b.SHA == tip && slices.ContainsFunc(b.Checks, func(c model.Check) bool { return c.Name == ownCheck })
+		return b.SHA == tip && merge.CarRequired([]string{ownEntry(l)}, nil, b.Checks)[0].State != model.CheckExpected
 	})
 }

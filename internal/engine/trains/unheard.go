@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/landing"
@@ -67,15 +66,9 @@ func producible(l *line) (required []string, seen doctor.Reported) {
 			seen[c.Name] = seen[c.Name] || c.App != actionsApp
 		}
 	}
-	for _, name := range slices.Concat(l.required(), l.manifest.Demanded()) {
-		bare, app := name, actionsApp
-		if at := strings.LastIndexByte(name, '@'); at > 0 {
-			bare, app = name[:at], name[at+1:]
-		}
-		if bare != ownCheck && app == actionsApp && !seen[bare] {
-			required = append(required, bare)
-		}
-	}
+	required = slices.DeleteFunc(doctor.OfActions(slices.Concat(l.required(), l.manifest.Demanded())), func(name string) bool {
+		return name == ownCheck || seen[name]
+	})
 	if !whole {
 		return required, nil
 	}

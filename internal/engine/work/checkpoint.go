@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -13,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -50,24 +52,32 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 	return w.Subject.Keep(ctx, work)
 }
 
-// KeepApart brings work to a branch of its own, else to a private ref, or else leaves it on the runner.
+// KeepApart is KeepAside, but work that no push gets through is left on the runner.
 func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
-	k := w.KeepSomewhere(ctx, head, w.Droppable()...)
-	if k.Branch == "" {
-		w.place().strand(ctx, head)
+	if k := w.KeepAside(ctx, head); k.Branch != "" {
+		return k
 	}
-	return k
+	return w.Strand(ctx, head)
 }
 
-// barred says that the server takes no branch from this token for the workflows in it. What it refuses for any other reason, such as
-// a secret, is to be on no ref at all.
-func barred(err error) bool {
-	rejected := (*git.ErrRejected)(nil)
-	return errors.As(err, &rejected) && rejected.Reason == git.Workflow
+// Strand leaves work on the runner that no push gets through.
+func (w *Work) Strand(ctx context.Context, head string) model.Kept {
+	return w.place().strand(ctx, head)
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
 func (w *Work) SetAside(ctx context.Context) model.Kept { return w.place().setAside(ctx) }
+
+// aside brings gathered work to a place of its own.
+func aside(ctx context.Context, w *Work, h Held) model.Kept {
+	switch {
+	case h.Head == "":
+		return model.Kept{}
+	case h.Hidden:
+		return hide(ctx, w, h.Head)
+	}
+	return w.KeepAside(ctx, h.Head)
+}
 
 // hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
@@ -136,54 +146,68 @@ func (w *Work) Checkpointed(where, head string) {
 	w.Applied("checkpoint", where, journal.Token("checkpoint", w.Marker.Key, head), effect.Applied)
 }
 
-// Stale says that a branch is not where it was when a push was prepared.
-func Stale(err error) bool {
+// Displaced reports whether a push failed only because of the branch: it is not where it was, or there can be none of its name.
+func Displaced(err error) bool {
 	rejected, rewind := (*git.ErrRejected)(nil), (*git.ErrRewind)(nil)
-	return errors.As(err, &rejected) && rejected.Reason == git.Stale || errors.As(err, &rewind)
+	return errors.As(err, &rejected) && (rejected.Reason == git.Stale || rejected.Reason == git.Name) || errors.As(err, &rewind)
 }
 
-// KeepSomewhere is KeepAside, but a private ref has the work where no branch may for its workflows.
-func (w *Work) KeepSomewhere(ctx context.Context, head string, drop ...git.Ref) model.Kept {
-	k, err := keepAside(ctx, w, head, drop...)
-	if barred(err) {
-		k = hide(ctx, w, head)
+// Arrived reports whether a ref is at the commit of a push that ended so. If the answer does not say it, the server is asked.
+func (w *Work) Arrived(ctx context.Context, err error, ref, sha string) bool {
+	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
+	if err == nil || !errors.As(err, &unclear) && errors.As(err, &failed) && failed.Failure == git.Unreachable {
+		return err == nil
 	}
-	return k
+	return w.At(ctx, ref) == sha
 }
 
-// KeepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
-func (w *Work) KeepAside(ctx context.Context, head string, drop ...git.Ref) model.Kept {
-	k, _ := keepAside(ctx, w, head, drop...) // why not is told
-	return k
-}
-
-func keepAside(ctx context.Context, w *Work, head string, drop ...git.Ref) (model.Kept, error) {
-	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head}
-	err := w.Push(ctx, k.Branch, "", head, drop...)
-	if Stale(err) {
-		err = nil // it is there: the name says which commit it is
-	}
+// At is the commit that the server has at a ref; "" for none, and where the server could not be asked.
+func (w *Work) At(ctx context.Context, ref string) string {
+	refs, err := fetch.Remote(ctx, w.Checkout, ref)
 	if err != nil {
+		w.Log.Warn("ref_not_read", w.NumberKey(), w.Event.Number, "ref", ref, "error", err)
+	}
+	return refs[ref]
+}
+
+// KeepAside pushes work to a branch of its own. What is then kept twice stays until a comment names the branch. Where the server takes no such
+// branch, a hidden ref gets the work: as it is, or in a bundle if it changes workflows. What the server refuses for reasons that it
+// does not name, such as a secret, is to be on no ref at all. The zero value is for nowhere.
+func (w *Work) KeepAside(ctx context.Context, head string) model.Kept {
+	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head, Base: w.Base()}
+	err := w.Push(ctx, k.Branch, "", head)
+	there := w.Arrived(ctx, err, k.Ref(), head)
+	rejected := (*git.ErrRejected)(nil)
+	switch errors.As(err, &rejected); {
+	case there:
+	case rejected != nil && rejected.Reason == git.Workflow:
+		return hide(ctx, w, head)
+	case rejected != nil && rejected.Reason != git.Other:
+		k.Branch = "refs/" + k.Branch
+		_, herr := w.Apply(ctx, effect.Stage{Ref: k.Branch, SHA: head})
+		there = herr == nil
+	}
+	if !there {
 		w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 		w.Note("the agent's work could not be pushed to a checkpoint: " + err.Error())
 		w.Spare()
-		return model.Kept{}, err
+		return model.Kept{}
 	}
 	w.Checkpointed(k.Branch, head)
-	return k, nil
+	return k
 }
 
 // leaveOnRunner writes work that no push got through to a file, which people can get at while the runner is there, or where
 // the workflow uploads it.
-func leaveOnRunner(ctx context.Context, w *Work, head string) {
+func leaveOnRunner(ctx context.Context, w *Work, head string) model.Kept {
 	file := w.BundleFile(head)
 	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
 		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
 		w.Note("it could not be saved on the runner either: " + err.Error())
-		return
+		return model.Kept{}
 	}
-	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s; if the workflow uploads it, it is also among the run's artifacts. To get the work from that file: git fetch %s %s",
-		file, filepath.Base(file), markdown.Unbundled))
+	w.Note("the work is only on the runner, in the git bundle " + file)
+	return model.Kept{SHA: head, Base: w.Base(), Bundle: file}
 }
 
 // BundleFile is the file for work that cannot be pushed. The workflow knows it by this name.
@@ -196,6 +220,12 @@ func (w *Work) Gather(ctx context.Context) (Held, error) { return w.place().gath
 
 func gather(ctx context.Context, w *Work) (Held, error) {
 	head, err := w.Checkout.Head(ctx)
+	if err != nil && !git.Exhausts(err) {
+		if err = checkpoint.Recover(ctx, w.Checkout); err == nil {
+			head, err = w.Checkout.Head(ctx)
+		}
+		w.Note("the agent left a checkout without a commit; its files are kept as changes to the commit that it started from")
+	}
 	if err != nil {
 		return Held{}, err
 	}
@@ -216,6 +246,7 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 	}
 	if dirty {
 		made, _, err := commits.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
+		w.TellLeftOut()
 		switch {
 		case err == nil:
 			work.Head = made
@@ -233,6 +264,9 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 
 // fit finds where work may be pushed.
 func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
+	if err == nil {
+		work.Head, err = checkpoint.OnStart(ctx, w.Checkout, work.Head, CheckpointMessage(w.About()))
+	}
 	if err != nil {
 		return Held{}, err
 	}
@@ -244,6 +278,9 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	found, _, err := w.Inspect(ctx, w.Base(), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
 		work.Hidden = true
+		if len(found.pointers) > 0 {
+			work.Head = withContents(ctx, w, work.Head, found.pointers)
+		}
 		return work, nil
 	}
 	if err == nil && found.Reason != "" {
@@ -255,8 +292,17 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	return work, nil
 }
 
+// TellLeftOut tells people which files are in no commit since git does not take them.
+func (w *Work) TellLeftOut() {
+	if len(w.Checkout.LeftOut) > 0 {
+		w.Note("git cannot commit these paths, so they are neither pushed nor kept: " + strings.Join(w.Checkout.LeftOut, ", "))
+	}
+	w.Checkout.LeftOut = nil
+}
+
 // KeepOtherBranches keeps what the agent has committed on other branches than the one that it was given.
 func (w *Work) KeepOtherBranches(ctx context.Context) {
+	w.TellLeftOut()
 	if ctx.Err() != nil { // there is only time for what the agent was given
 		return
 	}

@@ -20,7 +20,8 @@ import (
 // finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
 type finding struct {
 	Reason, Detail string
-	nowhere        bool // not to a private ref either
+	nowhere        bool     // not to a private ref either
+	pointers       []string // files of which the head has only pointers, to contents that the server lacks
 }
 
 // maxFindings is how many secrets are named at most; the first would do.
@@ -33,12 +34,26 @@ func (w *Work) Inspect(ctx context.Context, base, head string) (found finding, l
 	if head == base {
 		return finding{}, nil, nil
 	}
-	err = history.Verified(ctx, w.Checkout, base, head, fetch.Tips(w.Checkout), func(own *git.Checkout, all *history.Published) (err error) {
+	found, listed, err = inspect(ctx, w, w.Checkout, base, head, fetch.Tips(w.Checkout))
+	return refused(found, listed, err)
+}
+
+// inspect is Inspect in a view of the checkout, where the server has the known commits.
+func inspect(ctx context.Context, w *Work, c *git.Checkout, base, head string, known []string) (found finding, listed *history.Published, err error) {
+	var steps []history.Step
+	err = history.Verified(ctx, c, base, head, known, func(own *git.Checkout, all *history.Published) (err error) {
 		listed = all
-		found, err = evaluate(ctx, w, own, listed)
+		found, steps, err = evaluate(ctx, w, own, all)
 		return err
 	})
-	return refused(found, listed, err)
+	if err != nil || found.nowhere {
+		return found, listed, err
+	}
+	missing, err := lacking(ctx, c, base, steps, listed.Pointers)
+	if found.pointers = missing.pointers; found.Reason == "" {
+		found = missing
+	}
+	return found, listed, err
 }
 
 // InspectBeyond is Inspect for what is not part of some known commits, and for a checkout that only we have written to.
@@ -49,7 +64,7 @@ func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []str
 	listed, err := history.Publishes(ctx, w.Checkout, base, head, known)
 	var found finding
 	if err == nil {
-		found, err = evaluate(ctx, w, w.Checkout, listed)
+		found, _, err = evaluate(ctx, w, w.Checkout, listed)
 	}
 	found, _, err = refused(found, listed, err)
 	return found, err
@@ -59,7 +74,7 @@ func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []str
 func refused(found finding, listed *history.Published, err error) (finding, *history.Published, error) {
 	sprawl, unverified := (*guard.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil)
 	if errors.As(err, &sprawl) || errors.As(err, &unverified) {
-		return finding{model.ReasonForbidden, err.Error(), true}, nil, nil
+		return finding{Reason: model.ReasonForbidden, Detail: err.Error(), nowhere: true}, nil, nil
 	}
 	if err != nil {
 		return finding{}, nil, err
@@ -67,21 +82,21 @@ func refused(found finding, listed *history.Published, err error) (finding, *his
 	return found, listed, nil
 }
 
-// evaluate holds what would be published against the rules, as a repository that has it shows it.
-func evaluate(ctx context.Context, w *Work, c *git.Checkout, listed *history.Published) (finding, error) {
+// evaluate holds what would be published against the rules, as a repository that has it shows it, and gives every change.
+func evaluate(ctx context.Context, w *Work, c *git.Checkout, listed *history.Published) (finding, []history.Step, error) {
 	steps, err := listed.EveryChange(ctx, c)
 	if err != nil {
-		return finding{}, err
+		return finding{}, nil, err
 	}
 	changes := make([]model.Change, len(steps))
 	for i, c := range steps {
 		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
 	}
+	found, err := findSecrets(ctx, w, c, listed)
 	if file, rule := turn.Forbidden(changes, w.Settings.Feedback.ForbidPaths, int64(w.Settings.Feedback.MaxFileMB)<<20); file != "" {
-		secret, err := findSecrets(ctx, w, c, listed)
-		return finding{model.ReasonForbidden, file + ": " + rule, secret.Reason != ""}, err
+		found = finding{Reason: model.ReasonForbidden, Detail: file + ": " + rule, nowhere: found.Reason != ""}
 	}
-	return findSecrets(ctx, w, c, listed)
+	return found, steps, err
 }
 
 // findSecrets looks for secrets in the text that would be published. Nothing of what it finds is in what it says.
@@ -113,7 +128,7 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		return err
 	})
 	if err != nil && looking.Err() != nil && ctx.Err() == nil {
-		return finding{model.ReasonSecret, "the commits could not be checked for secrets within " + leak.Limit.String(), true}, nil
+		return finding{Reason: model.ReasonSecret, Detail: "the commits could not be checked for secrets within " + leak.Limit.String(), nowhere: true}, nil
 	}
 	if err != nil {
 		return finding{}, err
@@ -128,11 +143,11 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		found = append(found, "a commit must not contain the value of a variable in [agent] pass_env that is named like a secret; if it is not a secret, rename the variable")
 	}
 	if len(found) > 0 {
-		return finding{model.ReasonSecret, redact.Known(w.Thread, strings.Join(found, "\n")), true}, nil // a path may hold one too
+		return finding{Reason: model.ReasonSecret, Detail: redact.Known(w.Thread, strings.Join(found, "\n")), nowhere: true}, nil // a path may hold one too
 	}
 	for _, u := range unseen {
 		if !u.Binary && turn.Matched(u.Path, w.Settings.Feedback.AllowSecrets) == "" {
-			return finding{model.ReasonSecret, fmt.Sprintf("%s: not checked for secrets: %s (%d bytes); allow_secrets exempts files", u.Path, u.Why, u.Size), true}, nil
+			return finding{Reason: model.ReasonSecret, Detail: fmt.Sprintf("%s: not checked for secrets: %s (%d bytes); allow_secrets exempts files", u.Path, u.Why, u.Size), nowhere: true}, nil
 		}
 	}
 	return finding{}, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
@@ -13,10 +14,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // wip is what is known of the branch that the work in progress is saved on.
@@ -104,11 +105,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 	if w.wip.tip != "" { // which was looked at before
 		known = append(known, w.wip.tip)
 	}
-	var found finding
-	err = history.Verified(ctx, c, w.Base(), head, known, func(own *git.Checkout, listed *history.Published) (err error) {
-		found, err = evaluate(ctx, w, own, listed)
-		return err
-	})
+	found, _, err := inspect(ctx, w, c, w.Base(), head, known)
 	if err != nil {
 		return err
 	}
@@ -164,10 +161,11 @@ func (w *Work) Unsave(ctx context.Context) {
 
 // Spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
 func (w *Work) Spare() {
-	if w.wip.tip != "" {
-		w.Note("an earlier version of it is on branch " + WipBranch(w.Event.Number, w.Marker.Claim))
+	for _, ref := range w.Droppable() {
+		w.Note("an earlier version of it may be on branch " + strings.TrimPrefix(ref.Name, "refs/heads/"))
 	}
 	w.Saved()
+	w.Inherited = nil
 }
 
 // Orphans are the branches with saved work of claims whose runs died.
@@ -191,8 +189,8 @@ func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMark
 		branch := WipBranch(w.Event.Number, d.Marker.Claim)
 		tip := left["refs/heads/"+branch]
 		at := slices.IndexFunc(w.Marker.Tries, func(t model.Try) bool { return t.RunURL == d.Marker.RunURL && t.Attempt == d.Marker.Attempt })
-		if tip != "" && at >= 0 && w.Marker.Tries[at].Checkpoint == "" {
-			w.Marker.Tries[at].Checkpoint, w.Marker.Tries[at].CheckpointSHA = branch, tip
+		if tip != "" && at >= 0 && w.Marker.Tries[at].Kept.Branch == "" {
+			w.Marker.Tries[at].Kept = model.Kept{Branch: branch, SHA: tip, Base: turn.Base(d.Marker)}
 			found = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -26,7 +27,7 @@ type place interface {
 	// keepBranch keeps what the agent has committed on another branch than its own, and says where.
 	keepBranch(ctx context.Context, ref git.Ref) string
 	// strand leaves work on the runner that no push got through.
-	strand(ctx context.Context, head string)
+	strand(ctx context.Context, head string) model.Kept
 }
 
 // place is the one of the run's phase.
@@ -62,39 +63,31 @@ func (c checkout) overtime() error {
 func (c checkout) gather(ctx context.Context) (Held, error) { return gather(ctx, c.w) }
 
 func (c checkout) setAside(ctx context.Context) model.Kept {
-	work := gathered(ctx, c.w)
-	switch {
-	case work.Head == "":
-		return model.Kept{}
-	case work.Hidden:
-		return hide(ctx, c.w, work.Head)
-	}
-	return c.w.KeepAside(ctx, work.Head)
+	return aside(ctx, c.w, gathered(ctx, c.w))
 }
 
 func (c checkout) keepBranch(ctx context.Context, ref git.Ref) string {
 	left := leftOn(ref)
 	work, err := fit(ctx, c.w, Held{Head: ref.SHA}, nil)
-	k := model.Kept{}
-	switch {
-	case err != nil:
-		left += ", and could not be kept: " + err.Error()
-	case work.Hidden:
-		k = hide(ctx, c.w, work.Head)
-	default:
-		k = c.w.KeepAside(ctx, work.Head)
+	if err != nil {
+		return left + ", and could not be kept: " + err.Error()
 	}
-	if k.Branch != "" {
+	if k := aside(ctx, c.w, work); k.Branch != "" {
 		left += ", but kept on " + k.Named()
 	}
 	return left
 }
 
 func leftOn(ref git.Ref) string {
+	if ref.Name == checkpoint.Stash {
+		return "the agent left changes in git stash; they were not pushed"
+	}
 	return fmt.Sprintf("the agent left commits on branch %q, which was not its branch; they were not pushed", ref.Name)
 }
 
-func (c checkout) strand(ctx context.Context, head string) { leaveOnRunner(ctx, c.w, head) }
+func (c checkout) strand(ctx context.Context, head string) model.Kept {
+	return leaveOnRunner(ctx, c.w, head)
+}
 
 // agentsCheckout is the checkout in the job of an agent, which pushes nothing: what it hands over are the commits of one branch, on top of
 // the head that the agent started from.
@@ -116,7 +109,7 @@ func (agentsCheckout) setAside(context.Context) model.Kept { return model.Kept{}
 
 func (agentsCheckout) keepBranch(_ context.Context, ref git.Ref) string { return leftOn(ref) }
 
-func (agentsCheckout) strand(context.Context, string) {}
+func (agentsCheckout) strand(context.Context, string) model.Kept { return model.Kept{} }
 
 // handedOver is what the job of an agent handed over, in the one that has no agent.
 type handedOver struct{ checkout }
@@ -129,4 +122,9 @@ func (handedOver) overtime() error { return nil }
 
 func (handedOver) keepBranch(_ context.Context, ref git.Ref) string { return leftOn(ref) }
 
-func (h handedOver) gather(context.Context) (Held, error) { return Held{Head: h.w.Admitted}, nil }
+func (h handedOver) gather(ctx context.Context) (Held, error) {
+	if h.w.Admitted == "" {
+		return Held{}, nil
+	}
+	return fit(ctx, h.w, Held{Head: h.w.Admitted}, nil)
+}

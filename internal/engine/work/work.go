@@ -29,7 +29,7 @@ type Work struct {
 
 	Notes     []string   // what people should know of the agent's work
 	Kept      model.Kept // where the work is of an attempt without a result
-	Admitted  string     // the head of commits that another process handed over, and that hold
+	Admitted  string     // the head of commits that another process handed over; fit says where they may go
 	Sealed    []byte     // the transcript of the agent's session
 	AgentHome string     // where the agent has its transcripts
 

@@ -8,7 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
-	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
 // Begin is Restore for a branch that the server does not have yet: it makes a clean checkout on a local branch at the tip
@@ -35,16 +34,7 @@ func begin(ctx context.Context, c *git.Checkout, branch, base string) (string, e
 		return "", err
 	}
 	c.Refs[git.FetchedBase] = tip
-	if err := prepareForAgent(ctx, c); err != nil {
-		return "", err
-	}
-	if err := fetch.Tree(ctx, c, tip); err != nil {
-		return "", err
-	}
 	// The workspace may know a branch of this name that was deleted on the server.
 	known := "update refs/remotes/origin/" + base + " " + tip + "\ndelete refs/remotes/origin/" + branch + "\n"
-	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, tip, known, again); err != nil {
-		return "", fmt.Errorf("begin %s at %s: %w", branch, tip, err)
-	}
-	return tip, noteStarted(ctx, c, tip)
+	return tip, start(ctx, c, branch, tip, known, again)
 }

@@ -1,28 +1,31 @@
 package checkpoint
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// maxLeft is how many branches LeftBranches returns, and maxLookedAt how many it examines.
+// maxLeft is how many branches and stashes LeftBranches returns, and maxLookedAt how many it examines.
 const (
 	maxLeft     = 10
 	maxLookedAt = 1000
 )
 
-// LeftBranches lists local branches that an agent created or moved since the last Restore or Begin and left work on: their
-// tips descend from start and are not reachable from HEAD. For the branch of Restore or Begin see Tip. The names are the
-// agent's, valid for git but not always UTF-8. At most ten, sorted by name.
+// Stash is the ref of git stash, whose earlier entries only its reflog has.
+const Stash = "refs/stash"
+
+// LeftBranches lists local branches that an agent created or moved since the last Restore or Begin and left work on, which is neither
+// in HEAD nor on a branch of the server that was fetched. For the branch of Restore or Begin see Tip. What is in git stash is listed as
+// refs/stash, with one commit for each stash. The names are the agent's, valid for git but not always UTF-8. At most ten branches, sorted
+// by name.
 func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref, error) {
 	if c.Noted == nil || !syntax.IsSHA(start) {
 		return nil, fmt.Errorf("look for branches astray of %q: not a commit id, or no branch was restored", start)
@@ -35,7 +38,9 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		return nil, err
 	}
 	names := slices.Sorted(maps.Keys(tips))
-	names = slices.DeleteFunc(names, func(name string) bool { return name == c.Branch || c.Branches[name] == tips[name] })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return name == c.Branch || c.Branches[name] == tips[name] || slices.Contains(c.Tracked, tips[name])
+	})
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -47,54 +52,91 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		head = start
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return tips[name] == head })
-	names = names[:min(len(names), maxLookedAt)]
-	if names, err = commitsOnly(ctx, c, names, tips); err != nil || len(names) == 0 {
+	names, err = astray(ctx, c, names[:min(len(names), maxLookedAt)], tips, head)
+	if err != nil {
 		return nil, err
 	}
-	// In our own directory, under our own names: what the agent wrote beside its refs has no influence.
-	var known bytes.Buffer
-	for i, name := range names {
-		fmt.Fprintf(&known, "create refs/astray/%04d %s\n", i, tips[name])
-	}
-	if _, err := c.Tell(ctx, known.Bytes(), "update-ref", "--stdin"); err != nil {
-		return nil, fmt.Errorf("look for branches astray: %w", err)
-	}
-	out, err := c.Ask(ctx, "for-each-ref", "--contains="+start, "--no-merged="+head, fmt.Sprintf("--count=%d", maxLeft), "--format=%(refname)", "refs/astray")
-	if err != nil {
-		return nil, fmt.Errorf("look for branches astray: %w", err)
-	}
 	var found []git.Ref
-	for row := range strings.Lines(string(out)) {
-		i, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(row), "refs/astray/"))
-		if err != nil || i >= len(names) {
-			return nil, fmt.Errorf("look for branches astray: unexpected answer %q", row)
+	for _, name := range names {
+		left := []git.Ref{{Name: name, SHA: tips[name]}}
+		if name == Stash {
+			if left, err = stashes(ctx, c); err != nil {
+				return nil, err
+			}
 		}
-		found = append(found, git.Ref{Name: names[i], SHA: tips[names[i]]})
+		found = append(found, left...)
 	}
 	return found, c.NewOwnDir()
 }
 
-// commitsOnly removes the branches whose tips are missing or no commits.
-func commitsOnly(ctx context.Context, c *git.Checkout, names []string, tips map[string]string) ([]string, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	var ask bytes.Buffer
-	for _, name := range names {
-		ask.WriteString(tips[name] + "\n")
-	}
-	out, err := c.Tell(ctx, ask.Bytes(), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil {
-		return nil, fmt.Errorf("look for commits: %w", err)
-	}
-	kinds := strings.Split(string(out), "\n")
-	var left []string
+// astray are those of the branches with commits that neither HEAD nor a fetched branch has.
+func astray(ctx context.Context, c *git.Checkout, names []string, tips map[string]string, head string) ([]string, error) {
+	ids := make([]string, len(names))
 	for i, name := range names {
-		if i < len(kinds) && kinds[i] == "commit" {
-			left = append(left, name)
+		ids[i] = tips[name]
+	}
+	ids, err := c.Peel(ctx, ids...)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	ask := strings.Join(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == "" }), "\n") + "\n^" + head + "\n"
+	for _, tip := range fetch.Tips(c) {
+		ask += "^" + tip + "\n"
+	}
+	out, err := c.Tell(ctx, []byte(ask), "rev-list", "--stdin")
+	if err != nil {
+		return nil, fmt.Errorf("look for branches astray: %w", err)
+	}
+	own := map[string]bool{}
+	for id := range strings.FieldsSeq(string(out)) {
+		own[id] = true
+	}
+	var found []string
+	for i, name := range names {
+		if own[ids[i]] && len(found) < maxLeft {
+			found = append(found, name)
 		}
 	}
-	return left, nil
+	return found, nil
+}
+
+// stashes are the stashes since the last Restore or Begin, the newest first, each as one commit on the one that HEAD was at. Git has
+// untracked files in a commit of their own (https://git-scm.com/docs/git-stash#_discussion).
+func stashes(ctx context.Context, c *git.Checkout) (found []git.Ref, err error) {
+	out, err := c.Inside(ctx, "rev-list", "--walk-reflogs", fmt.Sprintf("--max-count=%d", maxLeft), Stash)
+	if err != nil {
+		return nil, fmt.Errorf("list stashes: %w", err)
+	}
+	for _, sha := range strings.Fields(string(out)) {
+		if sha == c.Branches[Stash] {
+			break
+		}
+		tree, parents, err := commitHeader(ctx, c, sha)
+		if err != nil {
+			return nil, err
+		}
+		if len(parents) == 0 { // no stash
+			continue
+		}
+		entries, err := worktree.TakenAlong(ctx, c, sha)
+		if err == nil && len(parents) > 2 {
+			var untracked map[string]string
+			untracked, err = worktree.Entries(ctx, c, c.Index, "ls-tree", "-r", parents[2])
+			maps.Copy(entries, untracked)
+		}
+		if err == nil {
+			tree, err = worktree.Retree(ctx, c, tree, entries)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if commit, err := onParent(ctx, c, tree, parents[0], "Stash of the agent"); err != nil {
+			return nil, err
+		} else if commit != parents[0] {
+			found = append(found, git.Ref{Name: Stash, SHA: commit})
+		}
+	}
+	return found, nil
 }
 
 // noteStarted records where an agent starts: the commit, and the existing local branches.
@@ -103,6 +145,9 @@ func noteStarted(ctx context.Context, c *git.Checkout, sha string) error {
 	if err != nil {
 		return err
 	}
-	c.Started, c.Branches = sha, tips
+	c.Started, c.Branches, c.Submodules = sha, tips, nil
+	if err := noteSubmodules(ctx, c, c, ""); err != nil {
+		c.Opt.Log.Warn("submodules_not_looked_at", "error", err) // what is changed in them is not named
+	}
 	return nil
 }

@@ -51,7 +51,9 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			h.Agent(c, "branch", "-q", "-f", "moved", lost)
 			h.Agent(c, "checkout", "-q", "--orphan", "root")
 			h.Agent(c, "commit", "-q", "-m", "a root")
+			root := h.Agent(c, "rev-parse", "HEAD")
 			h.Agent(c, "switch", "-q", gittest.Fresh)
+			before := side(h, c, "before", start+"~1")
 			side(h, c, "merged", start)
 			h.Agent(c, "merge", "-q", "--no-ff", "merged")
 			mine := side(h, c, "later", gittest.Fresh)
@@ -60,13 +62,14 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
 			require.NoError(t, err)
 			assert.Equal(t, []git.Ref{
-				{Name: "refs/heads/later", SHA: mine}, {Name: "refs/heads/lost", SHA: lost}, {Name: "refs/heads/moved", SHA: lost}, {Name: "refs/heads/odd;$(id)`", SHA: odd},
+				{Name: "refs/heads/before", SHA: before}, {Name: "refs/heads/later", SHA: mine}, {Name: "refs/heads/lost", SHA: lost}, {Name: "refs/heads/moved", SHA: lost},
+				{Name: "refs/heads/odd;$(id)`", SHA: odd}, {Name: "refs/heads/root", SHA: root},
 			}, got)
 
 			h.Agent(c, "switch", "-q", "lost")
 			got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
 			require.NoError(t, err)
-			assert.Len(t, got, 3, "HEAD is on what was lost, and what was merged elsewhere is not in it")
+			assert.Len(t, got, 5, "HEAD is on what was lost, and what was merged elsewhere is not in it")
 			tip, err := checkpoint.Tip(gittest.Ctx, c, "")
 			require.NoError(t, err)
 			assert.NotEqual(t, start, tip, "and the branch that it was given is for Tip to tell")

@@ -34,9 +34,9 @@ func TestFlattenRefusesWhatIsNoSnapshot(t *testing.T) {
 	tree, gone := strings.Repeat("cd", 20), strings.Repeat("ab", 20)
 	const who = "author A <a@example.com> 1 +0000\ncommitter A <a@example.com> 1 +0000\n\nx\n"
 	for sha, want := range map[string]string{
-		object("parent " + gone + "\n" + who):                    "it names no tree",
-		object("tree " + tree[:10] + "\nparent " + gone + "\n"):  "it names no tree",
-		object("tree " + tree + "\nparent " + gone + "\n"):       "it breaks off",
+		object("parent " + gone + "\n" + who):                    "read commit ",
+		object("tree " + tree[:10] + "\nparent " + gone + "\n"):  "read commit ",
+		object("tree " + tree + "\nparent " + gone + "\n"):       "read commit ",
 		object("tree " + tree + "\n" + who):                      "it has no parent",
 		object("tree " + tree + "\nparent " + gone + "\n" + who): "read commit " + gone,
 	} {

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
@@ -31,6 +35,30 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	}
 	if err := worktree.CheckOut(ctx, c, c.Branch, sha, "", true); err != nil {
 		return fmt.Errorf("reset checkout to %s: %w", sha, err)
+	}
+	return nil
+}
+
+// Recover makes a checkout readable in which git finds no commit after an agent has worked there: HEAD is detached at the commit of the
+// last Restore or Begin, and index and files stay as they are. A git directory that was moved to another name in the checkout is moved
+// back, and one that is gone costs one network operation.
+func Recover(ctx context.Context, c *git.Checkout) error {
+	if c.Noted == nil || c.Started == "" {
+		return errors.New("recover checkout: no branch was restored")
+	}
+	here, err := c.Present(ctx, c.Started)
+	if !here && !git.Exhausts(err) {
+		err = git.Renew(ctx, c)
+	}
+	if err == nil {
+		err = fetch.Commits(ctx, c, c.Started)
+	}
+	if err == nil {
+		err = errors.Join(c.Recreate(), os.MkdirAll(filepath.Join(filepath.Dir(c.Config), "refs"), 0o755),
+			guard.ReplaceFile(filepath.Join(c.GitDir, "HEAD"), []byte(c.Started+"\n")), worktree.ForgetStates(c))
+	}
+	if err != nil {
+		return fmt.Errorf("recover checkout: %w", err)
 	}
 	return nil
 }

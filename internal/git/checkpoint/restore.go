@@ -39,14 +39,19 @@ func restore(ctx context.Context, c *git.Checkout, branch, base, sha string) err
 	if seen != sha {
 		return &git.ErrHeadMoved{Branch: branch, Want: sha, Seen: seen}
 	}
+	return start(ctx, c, branch, sha, trackingRefs(c, branch, base, sha), again)
+}
+
+// start makes the checkout a clean one of a commit that was fetched.
+func start(ctx context.Context, c *git.Checkout, branch, sha, tracking string, again bool) error {
 	if err := prepareForAgent(ctx, c); err != nil {
 		return err
 	}
 	if err := fetch.Tree(ctx, c, sha); err != nil {
 		return err
 	}
-	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, sha, trackingRefs(c, branch, base, sha), again); err != nil {
-		return fmt.Errorf("restore %s at %s: %w", branch, sha, err)
+	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, sha, tracking, again); err != nil {
+		return fmt.Errorf("check out %s at %s: %w", branch, sha, err)
 	}
 	return noteStarted(ctx, c, sha)
 }

@@ -78,41 +78,46 @@ func Flatten(ctx context.Context, c *git.Checkout, snapshot, message string) (sh
 	if len(parents) == 0 {
 		return "", fmt.Errorf("flatten %s: it has no parent", snapshot)
 	}
-	had, _, err := commitHeader(ctx, c, parents[0])
-	if err != nil {
-		return "", fmt.Errorf("flatten %s: %w", snapshot, err)
+	if sha, err = onParent(ctx, c, tree, parents[0], message); err != nil {
+		err = fmt.Errorf("flatten %s: %w", snapshot, err)
 	}
-	if had == tree {
-		return parents[0], nil
+	return sha, err
+}
+
+// OnStart is a commit that has something in common with the one of the last Restore or Begin: head itself, or, if it is on an orphan
+// branch, what is in it, as changes to that one.
+func OnStart(ctx context.Context, c *git.Checkout, head, message string) (sha string, err error) {
+	if _, err := c.Ask(ctx, "merge-base", c.Started, head); git.ExitCode(err) != 1 {
+		return head, err
 	}
-	out, err := c.Tell(ctx, []byte(message+"\n"), "commit-tree", tree, "-F", "-", "-p", parents[0])
-	if err != nil {
-		return "", fmt.Errorf("flatten %s: %w", snapshot, err)
+	tree, _, err := commitHeader(ctx, c, head)
+	if err == nil {
+		sha, err = onParent(ctx, c, tree, c.Started, message)
 	}
-	return syntax.Line(out), nil
+	return sha, err
+}
+
+// onParent commits a tree on a commit; it is that commit if the tree is the same.
+func onParent(ctx context.Context, c *git.Checkout, tree, parent, message string) (sha string, err error) {
+	had, _, err := commitHeader(ctx, c, parent)
+	if err != nil || had == tree {
+		return parent, err
+	}
+	out, err := c.Tell(ctx, []byte(message+"\n"), "commit-tree", tree, "-F", "-", "-p", parent)
+	return syntax.Line(out), err
 }
 
 // commitHeader returns a commit's tree and parents, which need not exist here.
 func commitHeader(ctx context.Context, c *git.Checkout, sha string) (tree string, parents []string, err error) {
-	raw, err := c.Ask(ctx, "cat-file", "commit", sha)
+	out, err := c.Ask(ctx, "log", "--no-walk", "--no-show-signature", "--format=%T %P", sha)
+	ids := strings.Fields(string(out))
+	if err == nil && len(ids) == 0 {
+		err = errors.New("it is not a commit")
+	}
 	if err != nil {
 		return "", nil, fmt.Errorf("read commit %s: %w", sha, err)
 	}
-	for row := range strings.Lines(string(raw)) {
-		name, id, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
-		switch {
-		case name == "tree" && tree == "" && syntax.IsSHA(id):
-			tree = id
-		case name == "parent" && syntax.IsSHA(id):
-			parents = append(parents, id)
-		default:
-			if tree == "" {
-				return "", nil, fmt.Errorf("read commit %s: it names no tree", sha)
-			}
-			return tree, parents, nil
-		}
-	}
-	return "", nil, fmt.Errorf("read commit %s: it breaks off", sha)
+	return ids[0], ids[1:], nil
 }
 
 // snapshotBase is the parent of a snapshot: HEAD, if it descends from the commit of Restore or Begin.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
@@ -27,19 +29,13 @@ func Dirty(ctx context.Context, c *git.Checkout, head string) (bool, error) {
 	if err != nil || len(merged) > 0 {
 		return err == nil, err
 	}
-	if err := c.PointHead(head); err != nil {
-		return false, fmt.Errorf("look for changes: %w", err)
-	}
-	out, err := c.Tree(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
-	if err != nil {
-		return false, fmt.Errorf("look for changes: %w", err)
-	}
-	return len(out) > 0, nil
+	changes, err := worktree.Look(ctx, c, c.Index, head)
+	return changes.Any(), err
 }
 
 // Commit commits everything that is not ignored, on top of head, which is the checkout's HEAD, and moves HEAD; made is false
-// if there is nothing to commit, and sha is head then. A resolved merge becomes a merge commit; one with conflicts left is
-// ErrUnmerged. No hook runs and nothing is signed.
+// if there is nothing to commit, and sha is head then. What git does not take is in LeftOut. A resolved merge becomes a merge commit;
+// one with conflicts left is ErrUnmerged. No hook runs and nothing is signed.
 func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha string, made bool, err error) {
 	message = strings.TrimSpace(strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n").Replace(message))
 	if message == "" {
@@ -48,32 +44,39 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 	if err := c.Recreate(); err != nil {
 		return "", false, err
 	}
-	if err := unmerged(ctx, c); err != nil {
-		return "", false, err
-	}
 	merged, err := mergeHeads(ctx, c)
 	if err != nil {
 		return "", false, err
 	}
-	if _, err := c.Tree(ctx, "add", "-A", "--", "."); err != nil {
-		return "", false, fmt.Errorf("stage changes: %w", err)
-	}
-	out, err := c.Tree(ctx, "write-tree")
+	changes, err := worktree.Look(ctx, c, c.Index, head)
 	if err != nil {
-		return "", false, fmt.Errorf("write tree: %w", err)
+		return "", false, err
 	}
-	tree := syntax.Line(out)
-	if out, err = c.Ask(ctx, "rev-parse", "--verify", head+"^{tree}"); err != nil {
-		return "", false, fmt.Errorf("read tree of HEAD: %w", err)
+	if len(changes.Unmerged) > 0 {
+		return "", false, &git.ErrUnmerged{Paths: changes.Unmerged}
 	}
-	if tree == syntax.Line(out) && len(merged) == 0 {
-		return head, false, nil
+	refused, err := changes.Take(ctx, c, c.Index)
+	if err != nil {
+		return "", false, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(refused)) {
+		c.LeftOut = append(c.LeftOut, fmt.Sprintf("%q (%s)", path, refused[path]))
+		worktree.Note(ctx, c, path, changes.Was[path], changes.Was[path])
+	}
+	tree, err := worktree.Tree(ctx, c, c.Index)
+	if err != nil {
+		return "", false, err
+	}
+	before, err := history.TreeOf(ctx, c, head)
+	if err != nil || before == tree && len(merged) == 0 {
+		return head, false, err
 	}
 	args := []string{"commit-tree", tree, "-F", "-", "-p", head}
 	for _, parent := range merged {
 		args = append(args, "-p", parent)
 	}
-	if out, err = c.Tell(ctx, []byte(message+"\n"), args...); err != nil {
+	out, err := c.Tell(ctx, []byte(message+"\n"), args...)
+	if err != nil {
 		return "", false, fmt.Errorf("commit: %w", err)
 	}
 	sha = syntax.Line(out)
@@ -81,23 +84,6 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 		return "", false, err
 	}
 	return sha, true, worktree.ForgetStates(c)
-}
-
-// unmerged is ErrUnmerged when the index has conflicts.
-func unmerged(ctx context.Context, c *git.Checkout) error {
-	out, err := c.Tree(ctx, "ls-files", "-z", "--unmerged")
-	if err != nil {
-		return fmt.Errorf("look for conflicts: %w", err)
-	}
-	var paths []string
-	for _, entry := range syntax.Fields(out) {
-		_, path, _ := strings.Cut(entry, "\t")
-		paths = append(paths, path)
-	}
-	if paths = slices.Compact(paths); len(paths) > 0 {
-		return &git.ErrUnmerged{Paths: paths}
-	}
-	return nil
 }
 
 // mergeHeads are the commits that a merge in progress merges.

@@ -1,13 +1,10 @@
 package commits
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -68,7 +65,7 @@ func MergeOrigin(ctx context.Context, c *git.Checkout, other, message string) (h
 	if !errors.As(err, &conflict) {
 		return merged, err
 	}
-	if err := worktree.Reset(ctx, c, conflict.Tree); err != nil {
+	if err := worktree.Put(ctx, c, conflict.Tree, head); err != nil {
 		return "", err
 	}
 	return head, errors.Join(guard.ReplaceFile(filepath.Join(c.GitDir, "MERGE_HEAD"), []byte(other+"\n")), conflict)
@@ -86,52 +83,16 @@ func unshallowMerge(ctx context.Context, c *git.Checkout, head, other string) er
 	return fetch.Get(ctx, c, []string{"--unshallow"}, wants...)
 }
 
-// MarkedPaths returns those paths whose files in the checkout have conflict markers. A missing or special file has none.
-func MarkedPaths(c *git.Checkout, paths []string) ([]string, error) {
-	root, err := os.OpenRoot(c.Top)
-	if err != nil {
+// MarkedPaths returns those paths whose files in the checkout have lines that start a conflict and lines that end one, as in
+// git-merge(1). A missing or special file has none.
+func MarkedPaths(ctx context.Context, c *git.Checkout, paths []string) ([]string, error) {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !filepath.IsLocal(path) })
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	out, err := c.Tree(ctx, append([]string{"grep", "-l", "-z", "-a", "--untracked", "--all-match", "-e", "^<<<<<<< ", "-e", "^>>>>>>> ", "--"}, paths...)...)
+	if err != nil && git.ExitCode(err) != 1 { // 1: there are none
 		return nil, fmt.Errorf("look for conflict markers: %w", err)
 	}
-	defer root.Close()
-	var marked []string
-	for _, path := range paths {
-		info, err := root.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		file, err := root.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("look for conflict markers: %w", err)
-		}
-		has, err := hasMarkers(file)
-		if err = errors.Join(err, file.Close()); err != nil {
-			return nil, fmt.Errorf("look for conflict markers in %q: %w", path, err)
-		}
-		if has {
-			marked = append(marked, path)
-		}
-	}
-	return slices.Clip(marked), nil
-}
-
-// hasMarkers finds the lines that start and end a conflict, as in git-merge(1).
-func hasMarkers(file io.Reader) (bool, error) {
-	in := bufio.NewReader(file)
-	opened, start := false, true
-	for {
-		line, err := in.ReadSlice('\n')
-		if start && bytes.HasPrefix(line, []byte("<<<<<<< ")) {
-			opened = true
-		}
-		if start && opened && bytes.HasPrefix(line, []byte(">>>>>>> ")) {
-			return true, nil
-		}
-		start = err == nil // a line longer than the buffer comes in pieces
-		switch {
-		case errors.Is(err, io.EOF):
-			return false, nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return false, err
-		}
-	}
+	return syntax.Fields(out), nil
 }

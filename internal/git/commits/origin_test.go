@@ -57,11 +57,11 @@ func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
 	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
 	assert.Contains(t, gittest.Read(t, c.Dir(), "a.txt"), "<<<<<<< ")
 
-	marked, err := commits.MarkedPaths(c, []string{"a.txt", "mine.txt", "not there", "../../etc/passwd"})
+	marked, err := commits.MarkedPaths(gittest.Ctx, c, []string{"a.txt", "mine.txt", "not there", "../../etc/passwd"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a.txt"}, marked)
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "both\n"})
-	marked, err = commits.MarkedPaths(c, conflict.Paths)
+	marked, err = commits.MarkedPaths(gittest.Ctx, c, conflict.Paths)
 	require.NoError(t, err)
 	assert.Empty(t, marked)
 
@@ -80,7 +80,7 @@ func TestMarkersAreFoundAtLineStartsOnly(t *testing.T) {
 		"yes.txt": long + "\n<<<<<<< a\n" + long + "\n>>>>>>> b",
 	})
 	require.NoError(t, os.Symlink("yes.txt", filepath.Join(c.Dir(), "link.txt")))
-	marked, err := commits.MarkedPaths(c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"})
+	marked, err := commits.MarkedPaths(gittest.Ctx, c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"yes.txt"}, marked)
 }

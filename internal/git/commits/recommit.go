@@ -2,6 +2,7 @@ package commits
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // git's own
 	"encoding/hex"
@@ -91,8 +92,13 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 		if sum := sha1.Sum(fmt.Appendf(nil, "commit %d\x00%s", len(raw), raw)); hex.EncodeToString(sum[:]) != id { //nolint:gosec // git's own
 			return &history.ErrUnverified{Detail: fmt.Sprintf("commit %s has another content than its name says", id)}
 		}
-		ours, changed := ownCommit(c, raw, done.moved, clean)
-		if changed {
+		own, parent, err := without(ctx, c, id, raw, done.moved)
+		if err != nil || parent != "" {
+			done.moved[id] = parent
+			return err
+		}
+		ours, changed := ownCommit(c, own, done.moved, clean)
+		if changed || !bytes.Equal(own, raw) {
 			done.moved[id], err = p.Write(ours)
 		}
 		return err
@@ -101,6 +107,27 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 		done.Head = now
 	}
 	return done, err
+}
+
+// without is a commit object without the files that were taken along. parent stands for it if it holds nothing else.
+func without(ctx context.Context, c *git.Checkout, id string, raw []byte, moved map[string]string) (own []byte, parent string, err error) {
+	along, err := worktree.TakenAlong(ctx, c, id)
+	if err != nil || len(along) == 0 {
+		return raw, "", err
+	}
+	row, rest, _ := bytes.Cut(raw, []byte("\n"))
+	tree, err := worktree.Retree(ctx, c, strings.TrimPrefix(string(row), "tree "), along)
+	if err != nil {
+		return nil, "", err
+	}
+	head, _, _ := bytes.Cut(rest, []byte("\nauthor "))
+	if parents := strings.Fields(string(head)); len(parents) == 2 {
+		parent = cmp.Or(moved[parents[1]], parents[1])
+		if before, err := history.TreeOf(ctx, c, parent); err != nil || before == tree {
+			return nil, parent, err
+		}
+	}
+	return fmt.Appendf(nil, "tree %s\n%s", tree, rest), "", nil
 }
 
 // ownCommit is a commit object rewritten as ours; changed says whether it differs.

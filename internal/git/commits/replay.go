@@ -39,11 +39,14 @@ func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (new
 	return p.Tip, moveTo(ctx, c, p.Tip)
 }
 
-// ReplayOrMerge is Replay for linear commits. If there is a merge among them, onto is merged with them instead, by a commit
+// ReplayOrMerge is Replay for linear commits, and leaves those alone that are on onto already. If there is a merge among them, onto is merged with them instead, by a commit
 // with this message: a replay would squash everything that the merge brought in.
 func ReplayOrMerge(ctx context.Context, c *git.Checkout, start, head, onto, message string) (newHead string, err error) {
 	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
 		return "", fmt.Errorf("replant %q..%q on %q: not commit ids", start, head, onto)
+	}
+	if start == onto {
+		return head, moveTo(ctx, c, head)
 	}
 	out, err := c.Ask(ctx, "rev-list", "--merges", "--max-count=1", start+".."+head)
 	if err != nil {
@@ -108,7 +111,7 @@ func moveTo(ctx context.Context, c *git.Checkout, sha string) error {
 	if err != nil {
 		return err
 	}
-	if err := worktree.Reset(ctx, c, sha); err != nil {
+	if err := worktree.Put(ctx, c, sha, sha); err != nil {
 		return err
 	}
 	if err := worktree.MoveHead(ctx, c, sha, head); err != nil {

@@ -1,17 +1,12 @@
 package conflicts
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
@@ -24,7 +19,7 @@ func (r *finder) look(ctx context.Context, list []pair) error {
 	}
 	r.paths = make([][]string, len(list))
 	known := map[string]string{} // one copy of each path
-	return differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
+	return history.Differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
 		for _, change := range all[:min(len(all), maxHeadPaths)] {
 			at, ok := known[change.Path]
 			if !ok {
@@ -34,53 +29,6 @@ func (r *finder) look(ctx context.Context, list []pair) error {
 			r.paths[i] = append(r.paths[i], at)
 		}
 	})
-}
-
-// differences compares pairs of commits, newer first, in one process, and calls visit with each result.
-func differences(ctx context.Context, c *git.Checkout, pairs [][2]string, visit func(i int, all []history.Altered)) error {
-	if len(pairs) == 0 {
-		return nil
-	}
-	var ask strings.Builder
-	for _, pair := range pairs {
-		ask.WriteString(pair[0] + " " + pair[1] + "\n")
-	}
-	read := func(in *bufio.Reader) error {
-		var raw []byte
-		for i := -1; ; {
-			word, err := in.ReadBytes(0)
-			end := errors.Is(err, io.EOF) && len(word) == 0
-			if err != nil && !end {
-				return err
-			}
-			if !end && word[0] == ':' { // a path follows
-				raw = append(raw, word...)
-				if word, err = in.ReadBytes(0); err != nil {
-					return err
-				}
-				raw = append(raw, word...)
-				continue
-			}
-			if i >= 0 {
-				all, err := history.Alterations(raw)
-				if err != nil {
-					return err
-				}
-				visit(i, all)
-			}
-			if i, raw = i+1, raw[:0]; end {
-				if i != len(pairs) {
-					return errors.New("the answer breaks off")
-				}
-				return nil
-			}
-		}
-	}
-	err := c.Pour(ctx, []byte(ask.String()), read, "diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
-	if err != nil {
-		return fmt.Errorf("compare commits: %w", err)
-	}
-	return nil
 }
 
 // touchedPath is something that heads of one base change: a file, or with a final slash a directory that contains one.
@@ -182,7 +130,7 @@ func (r *finder) fillAll(ctx context.Context, list []pair) error {
 		pairs, ours = append(pairs, [2]string{e.theirs, e.forks[0]}), append(ours, false)
 	}
 	var one []history.Altered
-	err := differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
+	err := history.Differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
 		if ours[i] {
 			one = all
 			return

@@ -13,10 +13,15 @@ import (
 
 // Tree fetches the blobs of a commit's tree that a partial clone lacks, in one network operation; none for other clones.
 func Tree(ctx context.Context, c *git.Checkout, sha string) error {
+	return Reachable(ctx, c, "--no-walk", sha)
+}
+
+// Reachable is Tree for all that git rev-list finds.
+func Reachable(ctx context.Context, c *git.Checkout, args ...string) error {
 	if !c.Partial {
 		return nil
 	}
-	out, err := c.Ask(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", sha)
+	out, err := c.Ask(ctx, append([]string{"rev-list", "--objects", "--missing=print"}, args...)...)
 	if err != nil {
 		return fmt.Errorf("list missing files: %w", err)
 	}
@@ -45,6 +50,20 @@ func Objects(ctx context.Context, c *git.Checkout, ids []string) error {
 		return fmt.Errorf("fetch missing files: %w", err)
 	}
 	return nil
+}
+
+// Lacking are those of the objects that the server does not have, ten at most. One network operation, and one more for each.
+func Lacking(ctx context.Context, c *git.Checkout, ids []string) (lacking []string, err error) {
+	for len(ids) > 0 && len(lacking) < 10 {
+		err := git.InSeparateDir(c, false, func(own *git.Checkout) error { return Objects(ctx, own, ids) }) // which has none of them
+		said := missingRef.FindStringSubmatch(git.StderrOf(err))
+		if said == nil || !slices.Contains(ids, strings.TrimSpace(said[1])) {
+			return lacking, err
+		}
+		lacking = append(lacking, strings.TrimSpace(said[1]))
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(lacking, id) })
+	}
+	return lacking, nil
 }
 
 // Filtered is the option that keeps files out of a fetch into a partial clone. Without it the server sends deltas against

@@ -151,13 +151,37 @@ func (h *Hub) With(dir string, env []string, args ...string) (string, error) {
 // empty commit; an empty text deletes the file.
 func (h *Hub) Commit(branch, message string, files map[string]string) string {
 	h.T.Helper()
+	h.on(branch)
+	Write(h.T, h.Dev, files)
+	h.Git(h.Dev, "add", "-A")
+	return h.push(branch, message)
+}
+
+// Raw is Commit with contents that git stores as they are, whatever attributes say.
+func (h *Hub) Raw(branch, message string, files map[string]string) string {
+	h.T.Helper()
+	h.on(branch)
+	Write(h.T, h.Dev, files)
+	for name := range files {
+		id := h.Git(h.Dev, "hash-object", "-w", "--no-filters", name)
+		h.Git(h.Dev, "update-index", "--add", "--cacheinfo", "100644,"+id+","+name)
+	}
+	return h.push(branch, message)
+}
+
+// on checks a branch of the server out.
+func (h *Hub) on(branch string) {
+	h.T.Helper()
 	if _, err := h.Try(h.Dev, "rev-parse", "-q", "--verify", "refs/heads/"+branch); err == nil {
 		h.Git(h.Dev, "checkout", "-q", branch)
 	} else if branch != "main" {
 		h.Git(h.Dev, "checkout", "-q", "-b", branch, "main")
 	}
-	Write(h.T, h.Dev, files)
-	h.Git(h.Dev, "add", "-A")
+}
+
+// push commits what is staged, and pushes it.
+func (h *Hub) push(branch, message string) string {
+	h.T.Helper()
 	h.Git(h.Dev, "commit", "-q", "--allow-empty", "-m", message)
 	h.Git(h.Dev, "push", "-q", "-f", "origin", branch)
 	return h.Git(h.Dev, "rev-parse", "HEAD")

@@ -197,6 +197,9 @@ func ReplaceFile(path string, text []byte) error {
 		}
 		return nil
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".mergexo-")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

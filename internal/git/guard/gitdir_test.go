@@ -72,7 +72,7 @@ func TestOtherPlacesForObjectsAndRefsAreForgotten(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dot, "objects", "info", "alternates"))
 	assert.NoFileExists(t, filepath.Join(dot, "commondir"))
-	_, err = history.Commits(gittest.Ctx, c, taken, taken)
+	_, err = history.List(gittest.Ctx, c, taken, taken)
 	assert.Error(t, err, "nothing of the other repository is to be had")
 }
 

@@ -3,10 +3,8 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -89,33 +87,6 @@ func Message(ctx context.Context, c *git.Checkout, sha string) (string, error) {
 	return string(out), nil
 }
 
-// Commit is one commit as shown to people.
-type Commit struct {
-	SHA     string
-	Subject string
-	Author  git.Identity
-}
-
-// Commits lists what is reachable from to and not from from, oldest first.
-func Commits(ctx context.Context, c *git.Checkout, from, to string) ([]Commit, error) {
-	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
-		return nil, fmt.Errorf("list commits of %q..%q: not commit ids", from, to)
-	}
-	out, err := c.Ask(ctx, "log", "-z", "--reverse", "--topo-order", "--no-show-signature", "--format=%H%n%an%n%ae%n%s", from+".."+to)
-	if err != nil {
-		return nil, fmt.Errorf("list commits of %s..%s: %w", from, to, err)
-	}
-	var list []Commit
-	for _, entry := range syntax.Fields(out) {
-		part := strings.SplitN(entry, "\n", 4)
-		if len(part) != 4 {
-			return nil, fmt.Errorf("list commits of %s..%s: unexpected entry %q", from, to, entry)
-		}
-		list = append(list, Commit{SHA: part[0], Author: git.Identity{Name: part[1], Email: part[2]}, Subject: part[3]})
-	}
-	return list, nil
-}
-
 // Change is one path in which two commits differ. Renames are a deletion and an addition.
 type Change struct {
 	Path    string // bytes as git has them, not always UTF-8
@@ -127,31 +98,17 @@ type Change struct {
 	Id      string // of the new blob
 }
 
-// Changes lists the differences between two commits' trees.
+// Changes lists the differences between two commits' trees, without sizes and targets.
 func Changes(ctx context.Context, c *git.Checkout, from, to string) ([]Change, error) {
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)
 	}
-	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	steps, err := Steps(ctx, c, nil, []string{to, from})
+	list := make([]Change, len(steps))
+	for i, s := range steps {
+		list[i] = s.Change
 	}
-	part := syntax.Fields(out)
-	if len(part)%2 != 0 {
-		return nil, fmt.Errorf("compare %s with %s: unexpected answer", from, to)
-	}
-	var list []Change
-	for i := 0; i < len(part); i += 2 {
-		meta := strings.Fields(strings.TrimPrefix(part[i], ":"))
-		if len(meta) != 5 {
-			return nil, fmt.Errorf("compare %s with %s: unexpected entry %q", from, to, part[i])
-		}
-		list = append(list, Change{Path: part[i+1], OldMode: meta[0], NewMode: meta[1], Status: meta[4][:1], Id: meta[3]})
-	}
-	if err := measure(ctx, c, list); err != nil {
-		return nil, err
-	}
-	return list, nil
+	return list, err
 }
 
 // ChangedPaths lists the paths that differ between two commits' trees. No network operation.
@@ -164,40 +121,4 @@ func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]stri
 		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
 	}
 	return syntax.Fields(out), nil
-}
-
-// measure fills in sizes and the targets of symbolic links.
-func measure(ctx context.Context, c *git.Checkout, list []Change) error {
-	var ids bytes.Buffer
-	var blobs []*Change
-	for i := range list {
-		if list[i].NewMode != git.ModeAbsent && list[i].NewMode != git.ModeSubmodule {
-			blobs = append(blobs, &list[i])
-			ids.WriteString(list[i].Id + "\n")
-		}
-	}
-	if len(blobs) == 0 {
-		return nil
-	}
-	out, err := c.Tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objectsize)")
-	if err != nil {
-		return fmt.Errorf("measure changed files: %w", err)
-	}
-	sizes := strings.Fields(string(out))
-	if len(sizes) != len(blobs) {
-		return fmt.Errorf("measure changed files: unexpected answer %q", out)
-	}
-	for i, change := range blobs {
-		if change.Size, err = strconv.ParseInt(sizes[i], 10, 64); err != nil {
-			return fmt.Errorf("measure %q: %w", change.Path, err)
-		}
-		if change.NewMode == git.ModeSymlink {
-			target, err := c.Ask(ctx, "cat-file", "blob", change.Id)
-			if err != nil {
-				return fmt.Errorf("read symbolic link %q: %w", change.Path, err)
-			}
-			change.Target = string(target)
-		}
-	}
-	return nil
 }

@@ -169,20 +169,27 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 	require.NoError(t, os.Symlink("../../etc/passwd", filepath.Join(c.Dir(), "link-to-be")))
 	h.Git(c.Dir(), "init", "-q", "vendored")
 	h.Git(filepath.Join(c.Dir(), "vendored"), "commit", "-q", "--allow-empty", "-m", "inner")
+	h.Agent(c, "add", "vendored")
 	sha, made, err := gittest.Commit(c, "# a subject\n\nbody \x00with a NUL\n")
 	require.NoError(t, err)
 	require.True(t, made)
 
+	listed, err := history.Publishes(gittest.Ctx, c, start, sha, nil)
+	require.NoError(t, err)
+	steps, err := listed.EveryChange(gittest.Ctx, c)
+	require.NoError(t, err)
 	changes, err := history.Changes(gittest.Ctx, c, start, sha)
 	require.NoError(t, err)
+	require.Len(t, changes, len(steps))
 	type row struct {
 		Old, New, Status string
 		Size             int64
 		Target           string
 	}
 	got := map[string]row{}
-	for _, ch := range changes {
+	for i, ch := range steps {
 		got[ch.Path] = row{ch.OldMode, ch.NewMode, ch.Status, ch.Size, ch.Target}
+		assert.Equal(t, history.Change{Path: ch.Path, OldMode: ch.OldMode, NewMode: ch.NewMode, Status: ch.Status, Id: ch.Id}, changes[i])
 	}
 	assert.Equal(t, map[string]row{
 		odd:                        {"000000", "100644", "A", 6, ""},
@@ -207,11 +214,11 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "second\n\nwith a body", "--author=A U Thor <a@example.com>")
 	head, err := c.Head(gittest.Ctx)
 	require.NoError(t, err)
-	commits, err := history.Commits(gittest.Ctx, c, start, head)
+	commits, err := history.List(gittest.Ctx, c, start, head)
 	require.NoError(t, err)
-	assert.Equal(t, []history.Commit{
-		{SHA: sha, Subject: "# a subject", Author: git.Identity{Name: "MergeXO", Email: "mergexo@example.com"}},
-		{SHA: head, Subject: "second", Author: git.Identity{Name: "A U Thor", Email: "a@example.com"}},
+	assert.Equal(t, []model.Commit{
+		{SHA: sha, Subject: "# a subject", Author: "MergeXO"},
+		{SHA: head, Subject: "second", Author: "A U Thor"},
 	}, commits)
 	same, err := history.Changes(gittest.Ctx, c, head, head)
 	require.NoError(t, err)

@@ -47,15 +47,10 @@ func Named(ctx context.Context, c *git.Checkout, shas []string) ([]model.Commit,
 	return out, err
 }
 
-// List gives the commits between two heads as plain values.
+// List lists what is reachable from to and not from from, oldest first.
 func List(ctx context.Context, c *git.Checkout, from, to string) ([]model.Commit, error) {
-	commits, err := Commits(ctx, c, from, to)
-	if err != nil {
-		return nil, err
+	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
+		return nil, fmt.Errorf("list commits of %q..%q: not commit ids", from, to)
 	}
-	list := make([]model.Commit, len(commits))
-	for i, one := range commits {
-		list[i] = model.Commit{SHA: one.SHA, Subject: one.Subject, Author: one.Author.Name}
-	}
-	return list, nil
+	return Recent(ctx, c, from+".."+to)
 }

@@ -38,10 +38,10 @@ func TestMeetFetchesWhatTheMergeBaseTakes(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
 				assert.Equal(t, test.calls, c.NetworkCalls())
-				commits, err := history.Commits(gittest.Ctx, c, base, head)
+				commits, err := history.List(gittest.Ctx, c, base, head)
 				require.NoError(t, err)
 				assert.Len(t, commits, test.apart+1)
-				_, err = history.Commits(gittest.Ctx, c, fork+"~290", fork)
+				_, err = history.List(gittest.Ctx, c, fork+"~290", fork)
 				if name == "near" {
 					assert.Error(t, err, "the rest of the history is not fetched")
 				}

@@ -3,13 +3,13 @@ package history
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // FillMerge fetches the files for a merge into a partial clone: everything that the head's own commits changed, before and
@@ -61,53 +61,44 @@ func (n *Needed) Add(ids ...string) {
 
 // Sorted lists the ids.
 func (n *Needed) Sorted() []string {
-	list := make([]string, 0, len(n.Ids))
-	for id := range n.Ids {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(n.Ids))
 }
 
 // OwnChanges is everything that the head's own commits change, without merges.
-func OwnChanges(ctx context.Context, c *git.Checkout, met Divergence) ([]Altered, error) {
-	out, err := c.Ask(ctx, "log", "-z", "--format=", "--raw", "--no-merges", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", met.HeadSHA, "^"+met.BaseSHA)
+func OwnChanges(ctx context.Context, c *git.Checkout, met Divergence) (list []Altered, err error) {
+	out, err := c.Ask(ctx, "rev-list", "--no-merges", met.HeadSHA, "^"+met.BaseSHA)
 	if err != nil {
-		return nil, fmt.Errorf("list files that commits changed: %w", err)
+		return nil, fmt.Errorf("list commits that change files: %w", err)
 	}
-	return Alterations(out)
+	err = compare(ctx, c, strings.Fields(string(out)), func(_ int, of []Step) { list = append(list, altered(of)...) })
+	return list, err
 }
 
 // Between is the difference between two commits' trees.
-func Between(ctx context.Context, c *git.Checkout, from, to string) ([]Altered, error) {
-	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
-	}
-	return Alterations(out)
+func Between(ctx context.Context, c *git.Checkout, from, to string) (list []Altered, err error) {
+	err = Differences(ctx, c, [][2]string{{to, from}}, func(_ int, all []Altered) { list = all })
+	return list, err
 }
 
-// Alterations parses git's raw diff format (https://git-scm.com/docs/git-diff#_raw_output_format).
-func Alterations(out []byte) ([]Altered, error) {
-	part := slices.DeleteFunc(syntax.Fields(out), func(s string) bool { return s == "" }) // git log puts one between commits
-	if len(part)%2 != 0 {
-		return nil, fmt.Errorf("read raw differences: unexpected answer of %d parts", len(part))
+// Differences compares pairs of commits, newer first, in one process, and calls visit with each result.
+func Differences(ctx context.Context, c *git.Checkout, pairs [][2]string, visit func(i int, all []Altered)) error {
+	lines := make([]string, len(pairs))
+	for i, pair := range pairs {
+		lines[i] = pair[0] + " " + pair[1]
 	}
-	blob := func(mode, id string) string {
-		if mode == git.ModeAbsent || mode == git.ModeSubmodule || strings.Trim(id, "0") == "" {
-			return ""
+	return compare(ctx, c, lines, func(i int, of []Step) { visit(i, altered(of)) })
+}
+
+// altered are steps from one parent.
+func altered(steps []Step) []Altered {
+	list := make([]Altered, len(steps))
+	for i, s := range steps {
+		list[i] = Altered{Path: s.Path, Old: strings.Join(s.before, "")}
+		if s.IsBlob() {
+			list[i].New = s.Id
 		}
-		return id
 	}
-	var list []Altered
-	for i := 0; i < len(part); i += 2 {
-		meta := strings.Fields(strings.TrimPrefix(part[i], ":"))
-		if len(meta) != 5 {
-			return nil, fmt.Errorf("read raw differences: unexpected entry %q", part[i])
-		}
-		list = append(list, Altered{Path: part[i+1], Old: blob(meta[0], meta[2]), New: blob(meta[1], meta[3])})
-	}
-	return list, nil
+	return list
 }
 
 // NeedBoth adds what merging two commits needs of either side. own are changes of the second one in addition to its visible

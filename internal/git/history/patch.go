@@ -90,6 +90,7 @@ func (p *Published) Patches(ctx context.Context, c *git.Checkout, scope Scope, v
 	if err := c.Contents(ctx, w.ask, w.take); err != nil {
 		return nil, fmt.Errorf("read what %s..%s adds: %w", p.from, p.to, err)
 	}
+	p.Pointers = w.pointers
 	return w.unseen, nil
 }
 
@@ -105,6 +106,8 @@ type patches struct {
 	scope  Scope
 	visit  func(Addition) error
 	unseen []Unseen
+
+	pointers []Step
 
 	jobs []job
 	ask  []string // the jobs' objects, in order
@@ -194,6 +197,9 @@ func (p *patches) take(_ string, content io.Reader) error {
 	text, err := io.ReadAll(content)
 	if err != nil {
 		return err
+	}
+	if syntax.IsPointer(text) {
+		p.pointers = append(p.pointers, j.Step)
 	}
 	p.begin(text)
 	if p.left = len(j.before); p.left == 0 {

@@ -19,6 +19,8 @@ type Published struct {
 	commits  []string // parents first
 	steps    []Step
 	sizes    map[string]int64 // of the commits and of all contents
+
+	Pointers []Step // of Git LFS, once Patches has read all
 }
 
 // Publishes lists what a push of to would newly publish if the server has from and the known commits. *ErrTreeLimits says

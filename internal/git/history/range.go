@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // maxTarget is how long a symbolic link may be; Linux follows none that is longer (PATH_MAX).
@@ -27,54 +26,65 @@ type Step struct {
 }
 
 // Steps compares commits with their parents, and the first of whole with the others of whole as if those were its parents.
-// --root includes root commits; -c shows of a merge what differs from all parents.
-func Steps(ctx context.Context, c *git.Checkout, commits, whole []string) ([]Step, error) {
-	stdin := strings.Join(append(slices.Clone(commits), strings.Join(whole, " ")), "\n") + "\n"
-	var list []Step
-	read := func(in *bufio.Reader) (err error) {
-		list, err = readSteps(in, len(commits))
-		return err
+func Steps(ctx context.Context, c *git.Checkout, commits, whole []string) (list []Step, err error) {
+	err = compare(ctx, c, append(slices.Clone(commits), strings.Join(whole, " ")), func(n int, of []Step) {
+		for _, s := range of {
+			s.whole = n == len(commits)
+			list = append(list, s)
+		}
+	})
+	return list, err
+}
+
+// compare compares the first commit of each line with the others on it, or with its parents, in one process, and calls visit with each
+// result. --root includes root commits; -c shows of a merge what differs from all parents.
+func compare(ctx context.Context, c *git.Checkout, lines []string, visit func(n int, of []Step)) error {
+	if len(lines) == 0 {
+		return nil
 	}
-	err := c.Pour(ctx, []byte(stdin), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
+	read := func(in *bufio.Reader) error { return readSteps(in, len(lines), visit) }
+	err := c.Pour(ctx, []byte(strings.Join(lines, "\n")+"\n"), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
+		"--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
 	if err != nil {
-		return nil, fmt.Errorf("compare commits with their parents: %w", err)
+		return fmt.Errorf("compare commits: %w", err)
 	}
-	return list, nil
+	return nil
 }
 
 // readSteps reads git diff-tree --stdin -c -z
-// (https://git-scm.com/docs/git-diff-tree#_raw_output_format and #_diff_format_for_merges), where the id of the commit at
-// this index is followed by the comparison of the whole.
-func readSteps(in *bufio.Reader, whole int) ([]Step, error) {
-	var list []Step
+// (https://git-scm.com/docs/git-diff-tree#_raw_output_format and #_diff_format_for_merges): after the id of each line's first commit
+// what differs.
+func readSteps(in *bufio.Reader, lines int, visit func(n int, of []Step)) error {
+	var of []Step
 	commit := ""
 	for n := -1; ; {
 		word, err := in.ReadString(0)
-		if errors.Is(err, io.EOF) && word == "" {
-			if n != whole {
-				return nil, errors.New("the answer breaks off")
+		end := errors.Is(err, io.EOF) && word == ""
+		if err != nil && !end {
+			return err
+		}
+		if strings.HasPrefix(word, ":") {
+			path, err := in.ReadString(0)
+			if err != nil {
+				return err
 			}
-			return list, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		word = word[:len(word)-1]
-		if syntax.IsSHA(word) {
-			commit = word
-			n++
+			step, err := parseStep(word[:len(word)-1], path[:len(path)-1])
+			if err != nil {
+				return err
+			}
+			step.Commit = commit
+			of = append(of, step)
 			continue
 		}
-		path, err := in.ReadString(0)
-		if err != nil {
-			return nil, err
+		if n >= 0 {
+			visit(n, of)
 		}
-		step, err := parseStep(word, path[:len(path)-1])
-		if err != nil {
-			return nil, err
+		if n, of, commit = n+1, nil, strings.TrimSuffix(word, "\x00"); end {
+			if n != lines {
+				return errors.New("the answer breaks off")
+			}
+			return nil
 		}
-		step.Commit, step.whole = commit, n == whole
-		list = append(list, step)
 	}
 }
 

@@ -111,13 +111,7 @@ func ParseResult(part []string) (*Result, bool) {
 
 // Conflicts are the messages about conflicts.
 func (f *Result) Conflicts() []Message {
-	var list []Message
-	for _, s := range f.Messages {
-		if strings.HasPrefix(s.kind, "CONFLICT") {
-			list = append(list, s)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(f.Messages), func(s Message) bool { return !strings.HasPrefix(s.kind, "CONFLICT") })
 }
 
 // Paths are the conflicting paths, in order.

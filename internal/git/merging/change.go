@@ -29,7 +29,7 @@ func changes(ctx context.Context, c *git.Checkout, pairs [][2]string) ([]change,
 	for _, pair := range pairs {
 		ask.WriteString(pair[0] + " " + pair[1] + "\n")
 	}
-	if err := fillChanges(ctx, c, ask.String()); err != nil {
+	if err := fillChanges(ctx, c, pairs); err != nil {
 		return nil, err
 	}
 	var list []change
@@ -49,30 +49,18 @@ func changes(ctx context.Context, c *git.Checkout, pairs [][2]string) ([]change,
 }
 
 // fillChanges fetches the files for these comparisons into a partial clone.
-func fillChanges(ctx context.Context, c *git.Checkout, ask string) error {
+func fillChanges(ctx context.Context, c *git.Checkout, pairs [][2]string) error {
 	if !c.Partial {
 		return nil
 	}
-	out, err := c.Tell(ctx, []byte(ask), "diff-tree", "--stdin", "--always", "--root", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
-	if err != nil {
-		return fmt.Errorf("list changed files: %w", err)
-	}
-	var part []string
-	for list := syntax.Fields(out); len(list) > 0; {
-		if syntax.IsSHA(list[0]) { // a commit's; otherwise two parts are a path
-			list = list[1:]
-			continue
+	need := &history.Needed{Ids: map[string]bool{}}
+	err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) {
+		for _, one := range all {
+			need.Add(one.Old, one.New)
 		}
-		n := min(2, len(list))
-		part, list = append(part, list[:n]...), list[n:]
-	}
-	all, err := history.Alterations([]byte(strings.Join(part, "\x00")))
+	})
 	if err != nil {
 		return err
-	}
-	need := &history.Needed{Ids: map[string]bool{}}
-	for _, one := range all {
-		need.Add(one.Old, one.New)
 	}
 	return fetch.Missing(ctx, c, need.Sorted())
 }

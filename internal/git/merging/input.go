@@ -180,11 +180,5 @@ func (g *input) start() string {
 
 // merges are the branch's merge commits.
 func (g *input) merges() []commitNode {
-	var list []commitNode
-	for _, t := range g.own {
-		if t.isMerge() {
-			list = append(list, t)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(g.own), func(t commitNode) bool { return !t.isMerge() })
 }

@@ -17,12 +17,13 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// checkQuiet is *ErrDirty if an operation is in progress in a worktree, or a tracked file has changes.
-func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Worktree) error {
-	dirty := func(why string, paths ...string) error {
-		return &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
+// checkQuiet is *ErrDirty if an operation is in progress in a worktree, or somebody has changed a tracked file.
+func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Worktree) (differing []string, err error) {
+	dirty := func(why string, paths ...string) ([]string, error) {
+		return nil, &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
 	}
 	if at.GitDir == "" {
 		return dirty("its files are missing: run git worktree prune")
@@ -37,18 +38,48 @@ func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Work
 	}
 	out, err := c.AsOwner(ctx, at, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=dirty")
 	if err != nil {
-		return fmt.Errorf("look for changed files: %w", err)
+		return nil, fmt.Errorf("look for changed files: %w", err)
 	}
 	var paths []string
 	for _, entry := range syntax.Fields(out) {
-		if len(entry) > 3 {
+		if strings.HasPrefix(entry, " M ") {
+			differing = append(differing, entry[3:])
+		} else if len(entry) > 3 {
 			paths = append(paths, entry[3:])
+		}
+	}
+	written, err := asWritten(ctx, c, at, differing)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range differing {
+		if !written[path] {
+			paths = append(paths, path)
 		}
 	}
 	if len(paths) > 0 {
 		return dirty("files are changed", paths...)
 	}
-	return nil
+	return differing, nil
+}
+
+// asWritten tells which files are as git writes them.
+func asWritten(ctx context.Context, c *git.Checkout, at git.Worktree, paths []string) (written map[string]bool, err error) {
+	dir, err := c.Temporary("written")
+	if err != nil {
+		return nil, fmt.Errorf("look for changed files: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	written = map[string]bool{}
+	for some := range slices.Chunk(paths, 500) {
+		if _, err := c.AsOwner(ctx, at, append([]string{"checkout-index", "--prefix=" + dir + "/", "--"}, some...)...); err != nil {
+			return nil, fmt.Errorf("look for changed files: %w", err)
+		}
+		for _, path := range some {
+			written[path] = worktree.Content(ctx, c, at.Top, path) == worktree.Content(ctx, c, dir, path)
+		}
+	}
+	return written, nil
 }
 
 // checkUntracked is *ErrDirty if an untracked file is in the way of one to be written. forward finds those that git would
@@ -100,7 +131,7 @@ func forward(ctx context.Context, c *git.Checkout, branch string, at git.Worktre
 	err := hold(ctx, c, at, fmt.Sprintf("update %s %s %s", ref, to, from), func() error {
 		// Files that were rewritten unchanged are clean, too.
 		if _, files = c.AsOwner(ctx, at, "update-index", "-q", "--refresh"); files == nil {
-			_, files = c.AsOwner(ctx, at, "read-tree", "-m", "-u", from, to)
+			files = write(ctx, c, at, from, to)
 		}
 		return files
 	})
@@ -117,8 +148,36 @@ func forward(ctx context.Context, c *git.Checkout, branch string, at git.Worktre
 	return err
 }
 
+// write brings index and files from one commit to another. Git would keep what differs from the index.
+func write(ctx context.Context, c *git.Checkout, at git.Worktree, from, to string) error {
+	list, err := history.Between(ctx, c, from, to)
+	if err != nil {
+		return err
+	}
+	back := []string{"checkout-index", "--"}
+	for _, change := range list {
+		if change.Old != "" && slices.Contains(at.Differing, change.Path) {
+			back = append(back, change.Path)
+			if err == nil {
+				err = os.Remove(filepath.Join(at.Top, change.Path))
+			}
+		}
+	}
+	if err == nil {
+		_, err = c.AsOwner(ctx, at, "read-tree", "-m", "-u", from, to)
+	}
+	if err != nil && len(back) > 2 {
+		_, failed := c.AsOwner(ctx, at, back...)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
 // canForward asks git, with a copy of the index, whether forward could write all files.
 func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) (err error) {
+	if len(at.Differing) > 0 { // which git would keep
+		return nil
+	}
 	dir, err := c.Temporary("index")
 	if err != nil {
 		return fmt.Errorf("copy index: %w", err)

@@ -143,7 +143,7 @@ func clearWay(ctx context.Context, c *git.Checkout, base, from, to string) (plac
 	case len(going) > 0:
 		return git.Worktree{}, false, &ErrDirty{Branch: base, Dir: going[0].Top, Why: "a rebase or a bisection of it is in progress"}
 	}
-	if err := checkQuiet(ctx, c, base, at[0]); err != nil {
+	if at[0].Differing, err = checkQuiet(ctx, c, base, at[0]); err != nil {
 		return git.Worktree{}, false, err
 	}
 	return at[0], false, checkUntracked(ctx, c, base, at[0], from, to)

@@ -17,27 +17,25 @@ type Request struct {
 	Base, Head string // commits that are here with the history between them
 	// Known are former tips of the base branch: commits that only they and Head have were dropped by the base, and are not
 	// the branch's own. Missing IDs are ignored.
-	Known       []string
-	Title, Body string // subject and body of the one commit that a strategy adds to the branch's own
-	// Own makes a squash commit take its message from the branch's own commit if there is only one, instead of Title and
-	// Body. For several it has Title, Body and what git merge --squash offers.
-	Own         bool
+	Known []string
+	// Title and Body are subject and body of the one commit that a strategy adds to the branch's own, or makes of several ones, whose
+	// messages follow. One that replaces a single commit keeps that one's message.
+	Title, Body string
 	BaseWins    []string // globs of paths whose conflicts the base wins
 	UnionFields []string // the list fields that frontmatter-union merges
 }
 
 // Merged is the result: commits without a ref.
 type Merged struct {
-	Tip, Tree    string
-	Commits      []model.Moved  // the new ones on top of Base, oldest first; the newest maxListed
-	Count        int            // number of new ones on top of Base
-	Dropped      []model.Commit // the branch's commits whose changes the base had already
-	Strategy     string         // the strategy used: the requested one, or SquashReapply
-	Signed       int            // commits whose signatures are lost
-	MergeCommits int            // merge commits in the branch
-	Evil         []model.Commit // those with changes of their own: not git's merge of their parents
-	BaseWon      []string       // paths whose conflicts the base won
-	Notes        []string       // other short sentences for people
+	Tip, Tree string
+	Commits   []model.Moved  // the new ones on top of Base, oldest first; the newest maxListed
+	Count     int            // number of new ones on top of Base
+	Dropped   []model.Commit // the branch's commits whose changes the base had already
+	Strategy  string         // the strategy used: the requested one, or SquashReapply
+	Signed    int            // commits whose signatures are lost
+	Evil      []model.Commit // those with changes of their own: not git's merge of their parents
+	BaseWon   []string       // paths whose conflicts the base won
+	Notes     []string       // other short sentences for people
 }
 
 // SquashReapply is rebase's fallback if the commits do not apply one by one: one commit with the merge's tree.

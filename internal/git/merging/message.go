@@ -1,6 +1,7 @@
 package merging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -33,7 +34,7 @@ func (g *input) message(ctx context.Context) (text, author string, signed int, e
 		return "", "", 0, err
 	}
 	title, said, list := g.Title, g.Body, squashed(wrote)
-	if g.Own && len(wrote) == 1 {
+	if len(wrote) == 1 {
 		title, said, _ = strings.Cut(wrote[0].text, "\n\n")
 		list = ""
 	}
@@ -168,10 +169,7 @@ func (g *input) title(ctx context.Context, asked string) string {
 			title = strings.TrimSpace(list[0].Subject)
 		}
 	}
-	if title == "" {
-		title = "Merge " + g.Head
-	}
-	return strings.Join(strings.Fields(title), " ")
+	return strings.Join(strings.Fields(cmp.Or(title, "Merge "+g.Head)), " ")
 }
 
 // paragraphs joins non-empty parts with empty lines.

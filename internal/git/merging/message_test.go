@@ -19,7 +19,7 @@ func TestASquashThatSaysWhatTheBranchSays(t *testing.T) {
 		base := r.Commit("base", gittest.Texts("b", "b\n"), a)
 		only := r.CommitBy("Ann <ann@example.com> 1600000000 +0100", "caf\xe9 and\ncake\n\nWhy.\n\nSigned-off-by: Ann <ann@example.com>\nCo-authored-by: Cy <cy@example.com>", gittest.Texts("g", "g\n"), a)
 		said := func(head string) string {
-			made := r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: head, Title: "agent/x", Own: true})
+			made := r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: head, Title: "agent/x"})
 			return strings.TrimSpace(r.Git("log", "-1", "--format=%an|%B", made.Tip))
 		}
 		assert.Equal(t, "Ann|café and cake\n\nWhy.\n\nSigned-off-by: Ann <ann@example.com>\nCo-authored-by: Cy <cy@example.com>", said(only))

@@ -1,19 +1,18 @@
 package merging
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 const (
-	pointerStart = "version https://git-lfs.github.com/spec/v1\n" // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
-	pointerLimit = 1024                                           // bytes of a pointer, at most, as the same document says
-	maxPeeked    = 500                                            // small files checked for being one
+	pointerLimit = 1024 // bytes of a pointer of Git LFS
+	maxPeeked    = 500  // small files checked for being one
 	maxNotes     = 10
 )
 
@@ -50,14 +49,14 @@ func pointers(ctx context.Context, g *input, ids []string) (int, error) {
 	}
 	var small []string
 	for _, id := range ids {
-		if size := sizes[id]; size >= int64(len(pointerStart)) && size < pointerLimit {
+		if size := sizes[id]; size < pointerLimit {
 			small = append(small, id)
 		}
 	}
 	n := 0
 	err = g.c.Contents(ctx, small, func(_ string, content io.Reader) error {
 		text, err := io.ReadAll(content)
-		if bytes.HasPrefix(text, []byte(pointerStart)) {
+		if syntax.IsPointer(text) {
 			n++
 		}
 		return err

@@ -235,7 +235,6 @@ func (g *input) merged(ctx context.Context, tip, tree string, made map[string]st
 	if m.Evil, err = g.evil(ctx); err != nil {
 		return Merged{}, err
 	}
-	m.MergeCommits = len(g.merges())
 	m.Notes, err = notes(ctx, g, tip)
 	return m, err
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -57,17 +58,29 @@ const Sniffed = 8000
 // IsBinary reports whether git takes a file that starts like this for binary.
 func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), Sniffed)], 0) >= 0 }
 
+// NameRefused reports whether the server takes no ref of that name: a branch above or below it has the name, an equal one in
+// another case, or a rule is about names. These are the words of git before and since 2.50, and of GitHub's front end and rulesets.
+func NameRefused(said string) bool {
+	said = strings.ToLower(said)
+	return slices.ContainsFunc([]string{
+		"exists; cannot create", "refname conflict", "conflict due to case-insensitive", "directory file conflict", "directory/file conflict",
+		"funny refname", "gh005", "creations being restricted", "branch name must",
+	}, func(words string) bool { return strings.Contains(said, words) })
+}
+
+var pointer = regexp.MustCompile(`\Aversion https?://\S*(?:git-lfs|hawser|git-media)\S*\s+(?:ext-\S.*\s+)*oid sha256:[0-9a-f]{64}\s`)
+
+// IsPointer reports whether a file is what Git LFS commits in place of a content: at most 1024 bytes
+// (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
+func IsPointer(text []byte) bool { return len(text) < 1024 && pointer.Match(text) }
+
 // LockLost reports whether the server found a ref moved after it had reported it. Somebody was faster; but that may have
 // been this very push: HTTP clients resend a request when a kept connection breaks, and the second one then finds the first one's
 // change.
 func LockLost(said string) bool {
 	said = strings.ToLower(said)
-	for _, word := range []string{"failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value", "reference already exists"} {
-		if strings.Contains(said, word) {
-			return true
-		}
-	}
-	return false
+	words := []string{"failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value", "reference already exists"}
+	return !NameRefused(said) && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 }
 
 // Clean removes control characters, so that outside text cannot control a terminal or a log.

@@ -106,32 +106,26 @@ func testConfig(c *git.Checkout) []byte {
 	return git.SettingsText(list)
 }
 
-// tags are the checkout's tags whose objects are here, as a packed-refs file.
+// tags are the checkout's tags of commits that are here, as a packed-refs file.
 func tags(ctx context.Context, c *git.Checkout) ([]byte, error) {
 	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
 	if err != nil {
 		return nil, fmt.Errorf("list tags: %w", err)
 	}
-	if len(out) == 0 {
-		return nil, nil
+	var ids []string
+	for row := range strings.Lines(string(out)) {
+		ids = append(ids, strings.Fields(row)[0])
 	}
-	var ids, found bytes.Buffer
-	for row := range bytes.Lines(out) {
-		id, _, _ := bytes.Cut(row, []byte(" "))
-		ids.Write(id)
-		ids.WriteByte('\n')
-	}
-	kinds, err := c.Tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objecttype)")
+	commits, err := c.Peel(ctx, ids...)
 	if err != nil {
-		return nil, fmt.Errorf("look for tagged commits: %w", err)
+		return nil, err
 	}
-	said := strings.Split(string(kinds), "\n")
-	i := 0
+	var found bytes.Buffer
 	for row := range bytes.Lines(out) {
-		if said[i] == "commit" || said[i] == "tag" {
+		if commits[0] != "" {
 			found.Write(row)
 		}
-		i++
+		commits = commits[1:]
 	}
 	return found.Bytes(), nil
 }

@@ -40,11 +40,6 @@ type Workspace struct {
 	order   []string          // of the moves
 }
 
-// worktreeState is what a workspace has beyond its index.
-type worktreeState struct {
-	gone, changed, untracked, ignored []string
-}
-
 // InWorkspace puts a workspace, a checkout of the same repository, at a commit that is here, for tests: HEAD, index and
 // tracked files are exactly the commit's, which is verified before anything runs; ignored files, such as what the workflow
 // installed, stay; everything else is moved aside. The commit's objects are an alternate, and nothing in the workspace
@@ -126,45 +121,6 @@ func (p *Workspace) note(ctx context.Context) (err error) {
 	return nil
 }
 
-// compareFiles compares the files with an index.
-func compareFiles(ctx context.Context, c *git.Checkout, index string) (f worktreeState, err error) {
-	// Exit code 1: some files differ.
-	if _, err := c.TreeWith(ctx, index, nil, "update-index", "-q", "--refresh"); err != nil && git.ExitCode(err) != 1 {
-		return f, fmt.Errorf("compare files with the index: %w", err)
-	}
-	out, err := c.TreeWith(ctx, index, nil, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
-	if err != nil {
-		return f, fmt.Errorf("look for changed files: %w", err)
-	}
-	part := syntax.Fields(out)
-	for i := 0; i+1 < len(part); i += 2 {
-		if part[i] == "D" {
-			f.gone = append(f.gone, part[i+1])
-		} else {
-			f.changed = append(f.changed, part[i+1])
-		}
-	}
-	if f.untracked, err = otherFiles(ctx, c, index); err == nil {
-		f.ignored, err = otherFiles(ctx, c, index, "--ignored")
-	}
-	for _, path := range slices.Concat(f.gone, f.changed, f.untracked, f.ignored) {
-		if !worktree.Inside(strings.TrimSuffix(path, "/")) { // files are moved by these paths
-			return f, &ErrNoWorkspace{fmt.Sprintf("its index names %q, which is no path of the tree", path)}
-		}
-	}
-	return f, err
-}
-
-// otherFiles are the files that an index does not know: the ignored ones, or the rest. A repository among them is listed as
-// its directory, with a final slash.
-func otherFiles(ctx context.Context, c *git.Checkout, index string, more ...string) ([]string, error) {
-	out, err := c.TreeWith(ctx, index, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for new files: %w", err)
-	}
-	return syntax.Fields(out), nil
-}
-
 // enter brings the workspace to the commit, and verifies that.
 func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	w := p.w
@@ -195,7 +151,10 @@ func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	if err := guard.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), []byte(p.sha+"\n")); err != nil {
 		return err
 	}
-	if err := worktree.Reset(ctx, w, p.sha); err != nil {
+	if err := worktree.RebuildIndex(ctx, w, p.sha); err != nil {
+		return err
+	}
+	if err := worktree.Put(ctx, w, p.sha, p.sha); err != nil {
 		return err
 	}
 	for { // files that the commit no longer ignores
@@ -238,7 +197,8 @@ func (p *Workspace) differ(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("read %s into an index: %w", p.sha, err)
 	}
 	f, err := compareFiles(ctx, w, index)
-	return slices.Sorted(slices.Values(slices.Concat(f.gone, f.changed))), err
+	differ := slices.DeleteFunc(slices.Concat(f.gone, f.changed), func(path string) bool { return worktree.Same(ctx, w, path) != nil })
+	return slices.Sorted(slices.Values(differ)), err
 }
 
 // shareObjects makes the commit's objects and shallow boundary visible in the workspace.
@@ -316,7 +276,11 @@ func (p *Workspace) unwind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f, err := compareFiles(ctx, w, w.Index)
+	copied := filepath.Join(w.OwnDir, "index-now")
+	if err := worktree.CopyIndex(w, copied); err != nil {
+		return err
+	}
+	f, err := compareFiles(ctx, w, copied)
 	if err == nil && !(slices.Equal(f.gone, p.found.gone) && slices.Equal(f.changed, p.found.changed) && slices.Equal(f.untracked, p.found.untracked)) {
 		err = errors.New("its files have changed")
 	}

@@ -147,3 +147,47 @@ func TestTestsInAShallowWorkspace(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before, looks(t, h, dir))
 }
+
+func TestAWorkspaceThatDiffersFromItsCommitAnyway(t *testing.T) {
+	for name, row := range map[string]struct {
+		raw     map[string]string
+		prepare func(h *gittest.Hub, dir string)
+	}{
+		"CRLF under text":     {map[string]string{".gitattributes": "*.x text\n", "one.x": "x\r\n", "two.x": "y\r\n"}, nil},
+		"CRLF under eol=crlf": {map[string]string{".gitattributes": "*.x text eol=crlf\n", "one.x": "x\r\n", "two.x": "y\r\nz\n"}, nil},
+		"an ident":            {map[string]string{".gitattributes": "*.x ident\n", "one.x": "$Id: 1 $\n", "two.x": "$Id: 1 $\n"}, nil},
+		"a file not to be looked at": {map[string]string{"one.x": "x\n", "two.x": "y\n"}, func(h *gittest.Hub, dir string) {
+			h.Git(dir, "update-index", "--assume-unchanged", "one.x")
+			h.Git(dir, "update-index", "--skip-worktree", "two.x")
+			gittest.Write(h.T, dir, map[string]string{"one.x": "local\n", "two.x": "local\n"})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := gittest.NewHub(t)
+			h.Raw("main", "raw", row.raw)
+			dir := h.Workspace("main")
+			if row.prepare != nil {
+				row.prepare(h, dir)
+			}
+			sha := h.Raw("main", "tip", map[string]string{"a.txt": "tip\n", "two.x": row.raw["two.x"] + "more\r\n"})
+			c := h.Open("")
+			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", sha))
+			before := looks(t, h, dir)
+			for _, spoilt := range []string{"", "one.x"} {
+				p, err := testtree.InWorkspace(gittest.Ctx, c, dir, sha)
+				require.NoError(t, err)
+				assert.Equal(t, "tip\n", gittest.Read(t, dir, "a.txt"))
+				assert.NotContains(t, gittest.Read(t, dir, "one.x"), "local", "the tests see the commit's")
+				var want []string
+				if spoilt != "" {
+					gittest.Write(t, dir, map[string]string{spoilt: "spoilt\n"})
+					want = []string{spoilt}
+				}
+				changed, err := p.Back(gittest.Ctx)
+				require.NoError(t, err)
+				assert.ElementsMatch(t, want, changed)
+				assert.Equal(t, before, looks(t, h, dir))
+			}
+		})
+	}
+}

@@ -82,7 +82,7 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 			assert.NotContains(t, strings.Join(packs(t, ours), " "), "tmp_", "the quarantine is gone")
 			require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), "the same once more does no harm")
 
-			commits, err := history.Commits(gittest.Ctx, ours, start, head)
+			commits, err := history.List(gittest.Ctx, ours, start, head)
 			require.NoError(t, err)
 			assert.Len(t, commits, 3)
 			changes, err := history.Changes(gittest.Ctx, ours, start, head)
@@ -186,6 +186,6 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	script := "#!/bin/sh\ncase \"$*\" in *' log '*) exec yes ;; *) exec " + program + " \"$@\" ;; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
 	c := h.Open("", func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
-	_, err = history.Commits(gittest.Ctx, c, h.Tip("main"), h.Tip("main"))
+	_, err = history.List(gittest.Ctx, c, h.Tip("main"), h.Tip("main"))
 	require.ErrorContains(t, err, "it wrote over 128 MiB")
 }

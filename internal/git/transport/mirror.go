@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -64,20 +63,7 @@ func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
 	if _, err := history.FindMergeBase(ctx, c, c.Refs[tip], sha); err != nil {
 		return err
 	}
-	if !c.Partial {
-		return nil
-	}
-	out, err := c.Ask(ctx, "rev-list", "--objects", "--missing=print", sha, "^"+c.Refs[tip])
-	if err != nil {
-		return fmt.Errorf("list missing files: %w", err)
-	}
-	var absent []string
-	for row := range strings.Lines(string(out)) {
-		if id, ok := strings.CutPrefix(row, "?"); ok {
-			absent = append(absent, strings.TrimSpace(id))
-		}
-	}
-	return fetch.Objects(ctx, c, absent)
+	return fetch.Reachable(ctx, c, sha, "^"+c.Refs[tip])
 }
 
 var wayPattern = regexp.MustCompile(`'([^']+)' exists; cannot create '|there are still refs under '|directory.file conflict|blocking reference '`)

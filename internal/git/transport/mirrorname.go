@@ -94,12 +94,15 @@ func clipped(text string, limit int) string {
 var mirrorPattern = regexp.MustCompile(`^gh-pr-([1-9][0-9]{0,9})(?:$|(?:-mirror(?:-[1-9][0-9]*)?)?/.)`)
 
 // MirrorOf is the number of the pull request that a branch mirrors, by its name: gh-pr-N, gh-pr-N/... and MirrorName's
-// others.
-func MirrorOf(branch string) (number int, ok bool) {
+// others. The slug is what follows the number, which is the name of the pull request's own branch as far as a mirror can have it.
+func MirrorOf(branch string) (number int, slug string, ok bool) {
 	m := mirrorPattern.FindStringSubmatch(branch)
 	if m == nil {
-		return 0, false
+		return 0, "", false
 	}
 	number, err := strconv.Atoi(m[1])
-	return number, err == nil
+	if _, slug, _ = strings.Cut(branch, "/"); slug == "" {
+		slug = branch
+	}
+	return number, slug, err == nil
 }

@@ -53,9 +53,19 @@ func TestWhatIsAMirrorByItsName(t *testing.T) {
 		"gh-pr-7-mirror": 0, "gh-pr-7-fix": 0, "gh-pr-": 0, "gh-pr-x": 0, "gh-pr-0/x": 0, "gh-pr-07/x": 0, "gh-pr-7/": 0, "a/gh-pr-7/x": 0, "GH-PR-7/x": 0, "gh-pr--7/x": 0, "": 0,
 		"gh-pr-99999999999/x": 0, "gh-pr-7x/y": 0, "gh-pr-7\n": 0,
 	} {
-		got, ok := transport.MirrorOf(branch)
+		got, _, ok := transport.MirrorOf(branch)
 		assert.Equal(t, want, got, branch)
 		assert.Equal(t, want != 0, ok, branch)
+	}
+}
+
+func TestTheNameOfAMirrorHasTheBranchAsItIs(t *testing.T) {
+	for branch, want := range map[string]string{
+		"gh-pr-7/Fix/Big_Thing.2": "Fix/Big_Thing.2", "gh-pr-7-mirror/x": "x", "gh-pr-7-mirror-2/a/b": "a/b", "gh-pr-7/gh-pr-8/x": "gh-pr-8/x",
+		"gh-pr-7": "gh-pr-7", "feature": "",
+	} {
+		_, slug, _ := transport.MirrorOf(branch)
+		assert.Equal(t, want, slug, branch)
 	}
 }
 
@@ -84,7 +94,7 @@ func TestAnyBranchCanBeMirrored(t *testing.T) {
 			require.False(t, name[i] == '/' && all[name[:i]], "%q is below a branch", name)
 		}
 		require.LessOrEqual(t, len(name), 244)
-		got, ok := transport.MirrorOf(name)
+		got, _, ok := transport.MirrorOf(name)
 		require.True(t, ok, "%q", name)
 		require.Equal(t, number, got, "%q", name)
 		out, err := exec.Command("git", "check-ref-format", "refs/heads/"+name).CombinedOutput()

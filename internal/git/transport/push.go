@@ -265,6 +265,8 @@ func reason(said string) git.Reason {
 	switch {
 	case has("create or update workflow"):
 		return git.Workflow
+	case syntax.NameRefused(said):
+		return git.Name
 	case has("gh006", "gh013", "protected branch", "rule violations"):
 		return git.Protected
 	case has("stale info", "fetch first", "non-fast-forward", "needs force"), syntax.LockLost(said):

@@ -9,9 +9,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// LocalBranches are the checkout's branches, by full name, and their tips.
+// LocalBranches are the checkout's branches and its newest stash, by full name, and their tips.
 func LocalBranches(ctx context.Context, c *git.Checkout) (map[string]string, error) {
-	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
+	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/stash")
 	if err != nil {
 		return nil, fmt.Errorf("list local branches: %w", err)
 	}

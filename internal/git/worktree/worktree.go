@@ -36,7 +36,18 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha, tracking string
 	if err == nil && head != sha {
 		err = fmt.Errorf("HEAD is %s", head)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return NoteDiffering(ctx, c, sha)
+}
+
+// Put resets index and files to a tree while HEAD stays.
+func Put(ctx context.Context, c *git.Checkout, tree, head string) error {
+	if err := Reset(ctx, c, tree); err != nil {
+		return err
+	}
+	return NoteDiffering(ctx, c, head)
 }
 
 // putFiles puts index and files at a commit.
@@ -111,14 +122,19 @@ func RebuildIndex(ctx context.Context, c *git.Checkout, sha string) error {
 	if err := Reset(ctx, c, sha); err != nil {
 		c.Opt.Log.Debug("index_unusable", "error", err)
 	}
-	if err := os.RemoveAll(c.Index); err != nil {
+	return readTree(ctx, c, c.Index, sha)
+}
+
+// readTree makes an index from a commit, and compares every file with it.
+func readTree(ctx context.Context, c *git.Checkout, index, sha string) error {
+	if err := os.RemoveAll(index); err != nil {
 		return fmt.Errorf("remove index: %w", err)
 	}
-	if _, err := c.Tree(ctx, "read-tree", "--reset", sha); err != nil {
+	if _, err := c.TreeWith(ctx, index, nil, "read-tree", "--reset", sha); err != nil {
 		return fmt.Errorf("read %s into the index: %w", sha, err)
 	}
 	// Exit code 1: some files differ.
-	if _, err := c.Tree(ctx, "update-index", "-q", "--refresh"); err != nil && git.ExitCode(err) != 1 {
+	if _, err := c.TreeWith(ctx, index, nil, "update-index", "-q", "--refresh"); err != nil && git.ExitCode(err) != 1 {
 		return fmt.Errorf("compare files with %s: %w", sha, err)
 	}
 	return nil

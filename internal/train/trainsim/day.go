@@ -19,6 +19,7 @@ type Day struct {
 	Runners  int           // runs at once
 	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, is merged by GitHub or depends on another one
 	ByGitHub bool          // only GitHub may merge
+	Statuses bool          // CI is another service, which reports by commit statuses: nobody can have it run again
 	Faults   Faults
 }
 
@@ -32,13 +33,14 @@ type Faults struct {
 	Forge    float64 // a commit that nobody approved, in the manifest and on its branch
 	Recheck  float64 // of a commit that CI has tested, by a person
 	Settings float64 // a change of who merges: GitHub itself, or we
-	Stop     float64 // of everything for a while: frozen, no CI on train branches, no base
+	Stop     float64 // of everything for a while: frozen, no CI on train branches, CI down, no base
 	Crash    float64 // at each step of a run: before it, or after it without its answer
 	Beside   float64 // another run, at each step of a run
 	Lose     float64 // the manifest
 	Refuse   float64 // a push, a landing or a re-run, by GitHub
 	Hang     float64 // a run of CI, which does not report in time
 	Mute     float64 // a run of CI, which ends and does not report a required check
+	Late     float64 // a run of CI, which begins hours after it was asked for
 	Blind    float64 // a fact, at each look: it is not read
 }
 
@@ -109,7 +111,7 @@ func wish(rng *rand.Rand) (w train.Request) {
 }
 
 func (d Day) farm(rng *rand.Rand) *farm {
-	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, mute: d.Faults.Mute, rng: rng}
+	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, mute: d.Faults.Mute, late: d.Faults.Late, rng: rng}
 }
 
 // Figures are the result of a day. Times are minutes.
@@ -165,7 +167,8 @@ func RandomDay(seed uint64) (Day, train.Settings) {
 		Red: some(0.3), Flaky: some(0.2), Runners: 1 + rng.IntN(8), Wishes: some(0.6), ByGitHub: rng.IntN(5) == 0,
 		Faults: Faults{Conflict: some(0.1), Unfit: some(0.1), Push: some(0.2), Change: some(0.3), Meddle: some(0.2), Forge: some(0.1), Recheck: some(0.2),
 			Settings: some(0.05), Stop: some(0.05), Crash: some(0.1), Beside: some(0.2), Lose: some(0.1), Refuse: some(0.1), Hang: some(0.05), Mute: some(0.05),
-			Blind: some(0.05)},
+			Blind: some(0.05), Late: some(0.1)},
+		Statuses: rng.IntN(3) == 0,
 	}
 	s := train.Defaults()
 	s.Batch, s.Speculate, s.Retries = 1+rng.IntN(8), 1+rng.IntN(6), rng.IntN(3)

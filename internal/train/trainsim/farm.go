@@ -15,6 +15,8 @@ type farm struct {
 	flaky   float64 // how probably a good commit is red
 	hang    float64 // how probably a run ends only when CI stops it
 	mute    float64 // how probably a run ends without a report
+	late    float64 // how probably a run is not even queued for hours
+	down    bool    // what is asked for is lost
 	rng     *rand.Rand
 	done    func(*run)
 
@@ -43,8 +45,17 @@ func (r *run) green() bool { return r != nil && r.over && !r.red && !r.mute }
 // start asks for a run.
 func (f *farm) start(tip string, bad bool) *run {
 	r := &run{tip: tip, bad: bad, begun: -1}
-	f.waiting = append(f.waiting, r)
-	f.fill()
+	queue := func() {
+		f.waiting = append(f.waiting, r)
+		f.fill()
+	}
+	switch {
+	case f.down:
+	case f.late > 0 && f.rng.Float64() < f.late:
+		f.at(f.now+f.rng.Int64N(mostHours*3600), queue)
+	default:
+		queue()
+	}
 	return r
 }
 

@@ -70,7 +70,7 @@ func plague(w *world, c change) {
 
 // halt stops everything for a while, in one of the ways that there are.
 func halt(w *world) {
-	switch w.rng.IntN(4) {
+	switch w.rng.IntN(5) {
 	case 0:
 		w.frozen = true
 	case 1:
@@ -79,6 +79,10 @@ func halt(w *world) {
 		w.deaf = true
 	case 3:
 		w.gone = true
+	case 4:
+		w.down = true
+		w.at(w.now+5*3600, func() { w.down = false })
+		return
 	}
 	w.at(w.now+1800, func() { w.frozen, w.trouble, w.deaf, w.gone = false, "", false, false })
 }
@@ -173,7 +177,7 @@ func ask(w *world, p *pull) {
 // settleDay looks whether everything ended.
 func settleDay(w *world) {
 	w.day.Faults = Faults{Conflict: w.day.Faults.Conflict}
-	w.hang, w.mute = 0, 0
+	w.hang, w.mute, w.late, w.down = 0, 0, 0, false
 	for range 50 {
 		if w.handle(open(w)...); w.next() {
 			w.handle()

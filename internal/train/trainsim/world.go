@@ -182,10 +182,14 @@ func (r *trainRun) misses(what string) bool {
 func (w *world) seen(tip string) train.Checks {
 	r := w.checks[tip]
 	switch {
-	case r == nil && w.deaf, r != nil && r.over && r.mute:
-		return train.Checks{State: train.ChecksMissing, Open: []string{"build"}}
-	case r == nil || !r.over:
-		return train.Checks{State: train.ChecksPending, Open: []string{"build"}}
+	case r == nil || !r.over || r.mute:
+		c := train.Checks{State: train.ChecksPending, Open: []string{"build"}}
+		if r != nil && !r.over && !w.day.Statuses { // of which nobody knows whether it has begun
+			c.Begun = r.begun + 1
+		}
+		return c
+	case r.red && w.day.Statuses:
+		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, At: r.begun + 1}}}
 	case r.red:
 		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: workflowRun, Run: fmt.Sprint("CR_", r.attempts), At: r.begun + 1}}}
 	}

@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor/expression"
+)
+
+// commitStatus is what a service says of a commit that a branch is at.
+func commitStatus(state, branch string) expression.Object {
+	o := event("", person, "User", expression.Object{"state": state, "sha": "x", "context": "ci", "branches": []any{expression.Open{"name": branch}}})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
+// What other services report has one job run, where it is about the merge train or final. No agent works on it. A skipped job costs
+// nothing.
+func TestTheWorkflowHearsOtherServices(t *testing.T) {
+	for name, c := range map[string]Choice{
+		"one job": {Services: true}, "split": {Services: true, Split: true}, "server": {Services: true, Server: true},
+		"with a train": {Services: true, App: true, Bases: []string{"main"}}, "split, with a train": {Services: true, App: true, Split: true, Bot: "my-app[bot]", Bases: []string{"main"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := File{Path: WorkflowPath, Text: c.Workflow()}
+			w, err := readWorkflow(file)
+			require.NoError(t, err)
+			check := event("completed", app, "Bot", expression.Object{"check_run": expression.Open{"status": "completed", "app": expression.Open{"slug": "some-ci"}}})
+			for _, o := range []struct {
+				what, event string
+				own         expression.Object
+				jobs        int
+			}{
+				{"pending on a pull request", "status", commitStatus("pending", "agent/greet"), 0},
+				{"passed on a pull request", "status", commitStatus("success", "agent/greet"), 1},
+				{"failed on a pull request", "status", commitStatus("failure", "agent/greet"), 1},
+				{"an error on a pull request", "status", commitStatus("error", "agent/greet"), 1},
+				{"pending on the train", "status", commitStatus("pending", trainBranch), 1},
+				{"passed on the train", "status", commitStatus("success", trainBranch), 1},
+				{"a check of another App", "check_run", check, 1},
+			} {
+				ran := 0
+				for _, u := range usesOf(w) {
+					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
+					require.NoError(t, err)
+					assert.True(t, known, "%s: %s", o.what, u.j.id)
+					if met {
+						ran++
+						assert.NotEqual(t, agentPhase, u.phase, o.what)
+					}
+				}
+				assert.Equal(t, o.jobs, ran, o.what)
+			}
+			again, there := Chosen(file, File{Path: SettingsPath})
+			require.True(t, there)
+			assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
+			e := newExam(Facts{Workflows: []File{file}})
+			for _, f := range append(condition(e), concurrent(e)...) {
+				assert.Equal(t, OK, f.Level, f.Text)
+			}
+		})
+	}
+	assert.NotContains(t, Choice{}.Workflow(), "  status:")
+}
+
+// Who reports a required check is told by its App, else by the workflows.
+func TestWhatOtherServicesReport(t *testing.T) {
+	files := []File{{Path: "ci.yml", Text: "on: push\njobs:\n  test: {runs-on: x}\n  build: {runs-on: x, strategy: {matrix: {go: [1, 2]}}}\n"}, {Path: "none.yml", Text: "{"}}
+	all := []string{"test", "test@", "test@github-actions", "renamed@github-actions", "build (1)", "ci/slow", "ci/slow@", "test@some-ci"}
+	assert.Equal(t, []string{"ci/slow", "ci/slow@", "test@some-ci"}, Elsewhere(files, all))
+	assert.Equal(t, []string{"test", "test", "test", "renamed", "build (1)", "ci/slow", "ci/slow"}, OfActions(all))
+	files[0].Text = "on: push\njobs:\n  test: {name: '${{ matrix.any }}', runs-on: x}\n"
+	assert.Equal(t, []string{"test@some-ci"}, Elsewhere(files, all), "an expression may give any name")
+}

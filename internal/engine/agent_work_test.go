@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// differs gives a branch files that git shows as changed as soon as they are checked out.
+func (w *world) differs(branch string) {
+	w.t.Helper()
+	w.write("octo", branch, "old.txt", "an old\r\nfile\r\n")
+	w.write("octo", branch, ".github/workflows/ci.yml", "on: push\r\n")
+	w.write("octo", branch, ".gitattributes", "* text eol=lf\n")
+}
+
+// changed are the files that differ between two heads.
+func (w *world) changed(from, to string) []string {
+	w.t.Helper()
+	diff := w.api("octo", "GET", w.path("/compare/"+from+"..."+to), nil)
+	names := []string{}
+	for _, f := range diff["files"].([]any) {
+		names = append(names, f.(map[string]any)["filename"].(string))
+	}
+	return names
+}
+
+// TestFilesThatNobodyTouchedAreNobodysWork: blobs and attributes disagree, so that git shows files as changed before the agent starts.
+func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
+	t.Parallel()
+	for how, pushed := range map[string][]string{
+		"answer":                        {"greeting.txt"},
+		"talk":                          {},
+		"answer+commits all":            {"greeting.txt"},
+		"talk+commits all":              {},
+		"answer+stages all":             {"greeting.txt"},
+		"answer+commits all+rewrites":   {"greeting.txt", "old.txt"},
+		"answer+commits all+puts aside": {"greeting.txt"},
+	} {
+		for _, place := range []string{ownClone, workspace} {
+			t.Run(how+" in "+place, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
+				w.differs(w.head)
+				if place == workspace {
+					w.clone()
+				}
+				w.agent = how
+				before := w.tip()
+				w.review("alice", "Answer me.")
+				rep := w.handle(w.delivery("pull_request_review_comment"))
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Equal(t, pushed, w.changed(before, w.tip()))
+				said := w.marked("turn", "done")[0]["body"]
+				assert.NotContains(t, said, "left changes")
+				assert.NotContains(t, said, "git stash")
+				assert.Empty(t, w.checkpoints())
+			})
+		}
+	}
+}
+
+func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.differs(w.head)
+	w.agent = "answer+commits all+doubts"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	branch, _ := w.kept()
+	assert.Equal(t, []string{"greeting.txt"}, w.changed(w.tip(), branch))
+}
+
+func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"job", "job+commits all"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.differs("main")
+			w.agent = how
+			w.label("alice", "agent:bugfix")
+			rep := w.handle(w.delivery("issues"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			pulls := w.list("octo", w.path("/pulls?state=open"))
+			head := pulls[len(pulls)-1].at("head", "sha").(string)
+			for _, p := range pulls {
+				if strings.HasPrefix(p.at("head", "ref").(string), "agent/bugfix/") {
+					head = p.at("head", "sha").(string)
+				}
+			}
+			assert.Equal(t, []string{"greeting.txt"}, w.changed("main", head))
+		})
+	}
+}
+
+func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
+	t.Parallel()
+	w := newExternal(t,
+		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
+	w.differs("main")
+	base := w.at("main")
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, []string{"f.txt", "mended"}, w.changed(base, "main"))
+	w.quiet()
+}
+
+// TestWhatIsInTheFilesIsPushedAndTheRestIsKept: what agents do to a checkout beside their work.
+func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
+	t.Parallel()
+	for how, row := range map[string]struct {
+		pushed []string
+		says   string
+		kept   []string
+	}{
+		"answer+stashes":      {[]string{"greeting.txt"}, "the agent left changes in git stash; they were not pushed, but kept on branch ", []string{"later.txt"}},
+		"answer+skips":        {[]string{"greeting.txt"}, "", nil},
+		"answer+loses index":  {[]string{"greeting.txt"}, "", nil},
+		"answer+nests":        {[]string{"greeting.txt"}, `git cannot commit these paths, so they are neither pushed nor kept: "nested/" (it is a repository of its own)`, nil},
+		"answer+roots":        {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/root", which was not its branch; they were not pushed, but kept on branch `, []string{"root.txt"}},
+		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, row.pushed, w.changed(before, w.tip()))
+			said := w.marked("turn", "done")[0]["body"]
+			assert.Contains(t, said, row.says)
+			assert.NotContains(t, said, "hint:")
+			if row.kept == nil {
+				assert.Empty(t, w.checkpoints())
+				return
+			}
+			branch, _ := w.kept()
+			assert.Contains(t, said, row.says+branch)
+			assert.Subset(t, w.changed(before, branch), row.kept)
+		})
+	}
+}
+
+func TestASparseWorkspaceTakesNewFilesOutsideOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", w.head, "in/a.txt", "a\n")
+	w.write("octo", w.head, "out/b.txt", "b\n")
+	w.clone("--sparse")
+	w.agent = "answer+goes out"
+	before := w.tip()
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"greeting.txt", "out/new.txt"}, w.changed(before, w.tip()))
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ways are the ways to say something on a pull request: each says a text, names the event of it, and gives the path to edit it.
+var ways = map[string]func(w *world, login, text string) (event, edit string){
+	"on a line": func(w *world, login, text string) (event, edit string) {
+		return "pull_request_review_comment", w.path(fmt.Sprintf("/pulls/comments/%d", w.review(login, text)))
+	},
+	"in the conversation": func(w *world, login, text string) (event, edit string) {
+		return "issue_comment", w.path(fmt.Sprintf("/issues/comments/%d", w.talk(login, text)))
+	},
+	"in a review": func(w *world, login, text string) (event, edit string) {
+		w.later(time.Minute)
+		review := w.api(login, "POST", w.pull("/reviews"), object{"event": "REQUEST_CHANGES", "body": text}).id()
+		return "pull_request_review", w.pull(fmt.Sprintf("/reviews/%d", review))
+	},
+}
+
+// heard is what the agent was told, call by call.
+func (w *world) heard() []string {
+	w.t.Helper()
+	var all []string
+	if w.calls() > 0 {
+		for _, r := range w.requests() {
+			all = append(all, strings.Join(words(r), " | "))
+		}
+	}
+	return all
+}
+
+// The run of a comment waits for the one before it, while people read what they wrote.
+func TestTheNewestWordsOfTheirAuthorCount(t *testing.T) {
+	t.Parallel()
+	for name, say := range ways {
+		for editor, want := range map[string][]string{
+			"alice": {"Keep the file."},                     // herself
+			"carol": {"Delete the file.", "Keep the file."}, // as it was sent, and then the edit's own event
+		} {
+			t.Run(name+", edited by "+editor, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.agent = "record+echo"
+				event, path := say(w, "alice", "Delete the file.")
+				ev := w.delivery(event)
+				w.later(time.Minute)
+				method := map[bool]string{true: "PUT", false: "PATCH"}[event == "pull_request_review"]
+				w.api(editor, method, path, object{"body": "Keep the file."})
+				require.Equal(t, model.ResultDone, w.handle(ev).Result)
+				assert.Equal(t, want[:1], w.heard()[:1])
+				w.handle(w.delivery(event))
+				w.sweep()
+				assert.Equal(t, want, w.heard())
+			})
+		}
+	}
+}
+
+func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
+	t.Parallel()
+	for _, now := range []string{"<!-- never mind -->", "/mergexo status"} {
+		w := newWorld(t)
+		w.talk("alice", "Delete the file.")
+		ev := w.delivery("issue_comment")
+		w.later(time.Minute)
+		w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", ev.CommentID)), object{"body": now})
+		w.handle(ev)
+		w.handle(w.delivery("issue_comment"))
+		w.sweep()
+		assert.Zero(t, w.calls(), now)
+	}
+}
+
+func TestAnApprovalCallsNoAgent(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"LGTM, thanks!", "👍", "Ship it?", "Thank you. Please merge it."} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[merge]\ntests = \"none\"")
+			approve := func() model.Report {
+				w.later(time.Minute)
+				w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": words, "commit_id": w.tip()})
+				return w.handle(w.delivery("pull_request_review"))
+			}
+			head := w.tip()
+			assert.Equal(t, model.ResultNothing, approve().Result)
+			w.sweep()
+			assert.Zero(t, w.calls())
+			assert.Equal(t, head, w.tip())
+			w.command("carol", "/mergexo merge")
+			assert.Equal(t, []string{"done"}, w.merges(), "it stands")
+			assert.NotContains(t, w.request(), "not answered")
+		})
+	}
+}
+
+func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "record+echo"
+	w.later(time.Minute)
+	review := w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "LGTM", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Greet people."}}}).id()
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)
+	w.later(time.Minute)
+	w.api("carol", "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", review)), object{"message": "It has changed."})
+	w.handle(w.delivery("pull_request_review"))
+	w.sweep()
+	assert.Equal(t, []string{"Greet people."}, w.heard(), "a dismissal makes no words of it")
+}
+
+func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
+	t.Parallel()
+	for name, say := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.hide("dana", "write")
+			for _, text := range []string{"<!-- note to self -->", "<!-- a note\n\nwithout an end", "\u200b\u2060", "[note]: <> (hidden)", "<!--\n/mergexo merge\n-->", "&#8203;<br>"} {
+				for _, login := range []string{"alice", "dana"} {
+					event, _ := say(w, login, text)
+					rep := w.handle(w.delivery(event))
+					assert.Equal(t, model.ResultNothing, rep.Result, "%s: %q", login, text)
+				}
+			}
+			w.sweep()
+			assert.Zero(t, w.calls())
+			assert.Empty(t, w.due())
+			assert.Empty(t, w.marked("merge", ""))
+		})
+	}
+	t.Run("on an issue", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t)
+		w.agent = "ask"
+		w.handle(w.label("alice", smallJob))
+		require.Equal(t, 1, w.calls())
+		assert.NotEqual(t, model.ResultDone, w.handle(w.say("alice", "<!-- Formal. -->")).Result)
+		w.sweep()
+		assert.Equal(t, 1, w.calls())
+		w.handle(w.say("alice", "Formal. <!-- really -->"))
+		assert.Equal(t, 2, w.calls())
+	})
+}

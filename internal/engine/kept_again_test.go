@@ -1,0 +1,305 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// askedAbout is a turn whose agent has left work and a question.
+func askedAbout(t *testing.T, how string) (w *world, checkpoint string) {
+	t.Helper()
+	w = newWorld(t)
+	w.agent = how + "+stuck"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	require.Len(t, w.checkpoints(), 1)
+	return w, w.checkpoints()[0]
+}
+
+// answeredBy answers the agent's question, with an agent that then does this.
+func (w *world) answeredBy(how string) model.Report {
+	w.t.Helper()
+	w.agent = how
+	return w.handle(w.say("bob", "Formal."))
+}
+
+func TestATurnThatAskedGoesOnFromItsWork(t *testing.T) {
+	t.Parallel()
+	w, checkpoint := askedAbout(t, "commits+dirty")
+	before := w.branches()[checkpoint]
+	require.Equal(t, model.ResultDone, w.answeredBy("record+answer").Result)
+	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Checkpoint of work on pull request 1", "Answer, in words of call 2"}, subjectsOf(w.commits()))
+	assert.Equal(t, before, w.bare("rev-parse", w.head+"~1"), "the very commits")
+	assert.Contains(t, w.requests()[0].Prompt, "The branch holds the work of an earlier, unfinished attempt")
+}
+
+func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]struct {
+		commits int
+		note    string
+	}{
+		"talk":       {0, "the agent left changes in its checkout without a commit message"},
+		"dirty+talk": {0, "the agent left changes in its checkout without a commit message"},
+		"empty+talk": {1, ""}, // a commit message says that it is ready
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w, checkpoint := askedAbout(t, "dirty")
+			rep := w.answeredBy(how)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.settled(1, 1, want.commits)
+			assert.Contains(t, w.receipt(), want.note)
+			assert.Contains(t, w.checkpoints(), checkpoint)
+			if strings.Contains(how, "dirty") {
+				assert.Len(t, w.checkpoints(), 2, "what it left this time is on top of that")
+			}
+		})
+	}
+}
+
+func TestWhatPeopleAddToACheckpointIsTakenUpWithIt(t *testing.T) {
+	t.Parallel()
+	w, checkpoint := askedAbout(t, "dirty")
+	w.write("bob", checkpoint, "bob.txt", "bob\n")
+	require.Equal(t, model.ResultDone, w.answeredBy("answer").Result)
+	assert.Equal(t, "bob\n", w.file("bob.txt"))
+	assert.Equal(t, "bob", w.bare("log", "-1", "--format=%an", w.head+"~1"), "who wrote it has written it")
+	assert.Equal(t, []string{checkpoint}, w.checkpoints())
+}
+
+func TestACheckpointIsReplayedOnWhatWasPushedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w, _ := askedAbout(t, "commits")
+	w.write("bob", w.head, "bob.txt", "bob\n")
+	require.Equal(t, model.ResultDone, w.answeredBy("answer").Result)
+	assert.Equal(t, []string{"Write greeting.txt", "Write bob.txt", "Agent's one", "Agent's two", "Answer, in words of call 2"}, subjectsOf(w.commits()))
+}
+
+func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left   string
+		change func(w *world, checkpoint string)
+		why    string
+		usable bool
+	}{
+		"a conflict": {"line", func(w *world, _ string) { w.write("bob", w.head, "greeting.txt", "hello\nmoon\n") }, "it conflicts with what is on the branch now", true},
+		"its branch deleted": {"dirty", func(w *world, checkpoint string) { w.api("bob", "DELETE", w.path("/git/refs/heads/"+checkpoint), nil) },
+			"GitHub does not have it", false},
+		"its branch replaced": {"dirty", func(w *world, checkpoint string) {
+			w.api("bob", "PATCH", w.path("/git/refs/heads/"+checkpoint), object{"sha": w.mainTip(), "force": true})
+		}, "its history was rewritten", false},
+		"the comment edited": {"dirty", func(w *world, _ string) {
+			w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", w.list("octo", w.pull("/comments"))[0].id())), object{"body": "Rather not."})
+		}, "the comments that it is about were changed or deleted", true},
+		"what must not be pushed": {"dirty", func(w *world, checkpoint string) { w.write("bob", checkpoint, ".github/workflows/x.yml", "on: push\n") },
+			".github/workflows/x.yml", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, checkpoint := askedAbout(t, c.left)
+			w.later(1e9)
+			c.change(w, checkpoint)
+			rep := w.answeredBy("sees+answer")
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.NotContains(t, w.found(), "left.txt")
+			said := w.receipt()
+			assert.Contains(t, said, "the agent started over, without the work of an earlier attempt")
+			assert.Contains(t, said, c.why)
+			how := regexp.MustCompile(`to use that work: (git fetch origin [0-9a-f]{40} && git cherry-pick [0-9a-f]+\.\.FETCH_HEAD)`).FindStringSubmatch(said)
+			require.NotNil(t, how, said)
+			if c.usable && c.left == "dirty" {
+				w.pasted("git config user.name Bob && git config user.email bob@example.com && git switch -q " + w.head + " && " + how[1] + " && grep left left.txt")
+			}
+		})
+	}
+}
+
+func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "workflow+fail"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
+	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "The next attempt starts without it")
+	w.agent = "sees+answer"
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.NotContains(t, w.found(), "x.yml")
+	assert.Contains(t, w.receipt(), "no branch may hold it; to use that work: git fetch origin refs/mergexo/kept/1/")
+}
+
+func TestAFlowThatIsNotTheSameBeginsAfresh(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "dirty+stuck"
+	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
+	w.unlabel("alice", design)
+	w.agent = "sees+job"
+	w.label("alice", smallJob)
+	rep := w.handle(w.say("bob", "Just do it."))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.NotContains(t, w.found(), "left.txt", "files are no part of a design")
+	assert.NotContains(t, w.lastWords(), "started over")
+}
+
+func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
+	t.Parallel()
+	for name, build := range map[string]func(t *testing.T) (w *world, file func() string){
+		"a turn": func(t *testing.T) (*world, func() string) {
+			w, _ := askedAbout(t, "dirty")
+			return w, func() string { return w.file("left.txt") }
+		},
+		"an issue": func(t *testing.T) (*world, func() string) {
+			w := newIssue(t)
+			w.branch("mergexo")
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": []string{"octo"}})
+			w.agent = "dirty+stuck"
+			require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", smallJob)).BlockedReason)
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch})
+			return w, func() string { return w.fileOf(branch, "left.txt") }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, file := build(t)
+			w.agent = map[string]string{"a turn": "answer", "an issue": "job"}[name]
+			ev := w.say("bob", "Formal.")
+			dir := w.prepared(ev)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, "left\n", file())
+		})
+	}
+}
+
+// waitingFor are the things that wait for a person.
+func (w *world) waitingFor() []model.Need {
+	w.t.Helper()
+	_, waiting, err := w.engine().Standings(context.Background(), repo)
+	require.NoError(w.t, err)
+	return waiting
+}
+
+func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		build func(t *testing.T) (*world, model.Event)
+		again func(w *world) model.Event
+		kind  string
+		how   string
+	}{
+		"a turn that asks": {func(t *testing.T) (*world, model.Event) {
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			return w, w.delivery("pull_request_review_comment")
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck"},
+		"a turn that fails": {func(t *testing.T) (*world, model.Event) {
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			return w, w.delivery("pull_request_review_comment")
+		}, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail"},
+		"an issue": {func(t *testing.T) (*world, model.Event) {
+			w := newIssue(t)
+			return w, w.label("alice", smallJob)
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck"},
+		"a design": {func(t *testing.T) (*world, model.Event) {
+			w := newIssue(t)
+			return w, w.label("alice", design)
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck"},
+	} {
+		for _, pushed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, pushed by hand: %t", name, pushed), func(t *testing.T) {
+				t.Parallel()
+				w, ev := c.build(t)
+				w.agent = c.how
+				w.denies("refs/*")
+				rep := w.handle(ev)
+				assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+				failed := w.marked(c.kind, "failed")
+				require.Len(t, failed, 1)
+				body := failed[0]["body"].(string)
+				paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
+				require.NotNil(t, paste, body)
+				file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
+				require.NotNil(t, file, body)
+				assert.Regexp(t, `"checkpoint_sha":"[0-9a-f]{40}"`, body)
+				waiting := w.waitingFor()
+				require.Len(t, waiting, 1)
+				assert.Contains(t, waiting[0].Headline, "in the git bundle "+file[1]+"; then ")
+
+				w.denies()
+				if pushed {
+					w.pasted(strings.Replace(paste[0], paste[1], file[1], 1))
+				}
+				w.agent = "sees+talk+stuck"
+				again := w.handle(c.again(w))
+				require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
+				if pushed {
+					assert.Contains(t, w.found(), "left.txt", "it went on from there")
+					assert.NotContains(t, w.lastWords(), "started over")
+					return
+				}
+				assert.NotContains(t, w.found(), "left.txt")
+				assert.Contains(t, w.lastWords(), paste[0], "the bundle is named until it is used")
+			})
+		}
+	}
+}
+
+func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		build  func(t *testing.T) (*world, model.Event)
+		kind   string
+		phase  string
+		reason string
+		how    string
+	}{
+		"a turn": {func(t *testing.T) (*world, model.Event) {
+			w := newWorld(t)
+			w.handle(w.delivery("pull_request"))
+			w.review("alice", "Answer me.")
+			return w, w.delivery("pull_request_review_comment")
+		}, "block", "", "agent_blocked", "dirty+lost+stuck"},
+		"an issue": {func(t *testing.T) (*world, model.Event) {
+			w := newIssue(t)
+			return w, w.label("alice", smallJob)
+		}, "issue", "awaiting_issue_followup", model.ReasonAgent, "dirty+lost+stuck"},
+		"a design": {func(t *testing.T) (*world, model.Event) {
+			w := newIssue(t)
+			return w, w.label("alice", design)
+		}, "issue", "awaiting_issue_followup", model.ReasonOutcome, "job+astray"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := c.build(t)
+			w.agent = c.how
+			w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
+			first := w.handle(ev)
+			require.NotEqual(t, model.ResultBlocked, first.Result)
+			kept, asked := len(w.checkpoints()), w.calls()
+			rep := w.handle(ev)
+			require.Equal(t, c.reason, rep.BlockedReason, rep.Reason)
+			assert.Equal(t, asked, w.calls(), "the agent is not asked again")
+			assert.Len(t, w.marked(c.kind, c.phase), 1)
+			assert.Len(t, w.checkpoints(), kept)
+			for _, one := range w.checkpoints() {
+				assert.Contains(t, w.lastWords(), one)
+			}
+			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+			assert.Equal(t, asked, w.calls())
+		})
+	}
+}

@@ -1,0 +1,224 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// withdraw takes the label off that asked for the merge.
+func (w *world) withdraw(login string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	status, out := w.send(login, "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/merge", w.number)), nil)
+	require.Equal(w.t, http.StatusOK, status, "%s", out)
+}
+
+const labelWithdrew = "label \"merge\", which asked for the merge, was removed"
+
+// A label that is removed takes the request back: while it waits, and whoever puts it on again.
+func TestALabelThatIsRemovedTakesItsRequestBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"\nauto = \"label\"")
+	w.labels("carol", "merge")
+	w.handle(w.delivery("pull_request"))
+	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w.withdraw("carol")
+	w.labels("alice", "merge")
+	w.approve("alice")
+	rep := w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, model.ResultDone, rep.Result, "it is no failure: %s", rep.Reason)
+	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges(), "alice is no operator")
+	assert.Contains(t, w.request(), labelWithdrew)
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	w.withdraw("alice")
+	w.labels("carol", "merge")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
+
+// Somebody removes the label while the tests run.
+func TestALabelThatIsRemovedDuringTheTests(t *testing.T) {
+	t.Parallel()
+	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
+		return "DELETE", w.path("/issues/1/labels/merge"), "{}"
+	}, `auto = "label"`)
+	before := w.at("main")
+	w.labels("carol", "merge")
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, before, w.at("main"), w.logged.String())
+	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+	assert.Contains(t, w.request(), labelWithdrew)
+}
+
+// The train hears of it at the event, and else sees it before it lands anything.
+func TestALabelThatIsRemovedAboard(t *testing.T) {
+	t.Parallel()
+	for _, heard := range []bool{true, false} {
+		w := newTrain(t, `auto = "label"`)
+		numbers := w.ready("car", "one\n", "two\n")
+		for _, n := range numbers {
+			w.number = n
+			w.labels("carol", "merge")
+			w.handle(w.delivery("pull_request"))
+		}
+		require.Len(t, w.trains(), 2, w.logged.String())
+		w.number = numbers[0]
+		w.withdraw("carol")
+		if heard {
+			w.handle(w.delivery("pull_request"))
+			assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+		}
+		w.wholeTrain()
+		assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+		w.number = numbers[0]
+		assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+		assert.Contains(t, w.request(), labelWithdrew)
+	}
+}
+
+// After a failure an approval that is newer asks again, of somebody who may write, and once.
+func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, `auto = "approval"`, "ci_retries = 0")
+	w.write("octo", "main", "ci.sh", "exit 1\n")
+	w.number = w.ready("car", "one\n")[0]
+	w.head = "agent/car0"
+	w.approve("bob")
+	w.handle(w.delivery("pull_request_review"))
+	w.wholeTrain()
+	require.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
+	assert.Contains(t, w.request(), "Push a fix, or rerun the check. Then have it approved again.")
+	w.later(time.Minute)
+	w.sweep()
+	w.approve("eve")
+	w.sweep()
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), "eve may not write")
+
+	w.write("octo", "main", "ci.sh", "true\n")
+	w.approve("alice")
+	assert.Contains(t, w.due(), fmt.Sprint(w.number, " merge"))
+	w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED", "in_approval IN_TRAIN"}, w.merges(), w.logged.String())
+	w.wholeTrain()
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
+
+// A try is no request: whatever became of it, an approval asks for the merge, and nobody is told that it was refused.
+func TestAnApprovalAsksAfterATry(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]func(w *world){
+		"passed":    func(w *world) { w.wholeTrain() },
+		"cancelled": func(w *world) { w.command("carol", "/mergexo merge cancel") },
+		"running":   func(*world) {},
+	} {
+		w := newTrain(t, `auto = "approval"`)
+		w.number = w.second("agent/auto", "auto.txt")
+		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		w.passed("ci")
+		w.command("carol", "/mergexo try")
+		ends(w)
+		why, err := w.engine().Why(context.Background(), repo, w.number)
+		require.NoError(t, err)
+		assert.NotContains(t, fmt.Sprint(why.Merges), "refused", name)
+		w.approve("alice")
+		w.handle(w.delivery("pull_request_review"))
+		w.wholeTrain()
+		w.sweep()
+		w.wholeTrain()
+		assert.Equal(t, "merged", w.badge(), "%s: %s", name, w.logged.String())
+	}
+}
+
+// retargeted is a world with a pull request into dev that was approved there, and goes to main by now. dev has a commit that nobody
+// has looked at.
+func retargeted(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newMerge(t, more...)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/dev", "sha": w.at("main")})
+	w.write("bob", "dev", "unreviewed.txt", "x\n")
+	w.head = "agent/late"
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": w.at("dev")})
+	w.write("bob", w.head, "late.txt", "late\n")
+	w.number = int(w.api("bob", "POST", w.path("/pulls"), object{"title": "Late", "head": w.head, "base": "dev"})["number"].(float64))
+	w.approve("alice")
+	return w
+}
+
+func (w *world) retarget() {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("bob", "PATCH", w.pull(""), object{"base": "main"})
+	w.later(time.Minute)
+}
+
+// An approval is for a head on a base.
+func TestAnApprovalIsForABase(t *testing.T) {
+	t.Parallel()
+	w := retargeted(t)
+	w.retarget()
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.request(), `0 of 1 approval of `+w.tip()[:10]+`; alice approved it before its base was changed to "main"`)
+	w.approve("alice")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge(), "approved for that base: %s", w.logged.String())
+}
+
+// A request was for the other base, too, and so was a command that no run had answered by then, and a label.
+func TestARequestIsForABase(t *testing.T) {
+	t.Parallel()
+	for name, story := range map[string]func(w *world) model.Event{
+		"a request that waits": func(w *world) model.Event {
+			w.labels("carol", "mergexo:freeze")
+			w.command("carol", "/mergexo merge")
+			w.retarget()
+			return w.delivery("pull_request")
+		},
+		"a command": func(w *world) model.Event {
+			w.talk("carol", "/mergexo merge")
+			w.retarget()
+			return w.delivery("issue_comment")
+		},
+		"a label": func(w *world) model.Event {
+			w.labels("carol", "merge")
+			w.retarget()
+			return w.delivery("pull_request")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := retargeted(t, `auto = "label"`)
+			ev := story(w)
+			before := w.at("main")
+			w.approve("alice")
+			w.handle(ev)
+			w.sweep()
+			assert.Equal(t, before, w.at("main"), w.logged.String())
+			all := fmt.Sprint(w.comments())
+			assert.Contains(t, all, "**Not merged: the base of the pull request has changed** (`RETARGETED`)")
+		})
+	}
+}
+
+// With auto = "approval" nobody has to give a command: one approval for the base at hand asks.
+func TestAnApprovalForAnotherBaseAsksForNothing(t *testing.T) {
+	t.Parallel()
+	w := retargeted(t, `auto = "approval"`)
+	w.retarget()
+	w.handle(w.delivery("pull_request"))
+	w.sweep()
+	assert.Equal(t, "open", w.badge(), w.logged.String())
+	assert.Empty(t, w.merges())
+	w.approve("alice")
+	w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}

@@ -1,0 +1,158 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// says gives a pull request a text.
+func (w *world) says(number int, format string, args ...any) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"body": fmt.Sprintf(format, args...)})
+}
+
+// dependent is a world with pull request 1 and a second one, approved, that depends on it.
+func dependent(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newMerge(t, more...)
+	w.second("agent/second", "second.txt")
+	w.approve("alice")
+	w.says(2, "It greets.\n\n- **Depends-on:** #1 (the greeting)\n")
+	return w
+}
+
+// What depends on a pull request waits for it where the tests run here, too, and is taken up once that has landed.
+func TestMergeWaitsForWhatItDependsOn(t *testing.T) {
+	t.Parallel()
+	w := dependent(t, `verify = "local"`)
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"in_approval DEPENDENCY"}, w.merges())
+	assert.Contains(t, w.request(), "- **dependencies landed**: depends on #1, which nobody has asked to merge")
+	assert.NotContains(t, strings.Join(w.due(), ","), "merge", "nothing has changed")
+	why, err := w.engine().Why(context.Background(), repo, 2)
+	require.NoError(t, err)
+	assert.Contains(t, fmt.Sprint(why.Merges), "depends on #1, which nobody has asked to merge")
+
+	w.number, w.head = 1, "agent/greet"
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, "merged", w.badge(), w.logged.String())
+	assert.Contains(t, w.due(), "2 link merge")
+	w.sweep()
+	w.number = 2
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
+
+// Where the other one was asked for, and cannot land yet, the comment does not say that nobody has asked.
+func TestMergeWaitsForWhatWaitsItself(t *testing.T) {
+	t.Parallel()
+	w := dependent(t)
+	w.number, w.head = 1, "agent/greet"
+	w.labels("carol", "mergexo:freeze")
+	w.command("carol", "/mergexo merge")
+	w.number = 2
+	w.command("carol", "/mergexo merge")
+	assert.Contains(t, w.request(), "depends on #1, which has not landed")
+}
+
+// GitHub's own merge, and its queue, come after what a text says has to land first.
+func TestMergeByGitHubWaitsForWhatItDependsOn(t *testing.T) {
+	t.Parallel()
+	w := dependent(t)
+	w.command("carol", "/mergexo merge strategy=api")
+	assert.Equal(t, []string{"in_approval DEPENDENCY"}, w.merges())
+	assert.Equal(t, "open", w.badge())
+}
+
+// What has landed by hand counts, and one call tells of all.
+func TestMergeAfterWhatItDependsOnCostsOneCall(t *testing.T) {
+	t.Parallel()
+	calls := func(body string) int {
+		w := newMerge(t)
+		for i := range 2 {
+			w.second(fmt.Sprintf("agent/other%d", i), fmt.Sprintf("other%d.txt", i))
+			w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
+		}
+		w.number, w.head = 1, "agent/greet"
+		w.says(1, "%s", body)
+		rep := w.command("carol", "/mergexo merge")
+		require.Equal(t, "merged", w.badge(), w.logged.String())
+		return rep.Calls.REST + rep.Calls.GraphQL
+	}
+	assert.Equal(t, calls("It greets.")+1, calls("Depends-on: #2, #3"))
+}
+
+// What can never land first refuses the request, each with its sentence.
+func TestMergeOfWhatDependsOnNothingThatCanLand(t *testing.T) {
+	t.Parallel()
+	for body, says := range map[string]string{
+		"Depends-on: #99": "depends on #99, which is not a pull request of this repository",
+		"Depends-on: #1":  "depends on #1, which was closed without being merged",
+		"Depends-on: #2":  "#2 depends on #2: none of them can land first",
+	} {
+		w := dependent(t)
+		w.api("octo", "PATCH", w.path("/pulls/1"), object{"state": "closed"})
+		w.says(2, "%s", body)
+		rep := w.command("carol", "/mergexo merge")
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, says)
+		answers := w.answers()
+		assert.Contains(t, answers[len(answers)-1], says)
+		assert.Equal(t, "open", w.badge())
+	}
+}
+
+// Three that depend on each other: each request names all of them.
+func TestMergeOfACircle(t *testing.T) {
+	t.Parallel()
+	for _, more := range [][]string{nil, {`verify = "ci"`, `required_checks = ["ci"]`}} {
+		w := dependent(t, more...)
+		w.second("agent/third", "third.txt")
+		w.approve("alice")
+		w.says(1, "Depends on: #3")
+		w.says(3, "Depends-on: #2")
+		rep := w.command("carol", "/mergexo merge")
+		assert.Contains(t, rep.Reason, "#3 depends on #2, #2 depends on #1, #1 depends on #3: none of them can land first")
+		assert.Empty(t, w.merges())
+	}
+}
+
+// A line that names no pull request holds the merge until somebody has fixed it, which a sweep sees.
+func TestMergeOfATextThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := dependent(t)
+	w.says(2, "Depends-on: the other one\n\nDepends-on: octo/elsewhere#3")
+	w.command("carol", "/mergexo merge")
+	assert.Contains(t, w.request(), "the line \"Depends-on: the other one\" names no pull request of this repository")
+	assert.Contains(t, w.request(), "the line \"Depends-on: octo/elsewhere#3\" names no pull request of this repository")
+	assert.NotContains(t, strings.Join(w.due(), ","), "merge")
+	w.says(2, "<!-- Depends-on: #12 -->\n> Depends-on: #13\n\n`Depends-on: #14`")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
+
+// A line that is added to the text of a pull request aboard a car takes it out of that.
+func TestADependencyThatIsAddedAboard(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n", "two\n")
+	other := w.second("agent/other", "other.txt")
+	w.says(numbers[0], "Depends-on: #%d", other)
+	w.number = numbers[0]
+	w.handle(w.delivery("pull_request"))
+	assert.Contains(t, w.request(), fmt.Sprintf("it depends on #%d, which is not in the merge train", other))
+	w.wholeTrain()
+	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", other)), object{"merge_method": "merge"})
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+}

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// rename gives a pull request a title, of which no run hears.
+func (w *world) rename(number int, title string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("bob", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"title": title})
+}
+
+// What holds a merge by other bots' customs: each is said, the sweep leaves it alone, and takes it up once it is gone.
+func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		settings string
+		hold     func(w *world)
+		says     string
+		free     func(w *world)
+	}{
+		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- **not draft**: its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
+		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- **not frozen**: label "later" is on the pull request`, func(w *world) {
+			w.later(time.Minute)
+			w.send("carol", "DELETE", w.path("/issues/1/labels/later"), nil)
+		}},
+		"a label that is missing": {`need_labels = ["qa"]`, func(*world) {}, "- **labels on**: missing labels: qa", func(w *world) { w.labels("carol", "qa") }},
+		"a reviewer": {`wait_for_reviewers = true`, func(w *world) {
+			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
+		}, "- **reviewers answered**: missing requested reviews: bob", func(w *world) { w.opinion("bob", "COMMENT") }},
+		"a team": {`wait_for_reviewers = true`, func(w *world) {
+			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
+		}, "missing requested reviews: a team that the token may not see", func(w *world) {
+			w.api("carol", "DELETE", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
+			w.command("carol", "/mergexo merge")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, c.settings)
+			c.hold(w)
+			rep := w.command("carol", "/mergexo merge")
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Contains(t, w.request(), c.says)
+			w.sweep()
+			assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
+			c.free(w)
+			w.sweep()
+			assert.Equal(t, "merged", w.badge(), w.logged.String())
+		})
+	}
+}
+
+// A title that somebody changes aboard takes the pull request out of its car, though no run hears of it.
+func TestATitleHoldsAboard(t *testing.T) {
+	t.Parallel()
+	w, numbers := boarded(t, nil, "one\n", "two\n")
+	w.rename(numbers[0], "WIP: another")
+	w.wholeTrain()
+	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.number = numbers[0]
+	assert.Contains(t, w.request(), "its title begins with")
+	w.rename(numbers[0], "Another")
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+}
+
+// A bot is heard where the settings name it, and no other one.
+func TestABotThatTheSettingsNameIsHeard(t *testing.T) {
+	t.Parallel()
+	for _, listed := range []bool{true, false} {
+		w := newWorld(t, fmt.Sprintf("allowed_users = [%q]", map[bool]string{true: "reviewer[bot]", false: "alice"}[listed]))
+		w.put("/_sandbox/users/reviewer[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
+		w.review("reviewer[bot]", "Greet everybody.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		w.sweep()
+		if !listed {
+			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			assert.Zero(t, w.calls())
+			continue
+		}
+		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Len(t, w.replies(), 1)
+		assert.Equal(t, 1, w.calls(), "once")
+	}
+}
+
+// What people have hidden, and threads that people have resolved, are no feedback.
+func TestWhatPeopleAreDoneWithIsNoFeedback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	line := w.review("alice", "Greet everybody.")
+	said := w.talk("alice", "And be kind.")
+	node := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/comments/%d", said)), nil)["node_id"]
+	w.api("octo", "POST", "/api/graphql", object{"query": `mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }`, "variables": object{"id": node}})
+	w.put("/_sandbox/threads", object{"comments": []int64{line}, "by": "bob"})
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.sweep()
+	assert.Zero(t, w.calls())
+
+	status, out := w.send("eve", http.MethodPost, "/api/graphql", object{"query": `mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: SPAM}) { clientMutationId } }`, "variables": object{"id": node}})
+	require.Equal(t, http.StatusOK, status)
+	assert.Contains(t, string(out), "FORBIDDEN")
+	w.review("alice", "Now do it.")
+	rep = w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.replies(), 1, "to the new thread only")
+}
+
+// A squash of one commit keeps its message, whatever the pull request is called.
+func TestASquashOfOneCommitKeepsItsMessage(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	message := w.bare("log", "-1", "--format=%B", w.tip())
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.command("carol", "/mergexo merge strategy=squash")
+	require.Equal(t, "merged", w.badge(), w.logged.String())
+	assert.Equal(t, message, w.bare("log", "-1", "--format=%B", "main"))
+}

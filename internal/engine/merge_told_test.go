@@ -1,0 +1,209 @@
+package engine_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// failing is a world whose merges fail in their tests. when is the setting that makes them feedback.
+func failing(t *testing.T, when string) *world {
+	t.Helper()
+	w := newMerge(t, `tests = ["sh", "-c", "echo FAIL TestGreet; test -e fixed.txt"]`, "[feedback]", fmt.Sprintf("merge = %q", when))
+	w.agent = "record+fixes"
+	return w
+}
+
+func init() {
+	// fixes does what the merge that failed needs.
+	tricks["fixes"] = func(r model.Request, o *model.Outcome) {
+		if r.Failed != nil {
+			appendLine("fixed.txt", string(r.Failed.Code))
+			o.CommitMessage = "Fix what the merge needs"
+		}
+	}
+}
+
+func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
+	t.Parallel()
+	w := failing(t, "first_fail")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+	assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
+	asked := w.requests()
+	require.Len(t, asked, 1)
+	failed := w.marked("merge", "")[0]
+	require.Len(t, asked[0].Feedback, 1)
+	assert.Equal(t, model.KindMerge, asked[0].Feedback[0].Kind)
+	assert.Equal(t, failed.id(), asked[0].Feedback[0].ID)
+	assert.Contains(t, w.receipt(), fmt.Sprintf("%d:merge:%d:%s", w.number, failed.id(), failed["created_at"]))
+	assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
+	w.sweep()
+	w.quiet()
+	assert.Equal(t, 1, w.calls(), "once")
+	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "people ask for a merge")
+
+	w.approve("alice")
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+	assert.Equal(t, "merged", w.badge())
+}
+
+func TestAFailedMergeAndAFailedRunAreAnsweredTogether(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `tests = ["sh", "-c", "echo FAIL TestGreet; exit 1"]`, "[feedback]", `ci = "first_fail"`, `merge = "first_fail"`)
+	w.agent = "record+fixes"
+	w.ci(9001, "test", "completed", "failure")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.receipt(), "**Answered 1 failed workflow run and 1 failed merge** with commit ")
+	assert.Len(t, w.requests()[0].Feedback, 2)
+	assert.Len(t, w.requests()[0].CI, 1, "the failed job")
+}
+
+// In two jobs, the turn begins with the next event, which has an agent's job.
+func TestAFailedMergeIsFeedbackInTwoJobs(t *testing.T) {
+	t.Parallel()
+	w := failing(t, "first_fail")
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	dir := filepath.Join(t.TempDir(), "handoff")
+	w.phase(thread.AgentPhase, ev, dir) // a merge needs no agent
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Zero(t, w.calls())
+	rep = w.inTwo(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestADeathAtAnyWriteOfAFailedMergeAndItsTurnIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w := failing(t, "first_fail")
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
+	last := w.gate.writes
+	for _, n := range writes(1, last, 3, last-4, last-1) {
+		for name, before := range deathsBy(n) {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w := dead.after(t, n-before)
+				w.recover(ev)
+				assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+				assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
+				assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
+				assert.Equal(t, "PRE_MERGE_FAILED\n", w.file("fixed.txt"))
+				w.sweep()
+				w.quiet()
+			})
+		}
+	}
+}
+
+func TestAFailedMergeWhoseRunEndedIsFoundByTheSweep(t *testing.T) {
+	t.Parallel()
+	w := failing(t, "never")
+	w.sweep() // which follows it
+	w.command("carol", "/mergexo merge")
+	w.quiet()
+	require.Zero(t, w.calls())
+	w.agentSetting(`merge = "never"`, `merge = "first_fail"`)
+	assert.Contains(t, w.due(), "1 feedback")
+	w.sweep()
+	assert.Equal(t, 1, w.calls())
+	assert.Contains(t, w.commits(), "Fix what the merge needs")
+	w.quiet()
+}
+
+func TestFailedMergesThatAreNoFeedback(t *testing.T) {
+	t.Parallel()
+	label := func(name string) func(w *world) {
+		return func(w *world) {
+			w.send("octo", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{name}})
+		}
+	}
+	for name, then := range map[string]func(w *world){
+		"another head since": func(w *world) { w.write("bob", w.head, "more.txt", "more\n") },
+		"asked for again":    func(w *world) { label("mergexo:freeze")(w); w.talk("carol", "/mergexo merge") },
+		"taken over":         label("agent:ignore"),
+		"settings are wrong": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := failing(t, "never")
+			if then == nil {
+				w.agentSetting(`tests = ["sh", "-c", "echo FAIL TestGreet; test -e fixed.txt"]`, "")
+			}
+			w.command("carol", "/mergexo merge")
+			w.agentSetting(`merge = "never"`, `merge = "first_fail"`)
+			if then != nil {
+				then(w)
+			}
+			w.sweep()
+			assert.NotContains(t, strings.Join(w.commits(), "\n"), "Fix what")
+		})
+	}
+}
+
+// Of a failure that is no feedback, the next turn is told, and each one after it while the head stays.
+func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `tests = ["sh", "-c", "seq 3000; echo FAIL TestGreet; exit 3"]`)
+	w.agent = "record+talk"
+	w.command("carol", "/mergexo merge")
+	since := w.marked("merge", "")[0]["updated_at"].(string)
+	for i := range 3 {
+		w.later(time.Hour)
+		w.talk("alice", "Why was it not merged?")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+		asked := w.requests()
+		require.Len(t, asked, i+1)
+		failed := asked[i].Failed
+		require.NotNil(t, failed)
+		assert.Equal(t, model.CodeTests, failed.Code)
+		for _, text := range []string{failed.Text, asked[i].Prompt} {
+			assert.Contains(t, text, "PRE_MERGE_FAILED")
+			assert.Contains(t, text, "\n3000\nFAIL TestGreet\n")
+			assert.Contains(t, text, "[...]", "it is cut")
+			assert.NotContains(t, text, "repeat the command")
+		}
+	}
+	for _, c := range w.marked("turn", "done") {
+		assert.Contains(t, c["body"], fmt.Sprintf("%q:%q", "since", since), "however much is said, the next reading reaches that far")
+	}
+	w.write("bob", w.head, "more.txt", "more\n")
+	w.talk("alice", "And now?")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Nil(t, w.requests()[3].Failed, "it was another head's")
+}
+
+func TestAnAgentIsToldWhereItsBranchConflicts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"\n[feedback]\nmerge = \"first_fail\"")
+	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+	w.approve("alice")
+	w.agent = "record+merge+resolve"
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	asked := w.requests()
+	assert.Equal(t, model.CodeConflict, asked[0].Failed.Code)
+	for _, text := range []string{asked[0].Failed.Text, asked[0].Prompt} {
+		assert.Contains(t, text, "- `greeting.txt` (content)")
+		assert.Contains(t, text, "=======\nworld\n>>>>>>> ")
+		assert.NotContains(t, text, "Rebase the branch")
+	}
+	assert.Equal(t, "hello\nboth\n", w.file("greeting.txt"))
+	w.approve("alice")
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+	assert.Equal(t, "merged", w.badge())
+}

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// besides is a commit on main that is no descendant of the pull request's head, with this greeting.
+func (w *world) besides(greeting string) string {
+	w.t.Helper()
+	main := w.mainTip()
+	tree := w.api("octo", "POST", w.path("/git/trees"), object{
+		"base_tree": w.api("octo", "GET", w.path("/git/commits/"+main), nil).at("tree", "sha"),
+		"tree":      []any{object{"path": "greeting.txt", "mode": "100644", "type": "blob", "content": greeting}},
+	})["sha"]
+	return w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "parents": []any{main}, "tree": tree})["sha"].(string)
+}
+
+// rewrittenTurn is a turn whose head somebody rewrote while its agent was at work, which has left its result on its stage.
+func rewrittenTurn(t *testing.T, how, greeting string, more ...string) (w *world, old, now string) {
+	t.Helper()
+	w = newWorld(t, more...)
+	w.handle(w.delivery("pull_request"))
+	old, now = w.tip(), w.besides(greeting)
+	w.agent = how
+	w.review("alice", "Answer me.")
+	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, now)})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	w.agent = how
+	return w, old, now
+}
+
+const sameGreeting = "hello\nworld\n"
+
+func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent, greeting string
+		move            func(w *world, old string) // before the operator decides
+		accept          bool                       // the head as it is now
+		commits         []string
+		replies, calls  int
+	}{
+		"restored":              {"answer", sameGreeting, (*world).move, false, []string{"Write greeting.txt", "Answer, in words of call 1"}, 1, 1},
+		"restored, and further": {"answer", sameGreeting, func(w *world, old string) { w.move(old); w.write("bob", w.head, "bob.txt", "bob\n") }, false, []string{"Write greeting.txt", "Write bob.txt", "Answer, in words of call 1"}, 1, 1},
+		"accepted":              {"answer", sameGreeting, nil, true, []string{"Rewritten", "Answer, in words of call 1"}, 1, 1},
+		"accepted, only talk":   {"talk", sameGreeting, nil, true, []string{"Rewritten"}, 1, 1},
+		"accepted, in conflict": {"answer", "moon\n", nil, true, []string{"Rewritten", "Answer, in words of call 2"}, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, old, now := rewrittenTurn(t, c.agent, c.greeting)
+			order := "/mergexo unblock"
+			if c.accept {
+				order += " head_sha=" + now
+			}
+			if c.move != nil {
+				c.move(w, old)
+			}
+			rep := w.orders("carol", order)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, c.commits, w.commits())
+			w.settled(c.replies, 1, len(c.commits)-1)
+			assert.Equal(t, c.calls, w.calls())
+			if c.calls == 1 {
+				assert.Empty(t, w.checkpoints())
+			} else { // what was finished on the old history
+				require.Len(t, w.checkpoints(), 1)
+				assert.Contains(t, w.receipt(), w.linkOf(w.checkpoints()[0]))
+				assert.Contains(t, w.receipt(), "the agent started over, without the work of an earlier attempt")
+				assert.Equal(t, "Answer, in words of call 1", subjectsOf([]string{w.bare("log", "-1", "--format=%s", w.checkpoints()[0])})[0])
+			}
+			w.later(time.Minute)
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "nothing is left")
+		})
+	}
+}
+
+func TestFinishedWorkWhoseTestsFailOnAnotherHeadIsTheAgentsToRepair(t *testing.T) {
+	t.Parallel()
+	w, _, now := rewrittenTurn(t, "answer", "moon\n"+sameGreeting, `required_tests = ["sh", "-c", "test -e fixed.txt || ! grep -q moon greeting.txt"]`)
+	w.agent = "answer+repair"
+	rep := w.orders("carol", "/mergexo unblock head_sha="+now)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.commits(), "Answer, in words of call 1", "it goes on from there")
+	assert.NotContains(t, w.receipt(), "started over")
+	assert.Empty(t, w.stages())
+}
+
+func TestADeathWhileFinishedWorkIsBroughtOntoAnotherHeadIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for name, greeting := range map[string]string{"replayed": sameGreeting, "in conflict": "moon\n"} {
+		w, _, now := rewrittenTurn(t, "answer", greeting)
+		w.talk("carol", "/mergexo unblock head_sha="+now)
+		ev := w.delivery("issue_comment")
+		dead := w.wrecks(func() {
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		})
+		last, calls := w.gate.writes, w.calls()
+		w.sweep()
+		want := w.shows()
+		for _, n := range writes(1, last, 2, 3, 4, 5, last-1) {
+			for how, before := range deathsBy(n) {
+				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
+					t.Parallel()
+					w := dead.after(t, n-before)
+					rep := w.handle(ev)
+					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+					w.sweep() // which deletes what a death left of the stage
+					got := w.shows()
+					if name == "in conflict" { // the branch has the work of the stage that is left
+						got = strings.Replace(got, "== 1 stages", "== 0 stages", 1)
+					}
+					assert.Equal(t, want, got)
+					assert.LessOrEqual(t, w.calls(), calls+1)
+					if name == "replayed" {
+						assert.Equal(t, 1, w.calls(), "the work was done")
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func init() { maps.Copy(tricks, slips) }
+
+// slips are what an agent gets wrong in an answer that is good otherwise.
+var slips = map[string]trick{
+	"also": func(_ model.Request, o *model.Outcome) {
+		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: 4242, Body: "Also this."})
+	},
+	"doubled": func(_ model.Request, o *model.Outcome) {
+		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: o.ReviewReplies[0].ReviewCommentID, Body: "And once more."})
+	},
+	"hollow": func(_ model.Request, o *model.Outcome) {
+		o.ReviewReplies = append([]model.ReviewReply{{ReviewCommentID: 4242}}, o.ReviewReplies...)
+	},
+	"huge": func(_ model.Request, o *model.Outcome) {
+		o.GeneralComment, o.ReviewReplies[0].Body = strings.Repeat("Much. ", 50_000), strings.Repeat("More. ", 50_000)
+	},
+	"mute": func(_ model.Request, o *model.Outcome) {
+		for i := range o.ReviewReplies {
+			o.ReviewReplies[i].Body = " "
+		}
+	},
+	"report": func(_ model.Request, o *model.Outcome) {
+		o.FlakyTestReport = &model.FlakyTest{Title: "TestGreet fails now and then", Summary: "It waits for a port."}
+	},
+	"blanks": func(_ model.Request, o *model.Outcome) { o.BlockedReason, o.CommitMessage = " ", "\n" },
+	// errs asks for an operation that there is not, and says how that went.
+	"errs": func(r model.Request, o *model.Outcome) { errands(r, o, "push", model.OpFetch) },
+	// better does the rest of what it can where it is asked again.
+	"better": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskRepair {
+			*o = model.Outcome{}
+			tricks["talk"](r, o)
+		}
+	},
+	// draft is a design with no title at first.
+	"draft": func(r model.Request, o *model.Outcome) {
+		if o.DesignDoc = "# Greeting\n\nSay bonjour.\n"; r.Kind == model.AskRepair {
+			o.Title = "Greet in French"
+		}
+	},
+}
+
+func TestNoAnswerIsWithheldForASlip(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		calls, replies, commits int
+		reply, receipt          string
+	}{
+		"talk+empty":       {1, 1, 0, "No change is needed.", "there was a commit message, but nothing was changed"},
+		"answer+also":      {1, 1, 1, "Done in call 1", "4242 is not a review comment of this turn, so the reply to it is above"},
+		"talk+doubled":     {1, 1, 0, "No change is needed.\n\nAnd once more.", "got two replies, which were posted as one"},
+		"talk+hollow":      {1, 1, 0, "No change is needed.", "the reply to review comment 4242 was empty"},
+		"answer+mute":      {1, 0, 1, "", " was empty"}, // it has said something in its comment
+		"talk+report":      {1, 1, 0, "No change is needed.", "a report of a flaky test, but no failed workflow run that it could be about"},
+		"talk+blanks":      {1, 1, 0, "No change is needed.", "no commit was needed"},
+		"talk+errs":        {2, 1, 0, "No change is needed.", "push: failed unknown operation; known are fetch_origin and merge_origin_default_branch"},
+		"answer+session":   {1, 1, 1, "Done in call 1", "the agent's session handle has 80000 bytes"},
+		"answer+long":      {2, 1, 2, "Done in call 2", "too long for MergeXO's record, so they were cut"},
+		"unknown+better":   {2, 1, 0, "No change is needed.", "no commit was needed"},
+		"unknown":          {2, 0, 0, "", "4242 is not a review comment of this turn"},
+		"talk+mute+better": {2, 1, 0, "No change is needed.", "no commit was needed"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.settled(c.replies, 1, c.commits)
+			assert.Equal(t, c.calls, w.calls())
+			assert.Contains(t, w.receipt(), c.receipt)
+			if strings.HasSuffix(how, "better") {
+				assert.NotContains(t, w.receipt(), "\n> ", "nothing is wrong any more")
+			}
+			if c.replies > 0 {
+				assert.Contains(t, w.replies()[0]["body"], c.reply+"\n\n<!-- mergexo-action:")
+			}
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "once")
+			w.sweep()
+			w.quiet()
+		})
+	}
+}
+
+// In two jobs the rounds are the agent's job's, and what is left of slips is the other's to take out.
+func TestASlipGoesThroughTwoJobs(t *testing.T) {
+	t.Parallel()
+	for how, calls := range map[string]int{"talk+empty": 1, "unknown+better": 2} {
+		w := newWorld(t)
+		w.agent = how
+		w.review("alice", "Answer me.")
+		rep := w.inTwo(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 0)
+		assert.Equal(t, calls, w.calls())
+		assert.Equal(t, how == "talk+empty", strings.Contains(w.receipt(), "> `there was a commit message, but nothing was changed`"))
+	}
+}
+
+// What is handed over is not believed: whoever has the agent's job can add what the agent's own job would have taken out.
+func TestWhatIsHandedOverIsSifted(t *testing.T) {
+	t.Parallel()
+	w, ev, dir := answerOver(t)
+	inOutcome("review_replies", []any{object{"review_comment_id": 4242, "body": "Elsewhere."}})(t, w, dir)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 1, 1)
+	assert.Contains(t, w.receipt(), "> `4242 is not a review comment of this turn, so the reply to it is above`")
+	assert.Contains(t, w.receipt(), "Elsewhere.")
+}
+
+func TestAnAnswerOfWhichNothingIsGoodIsAnAttemptThatFailed(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"empty", "talk+mute"} {
+		w := newWorld(t, "", "[feedback]\nrepair_rounds = 0")
+		w.agent = how
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "attempt 1 of 3: nothing of the agent's answer could be posted")
+		assert.Equal(t, 2, w.calls(), "it was asked once more")
+		assert.Empty(t, w.marked("block", ""))
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, 1)
+	}
+}
+
+func TestASlipInWorkOnAnIssueGetsOneRound(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, "", "[feedback]\nrepair_rounds = 0")
+	w.agent = "record+draft"
+	rep := w.handle(w.label("alice", design))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	asked := w.requests()
+	require.Len(t, asked, 2)
+	assert.Equal(t, []model.CIFailure{{Name: "answer", Log: "title: empty"}}, asked[1].CI)
+	assert.Len(t, w.pulls(), 1)
+}

@@ -1,0 +1,127 @@
+package checkpoint_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+)
+
+func TestACheckoutWithoutACommitIsReadAgain(t *testing.T) {
+	remove := func(names ...string) func(h *gittest.Hub, c *git.Checkout) {
+		return func(h *gittest.Hub, c *git.Checkout) {
+			for _, name := range names {
+				require.NoError(h.T, os.RemoveAll(filepath.Join(c.Dir(), ".git", name)))
+			}
+		}
+	}
+	for name, damage := range map[string]struct {
+		do      func(h *gittest.Hub, c *git.Checkout)
+		network int
+	}{
+		"an orphan branch": {func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "checkout", "-q", "--orphan", "new") }, 0},
+		"no HEAD":          {remove("HEAD"), 0},
+		"no refs":          {remove("refs", "packed-refs"), 0},
+		"no objects":       {remove("objects"), 1},
+		"no git directory": {remove(""), 1},
+		"an empty git directory": {func(h *gittest.Hub, c *git.Checkout) {
+			remove("")(h, c)
+			require.NoError(h.T, os.Mkdir(filepath.Join(c.Dir(), ".git"), 0o755))
+		}, 1},
+		"one with another name": {func(h *gittest.Hub, c *git.Checkout) {
+			require.NoError(h.T, os.Rename(filepath.Join(c.Dir(), ".git"), filepath.Join(c.Dir(), ".git.bak")))
+		}, 0},
+		"one that is made anew": {func(h *gittest.Hub, c *git.Checkout) { remove("")(h, c); h.Git(c.Dir(), "init", "-q") }, 1},
+	} {
+		for _, workspace := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: " in a workspace"}[workspace], func(t *testing.T) {
+				t.Parallel()
+				h := gittest.NewHub(t)
+				start := h.Raw("agent/x", "work", map[string]string{".gitattributes": "*.bat text\n", "old.bat": "x\r\n", "a.txt": "one\n", "b.txt": "b\n"})
+				dir := ""
+				if workspace {
+					dir = h.Workspace("agent/x")
+				}
+				c := h.Open(dir)
+				require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+				gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new/d.txt": "d\n"})
+				damage.do(h, c)
+				_, err := c.Head(gittest.Ctx)
+				require.Error(t, err)
+				calls := c.NetworkCalls()
+				require.NoError(t, checkpoint.Recover(gittest.Ctx, c))
+				assert.Equal(t, damage.network, c.NetworkCalls()-calls)
+				head, err := c.Head(gittest.Ctx)
+				require.NoError(t, err)
+				assert.Equal(t, start, head)
+				sha, _, err := gittest.Commit(c, "what is left")
+				require.NoError(t, err)
+				assert.Equal(t, "M\ta.txt\nD\tb.txt\nA\tnew/d.txt", h.Git(c.Dir(), "diff", "--name-status", start, sha))
+				assert.Empty(t, c.LeftOut)
+				require.NoError(t, checkpoint.Reset(gittest.Ctx, c, start))
+				assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
+			})
+		}
+	}
+	assert.ErrorContains(t, checkpoint.Recover(gittest.Ctx, gittest.NewHub(t).Open("")), "no branch was restored")
+}
+
+func TestStashesAreFoundLikeBranches(t *testing.T) {
+	h, c, start := gittest.Begun(t)
+	stash := func(files map[string]string, more ...string) {
+		t.Helper()
+		gittest.Write(t, c.Dir(), files)
+		h.Agent(c, append([]string{"stash", "push", "-q"}, more...)...)
+	}
+	stash(map[string]string{"a.txt": "1\n"})
+	stash(map[string]string{"a.txt": "2\n", "new/d.txt": "d\n", "build.log": "ignored\n"}, "--include-untracked")
+	stash(map[string]string{"only.txt": "new\n"}, "--include-untracked")
+	stash(map[string]string{"a.txt": "dropped\n"})
+	h.Agent(c, "stash", "drop", "-q")
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "mine")
+	mine := h.Agent(c, "rev-parse", "HEAD")
+	stash(map[string]string{"b.txt": "3\n"})
+	got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.NoError(t, err)
+	var said []string
+	for _, ref := range got {
+		assert.Equal(t, checkpoint.Stash, ref.Name)
+		said = append(said, parents(t, c, ref.SHA)+" "+strings.ReplaceAll(h.Git(c.Dir(), "diff", "--name-status", ref.SHA+"^", ref.SHA), "\n", " "))
+	}
+	assert.Equal(t, []string{mine + " M\tb.txt", start + " A\tonly.txt", start + " M\ta.txt A\tnew/d.txt", start + " M\ta.txt"}, said)
+
+	_, err = checkpoint.Begin(gittest.Ctx, c, "mergexo/issue-6", "main")
+	require.NoError(t, err)
+	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.NoError(t, err)
+	assert.Empty(t, got, "they were there before")
+	stash(map[string]string{"a.txt": "4\n"})
+	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	assert.Equal(t, "4", h.Git(c.Dir(), "show", got[0].SHA+":a.txt"))
+}
+
+func TestAnOrphanBranchIsKeptAsChangesToTheStart(t *testing.T) {
+	h, c, start := gittest.Begun(t)
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+	h.Agent(c, "commit", "-q", "-a", "-m", "mine")
+	mine := h.Agent(c, "rev-parse", "HEAD")
+	same, err := checkpoint.OnStart(gittest.Ctx, c, mine, "Kept")
+	require.NoError(t, err)
+	assert.Equal(t, mine, same)
+	h.Agent(c, "checkout", "-q", "--orphan", "new")
+	h.Agent(c, "commit", "-q", "-m", "a root")
+	root := h.Agent(c, "rev-parse", "HEAD")
+	kept, err := checkpoint.OnStart(gittest.Ctx, c, root, "Kept")
+	require.NoError(t, err)
+	assert.Equal(t, start, parents(t, c, kept))
+	assert.Equal(t, "M\ta.txt", h.Git(c.Dir(), "diff", "--name-status", start, kept))
+}

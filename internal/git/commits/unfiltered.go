@@ -1,0 +1,53 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// FilteredByLFS are those of the paths whose contents belong in Git LFS, as .gitattributes in the checkout says.
+func FilteredByLFS(ctx context.Context, c *git.Checkout, paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	out, err := c.TreeWith(ctx, filepath.Join(c.OwnDir, "no-index"), []byte(strings.Join(paths, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return nil, fmt.Errorf("look for files in Git LFS: %w", err)
+	}
+	var list []string
+	for part := syntax.Fields(out); len(part) >= 3; part = part[3:] { // a path, the attribute, its value
+		if part[2] == "lfs" {
+			list = append(list, part[0])
+		}
+	}
+	return list, nil
+}
+
+// Unfiltered commits files of the checkout on top of head as they are, without the filter of Git LFS; it returns head where they are in
+// it so. It moves nothing in the checkout.
+func Unfiltered(ctx context.Context, c *git.Checkout, head string, paths []string, message string) (sha string, err error) {
+	index := filepath.Join(c.OwnDir, "unfiltered")
+	do := func(stdin string, args ...string) (line string) {
+		if err == nil {
+			var out []byte
+			out, err = c.TreeWith(ctx, index, []byte(stdin), args...)
+			line = syntax.Line(out)
+		}
+		return line
+	}
+	do("", "read-tree", head)
+	do(strings.Join(paths, "\x00")+"\x00", "-c", "filter.lfs.process=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false", "update-index", "-z", "--stdin")
+	tree, had := do("", "write-tree"), do("", "rev-parse", "--verify", head+"^{tree}")
+	if sha = head; tree != had {
+		sha = do(message+"\n", "commit-tree", tree, "-F", "-", "-p", head)
+	}
+	if err != nil {
+		return "", fmt.Errorf("commit files without their filter: %w", err)
+	}
+	return sha, nil
+}

@@ -1,0 +1,279 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Changes are how the files and an index of a checkout differ from its HEAD, apart from ignored files and from what is nobody's work
+// (git.Differing).
+type Changes struct {
+	Unmerged []string          // paths with conflicts
+	There    []string          // changed and new files; repositories of their own end with a slash
+	Set      map[string]string // entries that the index should have: none for deleted files, the earlier ones of what is nobody's work
+	Was      map[string]string // the entries that it has, of all that differs
+}
+
+// Any reports whether there is anything.
+func (ch Changes) Any() bool { return len(ch.Was)+len(ch.Unmerged) > 0 }
+
+// Look compares the checkout's files and an index with a commit, which is its HEAD. Before that it removes the index's orders to overlook
+// files, and writes it from the commit if it is broken or has no entries. settings are options of git.
+func Look(ctx context.Context, c *git.Checkout, index, head string, settings ...string) (Changes, error) {
+	ch := Changes{Set: map[string]string{}, Was: map[string]string{}}
+	settings = slices.Concat(anyway, settings)
+	if err := complete(ctx, c, index, head, settings); err != nil {
+		return ch, err
+	}
+	if err := c.PointHead(head); err != nil {
+		return ch, err
+	}
+	out, err := c.TreeWith(ctx, index, nil, append(settings, "status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")...)
+	if err != nil {
+		return ch, fmt.Errorf("look for changes: %w", err)
+	}
+	for _, row := range syntax.Fields(out) { // https://git-scm.com/docs/git-status#_porcelain_format_version_2
+		path, states, entry := row[2:], "??", ""
+		switch row[0] {
+		case 'u':
+			ch.Unmerged = append(ch.Unmerged, strings.SplitN(row, " ", 11)[10])
+			continue
+		case '1':
+			part := strings.SplitN(row, " ", 9)
+			path, states, entry = part[8], part[1], part[4]+" "+part[7]
+		}
+		switch same := Same(ctx, c, path); {
+		case same != nil && states != "D.": // a file that is no longer tracked does not come back
+			ch.Set[path] = same.Was
+			continue
+		case states[1] == 'D':
+			ch.Set[path] = ""
+		case states[1] != '.':
+			ch.There = append(ch.There, path)
+		}
+		ch.Was[path] = entry
+	}
+	return ch, nil
+}
+
+// anyway makes git look at files that an index says to skip, if they exist
+// (https://git-scm.com/docs/git-sparse-checkout#_internals_sparse_checkout).
+var anyway = []string{"-c", "core.sparseCheckout=true"}
+
+// complete is what Look does before it looks.
+func complete(ctx context.Context, c *git.Checkout, index, head string, settings []string) error {
+	_, err := c.TreeWith(ctx, index, nil, append(settings, "update-index", "-q", "--really-refresh")...)
+	if code := git.ExitCode(err); err != nil && (code < 0 || git.Exhausts(err)) {
+		return fmt.Errorf("read the index: %w", err)
+	} else if info, gone := os.Stat(index); gone == nil && info.Size() >= smallestIndex && (err == nil || code == 1) { // 1: conflicts
+		return nil
+	}
+	if err := readTree(ctx, c, index, head); err != nil || !c.Sparse() {
+		return err
+	}
+	out, err := c.TreeWith(ctx, index, nil, "ls-files", "-z", "--deleted")
+	if err == nil {
+		_, err = c.TreeWith(ctx, index, out, "update-index", "-z", "--skip-worktree", "--stdin")
+	}
+	if err != nil {
+		return fmt.Errorf("leave out what a sparse checkout does not have: %w", err)
+	}
+	return nil
+}
+
+// smallestIndex is the size of an index with one entry (https://git-scm.com/docs/index-format).
+const smallestIndex = 12 + 64 + 20
+
+// Take puts the changes into an index. It returns what git does not take, by path, and why.
+func (ch Changes) Take(ctx context.Context, c *git.Checkout, index string) (refused map[string]string, err error) {
+	return Update(ctx, c, index, ch.Set, ch.There, c.Top)
+}
+
+// Update changes an index: entries by path, "" for none, and the files of a directory at these paths. It returns what git does not take,
+// by path, and why.
+func Update(ctx context.Context, c *git.Checkout, index string, entries map[string]string, paths []string, dir string) (refused map[string]string, err error) {
+	refused = map[string]string{}
+	if len(entries) > 0 {
+		var rows bytes.Buffer
+		for path, entry := range entries {
+			if entry == "" {
+				entry = "0 " + strings.Repeat("0", 40)
+			}
+			fmt.Fprintf(&rows, "%s\t%s\x00", entry, path)
+		}
+		if _, err := c.TreeWith(ctx, index, rows.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+			return refused, fmt.Errorf("change the index: %w", err)
+		}
+	}
+	return refused, add(ctx, c, index, paths, dir, refused)
+}
+
+// add takes files in. Git takes all or none, so what it refuses is found by halves.
+func add(ctx context.Context, c *git.Checkout, index string, paths []string, dir string, refused map[string]string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	out, err := c.Run(ctx, git.Spec{
+		Dir: dir, Env: c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+dir), Stdin: []byte(strings.Join(paths, "\x00") + "\x00"),
+		Args: git.Safely([]string{"update-index", "--verbose", "-z", "--add", "--replace", "--stdin"}),
+	})
+	switch half := len(paths) / 2; {
+	case err == nil:
+		said := string(out)
+		for _, path := range paths { // what it does not take for its name is only left out
+			var taken bool
+			if said, taken = strings.CutPrefix(said, "add '"+path+"'\n"); !taken {
+				refused[path] = "git does not take such a name"
+			}
+			if strings.HasSuffix(path, "/") {
+				refused[path] = "it is a repository of its own"
+			}
+		}
+		return nil
+	case ctx.Err() != nil || git.ExitCode(err) < 0 || git.Exhausts(err) || git.FilterFailed(err):
+		return fmt.Errorf("stage changes: %w", err)
+	case half == 0:
+		refused[paths[0]] = strings.TrimPrefix(strings.TrimPrefix(syntax.Line([]byte(git.StderrOf(err))), "error: "), "fatal: ")
+		return nil
+	default:
+		if err := add(ctx, c, index, paths[:half], dir, refused); err != nil {
+			return err
+		}
+		return add(ctx, c, index, paths[half:], dir, refused)
+	}
+}
+
+// NoteDiffering records what differs from the index just after git has written the files: git.Differing.
+func NoteDiffering(ctx context.Context, c *git.Checkout, head string) error {
+	c.Differing = map[string]git.Differing{}
+	index := filepath.Join(c.OwnDir, "written")
+	err := CopyIndex(c, index)
+	if _, none := os.Lstat(filepath.Join(c.Top, ".gitattributes")); err == nil && (none == nil || c.Noted[filepath.Join(c.Info, "attributes")] != nil) {
+		err = Distrust(index)
+	}
+	if err != nil {
+		return fmt.Errorf("compare files with their index: %w", err)
+	}
+	ch, err := Look(ctx, c, index, head)
+	if err != nil || !ch.Any() {
+		return err
+	}
+	if _, err := ch.Take(ctx, c, index); err != nil {
+		return err
+	}
+	now, err := Entries(ctx, c, index, "ls-files", "--stage")
+	for path, was := range ch.Was {
+		Note(ctx, c, path, was, now[path])
+	}
+	c.Opt.Log.Debug("files_differ", "files", len(c.Differing))
+	return err
+}
+
+// Distrust makes git look into each file, even if its time is the one that the index has: with other attributes since, it can differ even
+// so. Git looks into files that are no older than the index (https://git-scm.com/docs/racy-git).
+func Distrust(index string) error { return os.Chtimes(index, time.Unix(1, 0), time.Unix(1, 0)) }
+
+// Note records that a path is nobody's work for as long as it stays as it is.
+func Note(ctx context.Context, c *git.Checkout, path, was, now string) {
+	c.Differing[path] = git.Differing{Was: was, Now: now, Content: Content(ctx, c, c.Top, path)}
+}
+
+// Same is what was recorded of a path that still is as it was then; nil for any other.
+func Same(ctx context.Context, c *git.Checkout, path string) *git.Differing {
+	if d, noted := c.Differing[path]; noted && d.Content == Content(ctx, c, c.Top, path) {
+		return &d
+	}
+	return nil
+}
+
+// Content tells whether what is at a path in a directory has changed, as git sees it: the type and the bytes of a file and whether it is
+// executable, or the commit of a repository.
+func Content(ctx context.Context, c *git.Checkout, dir, path string) string {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	info, err := root.Lstat(strings.TrimSuffix(path, "/"))
+	if err != nil {
+		return ""
+	}
+	if at := filepath.Join(dir, path); info.IsDir() {
+		head, err := c.Run(ctx, git.Spec{Dir: at, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(at)), Args: git.Safely([]string{"rev-parse", "HEAD"})})
+		return fmt.Sprintf("%s %v", head, err == nil)
+	}
+	if target, err := root.Readlink(path); err == nil {
+		return "link " + target
+	}
+	sum := sha256.New()
+	file, err := guard.OpenIn(root, path)
+	if err == nil {
+		_, err = io.Copy(sum, file)
+		_ = file.Close()
+	}
+	return fmt.Sprintf("%o %x %v", info.Mode()&(os.ModeType|0o100), sum.Sum(nil), err == nil)
+}
+
+// Entries are the entries of an index or a tree ("100644 ID"), by path: list is git ls-files --stage or git ls-tree.
+func Entries(ctx context.Context, c *git.Checkout, index string, list ...string) (map[string]string, error) {
+	out, err := c.TreeWith(ctx, index, nil, append(list, "-z")...)
+	if err != nil {
+		return nil, fmt.Errorf("list entries: %w", err)
+	}
+	found := map[string]string{}
+	for _, row := range syntax.Fields(out) {
+		meta, path, _ := strings.Cut(row, "\t")
+		part := slices.DeleteFunc(strings.Fields(meta), func(part string) bool { return part == "blob" || part == "commit" })
+		found[path] = part[0] + " " + part[1]
+	}
+	return found, nil
+}
+
+// TakenAlong are files that somebody's commit has with the work though they are as they were, and the entries that they had before.
+func TakenAlong(ctx context.Context, c *git.Checkout, commit string) (map[string]string, error) {
+	along := map[string]string{}
+	if len(c.Differing) == 0 {
+		return along, nil
+	}
+	now, err := Entries(ctx, c, c.Index, "ls-tree", "-r", commit)
+	for path, d := range c.Differing {
+		if d.Was != "" && d.Now != d.Was && now[path] == d.Now && Same(ctx, c, path) != nil {
+			along[path] = d.Was
+		}
+	}
+	return along, err
+}
+
+// Retree is a tree with other entries.
+func Retree(ctx context.Context, c *git.Checkout, tree string, entries map[string]string) (string, error) {
+	index := filepath.Join(c.OwnDir, "tree-index")
+	defer os.Remove(index)
+	if _, err := c.TreeWith(ctx, index, nil, "read-tree", tree); err != nil {
+		return "", fmt.Errorf("read tree %s: %w", tree, err)
+	}
+	if _, err := Update(ctx, c, index, entries, nil, c.Top); err != nil {
+		return "", err
+	}
+	return Tree(ctx, c, index)
+}
+
+// Tree writes an index as a tree.
+func Tree(ctx context.Context, c *git.Checkout, index string) (string, error) {
+	out, err := c.TreeWith(ctx, index, nil, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write tree: %w", err)
+	}
+	return syntax.Line(out), nil
+}
