@@ -199,25 +199,26 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 		again func(w *world) model.Event
 		kind  string
 		how   string
+		ends  model.Result
 	}{
 		"a turn that asks": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			return w, w.delivery("pull_request_review_comment")
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck"},
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
 		"a turn that fails": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			return w, w.delivery("pull_request_review_comment")
-		}, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail"},
+		}, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
 		"an issue": {func(t *testing.T) (*world, model.Event) {
 			w := newIssue(t)
 			return w, w.label("alice", smallJob)
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck"},
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 		"a design": {func(t *testing.T) (*world, model.Event) {
 			w := newIssue(t)
 			return w, w.label("alice", design)
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck"},
+		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 	} {
 		for _, pushed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, pushed by hand: %t", name, pushed), func(t *testing.T) {
@@ -226,7 +227,7 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 				w.agent = c.how
 				w.denies("refs/*")
 				rep := w.handle(ev)
-				assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+				assert.Equal(t, c.ends, rep.Result, rep.Reason)
 				failed := w.marked(c.kind, "failed")
 				require.Len(t, failed, 1)
 				body := failed[0]["body"].(string)

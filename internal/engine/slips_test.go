@@ -69,7 +69,7 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 		"talk+blanks":      {1, 1, 0, "No change is needed.", "no commit was needed"},
 		"talk+errs":        {2, 1, 0, "No change is needed.", "push: failed unknown operation; known are fetch_origin and merge_origin_default_branch"},
 		"answer+session":   {1, 1, 1, "Done in call 1", "the agent's session handle has 80000 bytes"},
-		"answer+long":      {2, 1, 2, "Done in call 2", "too long for MergeXO's record, so they were cut"},
+		"answer+long":      {2, 1, 2, "Done in call 2", "*(cut here: what the agent says is longer)*"},
 		"unknown+better":   {2, 1, 0, "No change is needed.", "no commit was needed"},
 		"unknown":          {2, 0, 0, "", "4242 is not a review comment of this turn"},
 		"talk+mute+better": {2, 1, 0, "No change is needed.", "no commit was needed"},
