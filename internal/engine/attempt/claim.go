@@ -6,6 +6,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -101,9 +102,14 @@ func (p *Attempt) Release(ctx context.Context, cause error) {
 	}
 }
 
-// Clear deletes comments of claims that came to nothing or that ours replaces.
+// Clear deletes comments of claims that came to nothing or that ours replaces. The stage of a turn that was sent back to the agent is
+// no longer needed where its work is kept beside it.
 func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMarker]) error {
 	for _, c := range claims {
+		m := c.Marker
+		if n := len(m.Tries); m.Key != p.Marker.Key && m.Phase == model.PhaseStarted && m.Onto != "" && n > 0 && m.Tries[n-1].Kept.Branch != "" {
+			p.Inherited = append(p.Inherited, git.Ref{Name: stageRef(p.Event.Number, m.Key)})
+		}
 		if err := p.Remove(ctx, c.CommentID, TurnToken(c.Marker.Key)); err != nil {
 			return err
 		}
