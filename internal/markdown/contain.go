@@ -17,7 +17,7 @@ import (
 const gap = "\u200b"
 
 // Contain makes foreign Markdown self-contained, so that text below it, after an empty line, renders as written: open code
-// blocks are closed, HTML is escaped except for simple tags that are closed, and link and footnote definitions are
+// blocks are closed, HTML is escaped except for simple tags that are closed, images are links, and link and footnote definitions are
 // disabled. Outside code it mentions only people whom known reports by login. Otherwise it reads the same; text over 32 KiB
 // becomes one code block. What stands before it on its first line is written by Behind.
 func Contain(said string, known func(login string) bool) string {
@@ -34,8 +34,11 @@ func Contain(said string, known func(login string) bool) string {
 	if at.MatchString(said) {
 		said = outsideCode(said, func(prose, before string) string { return unmentioned(prose, before, known) })
 	}
+	if strings.Contains(said, "![") {
+		said = withoutImages(said)
+	}
 	said = CloseFence(said)
-	if !contained(said) {
+	if !contained(said) || strings.Contains(said, "[") && leadsTo(said, nil) {
 		return fenced(said)
 	}
 	return said

@@ -27,6 +27,8 @@ var swallowers = []string{
 	"$$\nx", "\\", "x  ", "*a", "**a _b", "![", "[x](", "`", "``` `", "\x1b[2J```\x00", "\u202e", "```\r\nx\r\n", "&lt;pre>",
 	"@octo/team", "@everyone", "hi @mallory.", "&#64;mallory", "&commat;mallory", "&#x0040;mallory", `\@mallory`, "**a**@mallory", "_@mallory_", "[@mallory](x)", "é@mallory", "https://x/@mallory", "`a`@mallory",
 	"<!-- x -->@mallory", "@alice/team", "@alice-x", "@alice<b></b>x", "@ali&#99;e2", "<details>\n@mallory\n</details>", "x<br>@mallory", "<details>\n</details>\n<https://a.b/@mallory>", "<br>\n<https://a.b>", "- @mallory", "> @mallory", "|@mallory|\n|---|", "http://@mallory", "<https://a.b/@mallory>",
+	"![x](https://evil.example/?d=1)", "a![x](//evil.example)", "![x][y]\n\n[y]: https://evil.example", `<img src="https://evil.example">`, "[![x](https://evil.example/a)](https://evil.example/b)", "![a![b](c)](d)", `\![x](y)`,
+	"[a]: <![x](http://evil.example/)>", "`a` ![x](y) `b", "$![x](y)$", "!\u200b[x](y)", "|![x](y)|\n|---|", "- ![x](y)", "&#33;[x](y)", "<!-- ![x](y)", "![x](y) -->", "[^1]: ![x](y)",
 }
 
 func alice(login string) bool { return strings.EqualFold(login, "alice") }
@@ -67,6 +69,16 @@ func mentions(n *htmltree.Node) []string {
 	return found
 }
 
+func images(n *htmltree.Node) (count int) {
+	if n.Data == "img" && n.Type == htmltree.ElementNode {
+		count++
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		count += images(c)
+	}
+	return count
+}
+
 func textOf(n *htmltree.Node) string {
 	if n.Type == htmltree.TextNode {
 		return n.Data
@@ -99,6 +111,7 @@ func holds(t *testing.T, said string) {
 	assert.Equal(t, "abc Say more", strings.TrimSpace(textOf(last[0])), "%q", said)
 	assert.Equal(t, "Commits:", textOf(last[1]), "%q", said)
 	assert.Equal(t, []string{"feedback", "answer", "reply", "[reply]"}, strings.Fields(textOf(last[2])), "%q", said)
+	assert.Zero(t, images(page), "%q", said)
 	for _, who := range mentions(page) {
 		assert.Equal(t, "alice", strings.ToLower(who), "%q", said)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // lineBreaks makes those of Windows, and of terminals that write a line again, like all others.
@@ -15,17 +14,23 @@ var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // programs use: the characters of the other form are often halves of letters that were encoded twice.
 var escapes = regexp.MustCompile(`(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\n]*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
 
-// Printable makes foreign text printable: valid UTF-8 with \n at its line ends, without terminal control and bidi
-// characters. Whoever looks for something in a text that is posted looks in this one: what is dropped later would join what
-// nobody has seen.
+// Printable makes foreign text printable: valid UTF-8 with \n at its line ends, without invisible characters, in which a text
+// can hide another. Those that scripts, emoji and texts of ours need stay, one or two at a time. Whoever looks for something in
+// a text that is posted looks in this one: what is dropped later would join what nobody has seen.
 func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+	text = strings.Map(func(r rune) rune {
+		if Invisible(r) && !strings.ContainsRune(joiners, r) {
 			return -1
 		}
 		return r
 	}, escapes.ReplaceAllString(lineBreaks.Replace(strings.ToValidUTF8(text, "\uFFFD")), ""))
+	return joined.ReplaceAllString(text, "$1")
 }
+
+// joiners are a zero-width space, a non-joiner, a joiner, and the selectors of an emoji's two looks.
+const joiners = "\u200b\u200c\u200d\ufe0e\ufe0f"
+
+var joined = regexp.MustCompile("([" + joiners + "]{2})[" + joiners + "]+")
 
 // Uncolored is a program's output without the terminal's escape sequences.
 func Uncolored(text string) string { return escapes.ReplaceAllString(text, "") }

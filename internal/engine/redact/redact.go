@@ -185,26 +185,61 @@ func Words(ctx context.Context, t *thread.Thread) func(string) string {
 	return func(text string) string { return Text(ctx, t, text) }
 }
 
-// Outcome is an outcome whose words can be shown: those that are posted as Markdown are whole in themselves, and notify
-// nobody who has not taken part.
+// reaches are the hosts that an agent's words may lead to, by their names in lower case; nil are all. With one click an address tells
+// another server what stands in it, which the settings may keep agents from doing by themselves.
+func reaches(t *thread.Thread) func(host string) bool {
+	network := t.Settings.Agent.Network
+	if network.Open() {
+		return nil
+	}
+	return func(host string) bool {
+		return host == thread.Host(t.ServerURL) || slices.Contains(network.Hosts, host)
+	}
+}
+
+// Unaddressed is the message of a commit without links to what the agent may not reach.
+func Unaddressed(t *thread.Thread, message string) string {
+	if hosts := reaches(t); hosts != nil {
+		return markdown.Unaddressed(message, hosts)
+	}
+	return message
+}
+
+// posted is an agent's text that is posted as Markdown. It is whole in itself, and notifies nobody who has not taken part.
+func posted(ctx context.Context, t *thread.Thread, text string) string {
+	text = markdown.Contain(Text(ctx, t, text), func(login string) bool { return takesPart(t, login) })
+	if hosts := reaches(t); hosts != nil {
+		return markdown.Unlinked(text, hosts)
+	}
+	return text
+}
+
+// Outcome is an outcome whose words can be shown.
 func Outcome(ctx context.Context, t *thread.Thread, o model.Outcome) model.Outcome {
-	takes := func(login string) bool { return takesPart(t, login) }
 	o.ReviewReplies = slices.Clone(o.ReviewReplies)
 	for i := range o.ReviewReplies {
-		o.ReviewReplies[i].Body = markdown.Contain(Text(ctx, t, o.ReviewReplies[i].Body), takes)
+		o.ReviewReplies[i].Body = posted(ctx, t, o.ReviewReplies[i].Body)
 	}
-	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Goal, &o.Summary, &o.PRTitle, &o.PRSummary} {
-		*text = Text(ctx, t, *text)
+	line := func(text string) string { return Unaddressed(t, Text(ctx, t, text)) }
+	body := line // which are made whole where they become part of a text
+	if reaches(t) != nil {
+		body = func(text string) string { return posted(ctx, t, text) }
 	}
-	o.GeneralComment = markdown.Contain(o.GeneralComment, takes)
+	for _, text := range []*string{&o.BlockedReason, &o.Title, &o.Goal, &o.PRTitle} {
+		*text = line(*text)
+	}
+	for _, text := range []*string{&o.Summary, &o.PRSummary} {
+		*text = body(*text)
+	}
+	o.GeneralComment = posted(ctx, t, o.GeneralComment)
 	o.RoadmapItems = slices.Clone(o.RoadmapItems)
 	for i := range o.RoadmapItems {
 		one := &o.RoadmapItems[i]
-		one.Title, one.Acceptance = Text(ctx, t, one.Title), Text(ctx, t, one.Acceptance)
+		one.Title, one.Acceptance = line(one.Title), body(one.Acceptance)
 	}
 	if o.FlakyTestReport != nil {
 		f := *o.FlakyTestReport
-		f.Title, f.Summary, f.RelevantLogURL = Text(ctx, t, f.Title), Text(ctx, t, f.Summary), Text(ctx, t, f.RelevantLogURL)
+		f.Title, f.Summary, f.RelevantLogURL = line(f.Title), body(f.Summary), line(f.RelevantLogURL)
 		o.FlakyTestReport = &f
 	}
 	return o
@@ -221,7 +256,7 @@ func Findings(ctx context.Context, t *thread.Thread, all []model.Finding) []mode
 		if lines := strings.ReplaceAll(f.Suggestion, "\r\n", "\n"); Text(ctx, t, lines) != lines {
 			f.Suggestion = ""
 		}
-		f.Text = markdown.Contain(Text(ctx, t, f.Text), func(login string) bool { return takesPart(t, login) })
+		f.Text = posted(ctx, t, f.Text)
 		out = append(out, f)
 	}
 	return out

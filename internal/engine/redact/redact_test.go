@@ -205,3 +205,35 @@ func TestAPlainWordStaysInTheMessageOfACommit(t *testing.T) {
 	assert.Equal(t, "Move to postgres 16, with ***", redact.Message(context.Background(), on, said))
 	assert.Equal(t, "Move to *** 16, with ***", redact.Text(context.Background(), on, said))
 }
+
+func TestNothingThatAnAgentSaysLeadsWhereItMayNotGo(t *testing.T) {
+	const out = "https://evil.example/?d=1"
+	said := "See " + out + " and [this](" + out + "), ![x](" + out + "), https://api.example/x, https://github.example/o/r."
+	all := func(t *thread.Thread) (texts []string) {
+		o := redact.Outcome(context.Background(), t, model.Outcome{
+			GeneralComment: said, ReviewReplies: []model.ReviewReply{{ReviewCommentID: 1, Body: said}}, BlockedReason: said, Title: said, Goal: said, Summary: said,
+			PRTitle: said, PRSummary: said, RoadmapItems: []model.RoadmapItem{{Title: said, Acceptance: said}},
+			FlakyTestReport: &model.FlakyTest{Title: said, Summary: said, RelevantLogURL: out},
+		})
+		f := redact.Findings(context.Background(), t, []model.Finding{{Path: "a.txt", Text: said}})
+		return []string{
+			o.GeneralComment, o.ReviewReplies[0].Body, f[0].Text, o.BlockedReason, o.Title, o.Goal, o.Summary, o.PRTitle, o.PRSummary, o.RoadmapItems[0].Title,
+			o.RoadmapItems[0].Acceptance, o.FlakyTestReport.Title, o.FlakyTestReport.Summary, o.FlakyTestReport.RelevantLogURL, redact.Unaddressed(t, said),
+		}
+	}
+	open, limited := keys(), keys()
+	limited.ServerURL, limited.Settings.Agent.Network = "https://github.example", model.Network{Model: true, Hosts: []string{"api.example"}}
+	for i, text := range all(open) {
+		assert.Contains(t, text, out, "text %d", i)
+		if i < 3 {
+			assert.NotContains(t, text, "![", "text %d: whoever opens the page would fetch it", i)
+		}
+	}
+	for i, text := range all(limited) {
+		assert.NotContains(t, text, "https://evil", "text %d", i)
+		assert.Contains(t, text, "://evil.example/?d=1", "it can be read in text %d", i)
+		if i != 13 {
+			assert.Contains(t, text, " https://api.example/x, https://github.example/o/r", "text %d", i)
+		}
+	}
+}

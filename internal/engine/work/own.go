@@ -33,6 +33,9 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 		if shown := redact.Message(context.WithoutCancel(ctx), w.Thread, message); shown != markdown.Printable(message) {
 			message, taken = shown, append(taken, "secrets")
 		}
+		if text := redact.Unaddressed(w.Thread, message); text != message {
+			message, taken = text, append(taken, "links to what the agent may not reach")
+		}
 		text, out := flow.Message(message, closedBy(w))
 		taken = append(taken, out...)
 		return text
