@@ -82,8 +82,8 @@ func (opt Options) connected() (inside Options, end func(), err error) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 		set[name] = ""
 	}
-	if len(opt.Network.Hosts) > 0 {
-		proxy, err := hostproxy.Start(hostproxy.Options{Hosts: opt.Network.Hosts, Log: opt.Events})
+	if hosts := opt.Network.Reached(); len(hosts) > 0 {
+		proxy, err := hostproxy.Start(hostproxy.Options{Hosts: hosts, Log: opt.Events})
 		if err != nil {
 			return opt, end, fmt.Errorf("start the proxy for hosts: %w", err)
 		}

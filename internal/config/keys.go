@@ -82,7 +82,7 @@ var agentKeys = []key[Agent]{
 	set("isolation", oneOf("auto", "none"), func(a *Agent) *string { return &a.Isolation },
 		"How agents and tests are isolated; see [security](security.md#isolation). `\"none\"` turns it off."),
 	set("network", network, func(a *Agent) *model.Network { return &a.Network },
-		"What agents and tests can reach: everything, only the model, or the model and these hosts."),
+		"What agents and tests can reach: everything, only the model, or the model and these hosts. `\"packages\"` stands for the public registries; see [agents](agents.md#network)."),
 	set("user", userName, func(a *Agent) *string { return &a.User },
 		"An existing user of the runner to run agents and tests as. Empty: a user made for the run."),
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// network reads what an agent may reach: a keyword, or a list of hosts.
+// network reads what an agent may reach: a keyword, or a list of groups and hosts.
 func network(v any) (model.Network, error) {
-	const want = `"open", "model", or a list of hosts such as ["api.example.com"]`
+	const want = `"open", "model", or a list such as ["model", "packages", "api.example.com"]`
 	items, isList := v.([]any)
 	switch {
 	case v == "open":
@@ -23,10 +23,26 @@ func network(v any) (model.Network, error) {
 		return model.Network{}, wrong(want, v)
 	case len(items) == 0:
 		return model.Network{}, errors.New(`an empty list: write "model" for nothing besides the model`)
+	case slices.Contains(items, any("open")):
+		return model.Network{}, errors.New(`"open" in a list: write "open" alone for everything`)
 	}
-	hosts, err := list(host, want)(v)
+	hosts, err := list(hostOrGroup, want)(v)
 	slices.Sort(hosts)
-	return model.Network{Model: true, Hosts: slices.Compact(hosts)}, err
+	n := model.Network{Model: true, Packages: slices.Contains(hosts, "packages")}
+	for _, host := range slices.Compact(hosts) {
+		if host != "model" && host != "packages" {
+			n.Hosts = append(n.Hosts, host)
+		}
+	}
+	return n, err
+}
+
+// hostOrGroup reads an item of the list. A name without a dot is a host of the runner's network, except for the groups.
+func hostOrGroup(v any) (string, error) {
+	if v == "model" || v == "packages" {
+		return fmt.Sprint(v), nil
+	}
+	return host(v)
 }
 
 // hostShape is a name as in RFC 1123 (https://www.rfc-editor.org/rfc/rfc1123#page-13) whose last label starts with a

@@ -146,7 +146,7 @@ ignore = "agent:ignore"       # leave this issue or pull request alone
 # test_timeout = "10m"        # for required_tests
 # run_timeout = "80m"         # for the whole run, then its work is saved; keep it below the workflow's timeout-minutes
 # isolation = "auto"          # agent and tests run as a user made for the run, or in namespaces; "none": not isolated
-# network = "open"            # what agent and tests can reach; "model": only the model; a list adds hosts
+# network = "open"            # what agent and tests can reach; "model": only the model; a list adds hosts, and "packages"
 # checkpoint_every = "5m"     # how often unfinished work for an issue is saved on a branch
 
 [feedback]

@@ -109,11 +109,19 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why s
 	http.Error(w, "MergeXO does not connect to this host: "+why, status)
 }
 
-// public reports whether an address is somebody else's machine. A host's name server could give it ours, or the one by which
-// a cloud tells its machines their credentials.
+// internal are addresses within a network of somebody's, beside those that netip knows, and addresses that a router translates to
+// others (https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry).
+var internal = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
+}
+
+// public reports whether an address is one of the internet's. A host's name server could give it ours, one of the network around us,
+// or the one by which a cloud tells its machines their credentials.
 func public(a netip.Addr) bool {
-	a = a.Unmap()
-	return a.IsValid() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsInterfaceLocalMulticast()
+	a = a.Unmap().WithZone("")
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(internal, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // tunnel connects the agent with a host, until either has said all.

@@ -40,6 +40,10 @@ func newWorldBehind(t *testing.T, server *httptest.Server, proxy func(*http.Requ
 	names := map[string][]string{
 		"example.com": {"192.0.2.1"}, "two.example.com": {"127.0.0.1", "2001:db8::1"}, "down.example.com": {"192.0.2.9"},
 		"rebound.example.com": {"127.0.0.1", "::1", "0.0.0.0", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1"},
+		"inner.example.com": {
+			"10.0.0.1", "172.16.0.1", "192.168.0.1", "::ffff:10.0.0.1", "fd00:ec2::254", "100.100.100.200", "192.0.0.192", "64:ff9b::a00:1", "2002:a00:1::", "::10.0.0.1",
+			"198.18.0.1", "0.1.2.3", "255.255.255.255", "ff02::1",
+		},
 	}
 	w := &world{log: &bytes.Buffer{}}
 	opt := hostproxy.Options{
@@ -142,7 +146,7 @@ func TestOtherHostsAreRefused(t *testing.T) {
 	w := newWorld(t, server)
 	for address, want := range map[string]string{
 		"https://evil.example.com/": "Forbidden", "https://sub.example.com/": "Forbidden", "https://example.com:22/": "Forbidden", "https://example.com.evil.test/": "Forbidden",
-		"https://127.0.0.1/": "Forbidden", "https://192.0.2.1/": "Forbidden", "https://rebound.example.com/": "Forbidden",
+		"https://127.0.0.1/": "Forbidden", "https://192.0.2.1/": "Forbidden", "https://rebound.example.com/": "Forbidden", "https://inner.example.com/": "Forbidden",
 		"https://gone.example.com/": "Bad Gateway", "https://down.example.com/": "Bad Gateway",
 	} {
 		_, err := w.get(t, address)

@@ -188,13 +188,11 @@ func Words(ctx context.Context, t *thread.Thread) func(string) string {
 // reaches are the hosts that an agent's words may lead to, by their names in lower case; nil are all. With one click an address tells
 // another server what stands in it, which the settings may keep agents from doing by themselves.
 func reaches(t *thread.Thread) func(host string) bool {
-	network := t.Settings.Agent.Network
-	if network.Open() {
+	if t.Settings.Agent.Network.Open() {
 		return nil
 	}
-	return func(host string) bool {
-		return host == thread.Host(t.ServerURL) || slices.Contains(network.Hosts, host)
-	}
+	hosts := t.Settings.Agent.Network.Reached()
+	return func(host string) bool { return host == thread.Host(t.ServerURL) || slices.Contains(hosts, host) }
 }
 
 // Unaddressed is the message of a commit without links to what the agent may not reach.
