@@ -60,20 +60,20 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 		_, threads := isolate.ProcessesOf(spec.As.UID)
 		spec.As.Tasks = threads + maxTasks
 	}
-	if spec.Namespace = opt.view(dir, program); opt.tenant.sudoPath() == "" {
+	if opt.within(&spec, dir, program); opt.tenant.sudoPath() == "" {
 		spec.Parent = os.Getpid()
 	}
-	as := opt.tenant
 	var network *handover
 	if !opt.Network.Open() {
 		var err error
 		if network, err = opt.receiveListeners(spec.Sign); err != nil {
 			return child{}, err
 		}
-		spec.Network = network.network(opt.services(dir, program))
-		if as != nil { // only root can create it; it then becomes the user
-			as, spec.As.Become = as.root(), true
-		}
+		spec.Network = network.network()
+	}
+	as := opt.tenant
+	if as != nil && (spec.View != nil || spec.Network != nil) { // only root can make them; it then becomes the user
+		as, spec.As.Become = as.root(), true
 	}
 	text, err := isolate.Seal(spec)
 	if err != nil {

@@ -252,9 +252,11 @@ func TestNothingOutlivesItsAgent(t *testing.T) {
 	for _, user := range users {
 		opt.User = user
 		held(t, func(pipe string) {
+			opt.Reads = []string{filepath.Dir(pipe)}
 			assert.NoError(t, agent.RunTests(context.Background(), clone(t), []string{"/bin/sh", "-c", hold, pipe}, opt))
 		}, nil)
 		held(t, func(pipe string) {
+			opt.Reads = []string{filepath.Dir(pipe)}
 			err := agent.RunTests(context.Background(), clone(t), []string{"/bin/sh", "-c", `trap "" TERM; ` + hold + "; echo held; while :; do sleep 1000; done", pipe}, upAt(opt, "held"))
 			assert.Equal(t, agent.Timeout, failure(t, err).Kind)
 		}, nil)
@@ -365,6 +367,7 @@ func TestAnAgentEndsWithMergeXO(t *testing.T) {
 	var cmd *exec.Cmd
 	started := make(chan struct{})
 	held(t, func(pipe string) {
+		opt.Reads = []string{filepath.Dir(pipe)}
 		cmd, _ = play(t, opt.Isolator, job{Options: opt, Dir: t.TempDir(), Argv: []string{"/bin/sh", "-c", `exec 3>"$0"; echo here >&3; exec sleep 100000`, pipe}}, nil)
 		assert.NoError(t, cmd.Start())
 		close(started)

@@ -22,16 +22,14 @@ type process struct {
 
 func readProcess(int) (process, bool) { return process{}, false }
 
-func (opt Options) view(string, string) *isolate.Namespace { return nil }
-
-func (opt Options) services(string, string) *isolate.Namespace { return nil }
+func (opt Options) within(*isolate.Spec, string, string) {}
 
 type handover struct{}
 
 func (opt Options) receiveListeners(string) (*handover, error) { return nil, errors.ErrUnsupported }
 
-func (*handover) network(*isolate.Namespace) *isolate.Network { return nil }
+func (*handover) network() *isolate.Network { return nil }
 
 func (*handover) end() (int64, error) { return 0, nil }
 
-func (opt Options) tryNamespaces() error { return errors.ErrUnsupported }
+func (opt Options) tryView(*account) error { return errors.ErrUnsupported }

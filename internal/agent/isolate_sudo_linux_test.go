@@ -153,6 +153,7 @@ func TestATimeoutReachesThroughSudo(t *testing.T) {
 	assert.Contains(t, said.Log, "\nterminated\n", "asked first")
 	h.opt.Grace = grace
 	held(t, func(pipe string) {
+		h.opt.Reads = []string{filepath.Dir(pipe)}
 		said := h.runUntil("held", `trap '' TERM; `+hold+`; echo held; while :; do sleep 1000; done`, pipe)
 		assert.Equal(t, "timeout", said.Kind)
 	}, nil)

@@ -226,14 +226,22 @@ func (opt Options) withUserEnv() Options {
 	return opt
 }
 
-// userHome is the user's own if it exists, else one below Temp.
-func (opt Options) userHome() string {
+// ownHome is the home of a user of its own; "" if there is none.
+func (opt Options) ownHome() string {
 	if opt.tenant != nil && !opt.tenant.made {
 		if info, err := os.Stat(opt.tenant.home); err == nil && info.IsDir() {
 			if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == opt.tenant.uid {
 				return opt.tenant.home
 			}
 		}
+	}
+	return ""
+}
+
+// userHome is the user's own if it exists, else one below Temp.
+func (opt Options) userHome() string {
+	if home := opt.ownHome(); home != "" {
+		return home
 	}
 	temp, err := filepath.Abs(opt.Temp)
 	if err != nil || opt.Temp == "" {

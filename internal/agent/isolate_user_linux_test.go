@@ -48,7 +48,7 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	defer func() { assert.NoError(t, syscall.Setgroups(before)) }()
 	opt, _ := isolatedOptions(t)
 	uid, dir := tenant(), clone(t)
-	opt.User = strconv.Itoa(uid)
+	opt.User, opt.Reads = strconv.Itoa(uid), []string{filepath.Dir(dir)}
 	opt.Sessions = filepath.Join(publicDir(t), "sessions")
 	require.NoError(t, os.Mkdir(opt.Sessions, 0o700))
 	said, err := sh(t, opt, dir, `
@@ -108,6 +108,7 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	opt.User = strconv.Itoa(tenant())
 	dir := clone(t)
 	id := filepath.Join(filepath.Dir(dir), "id")
+	opt.Reads = []string{filepath.Dir(dir)}
 	replica(t, "/usr/bin/id", id, os.ModeSetuid|0o755)
 	free := exec.Command(id, "-u")
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}

@@ -17,8 +17,9 @@ type Level string
 
 // The levels, the safest first.
 const (
-	LevelUser      Level = "user"      // as a user of its own
+	LevelUser      Level = "user"      // as a user of its own, with a view of the file system in which it can write only what is its own
 	LevelNamespace Level = "namespace" // as our user, in user, PID and mount namespaces
+	LevelAccount   Level = "account"   // as a user of its own, who can write whatever everybody can
 	LevelNone      Level = "none"      // as our user
 )
 
@@ -74,9 +75,14 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	}
 	if want.User != "" { // whoever names a user wants that user, and nothing else
 		var err error
+		if i.tenant, err = i.opt.findAccount(); err != nil {
+			return i, err
+		}
 		i.Level = LevelUser
-		i.tenant, err = i.opt.findAccount()
-		return i, err
+		if err := i.try(i.tenant.root(), LevelUser); err != nil {
+			i.Level, i.Why = LevelAccount, []string{err.Error()}
+		}
+		return i, nil
 	}
 	if want.Setting == IsolationNone {
 		return i, nil
@@ -87,7 +93,11 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	for _, level := range []struct {
 		Level
 		try func(context.Context) error
-	}{{LevelUser, i.makeUser}, {LevelNamespace, i.tryNamespaces}} {
+	}{
+		{LevelUser, func(ctx context.Context) error { return i.makeUser(ctx, LevelUser) }},
+		{LevelNamespace, func(context.Context) error { return i.try(nil, LevelNamespace) }},
+		{LevelAccount, func(ctx context.Context) error { return i.makeUser(ctx, LevelAccount) }},
+	} {
 		err := level.try(ctx)
 		if ctx.Err() != nil {
 			return nil, errors.Join(context.Cause(ctx), i.Close())
@@ -120,14 +130,18 @@ func (opt Options) level() Level {
 	return opt.Isolation.Level
 }
 
-// tryNamespaces makes namespaces once, to see whether this machine lets us.
-func (i *Isolation) tryNamespaces(context.Context) error {
+// try makes what foreign code is put into at a level once, to see whether this machine lets us.
+func (i *Isolation) try(as *account, level Level) error {
 	opt := i.opt
-	opt.Isolation = &Isolation{Level: LevelNamespace, opt: i.opt}
-	if err := opt.tryNamespaces(); err != nil {
-		return fmt.Errorf("no user namespaces: %w", err)
+	opt.Isolation = &Isolation{Level: level, opt: i.opt, tenant: as}
+	err := opt.tryView(as)
+	switch {
+	case err == nil:
+		return nil
+	case level == LevelUser:
+		return fmt.Errorf("no mounts: %w", err)
 	}
-	return nil
+	return fmt.Errorf("no user namespaces: %w", err)
 }
 
 // errNoSudo says why there is no way to become root.

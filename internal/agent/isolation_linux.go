@@ -14,19 +14,21 @@ import (
 // hidden are directories with users' credentials or services' sockets.
 var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}
 
-// view is the file system as a program in namespaces sees it; nil at other levels.
-func (opt Options) view(dir, program string) *isolate.Namespace {
-	if opt.level() != LevelNamespace {
-		return nil
+// within has a program find no more of the file system than it needs, where the level says so.
+func (opt Options) within(spec *isolate.Spec, dir, program string) {
+	hide := append(slices.Clone(hidden), runners(dir, opt.Temp)...)
+	switch opt.level() {
+	case LevelUser: // what is not hidden is kept from it by the permissions of other users' files
+		spec.View = opt.over(dir, program, hide)
+	case LevelNamespace:
+		if u, err := user.Current(); err == nil {
+			hide = append(hide, u.HomeDir)
+		}
+		if home := value(opt.Isolation.opt.Env, "HOME"); !opt.systems(home, program) {
+			hide = append(hide, home)
+		}
+		spec.Namespace = opt.over(dir, program, hide)
 	}
-	hide := slices.Clone(hidden)
-	if u, err := user.Current(); err == nil {
-		hide = append(hide, u.HomeDir)
-	}
-	if home := value(opt.Isolation.opt.Env, "HOME"); !opt.systems(home, program) {
-		hide = append(hide, home)
-	}
-	return opt.over(dir, program, append(hide, runners(dir, opt.Temp)...))
 }
 
 // runners are the directories of the runner: its credentials are there, its command files, and the keys of other steps.
@@ -54,27 +56,16 @@ func (opt Options) systems(dir, program string) bool {
 	})
 }
 
-// services hides the sockets of system services from a user without network access, and the directories of the runner: whatever
-// bars the way to the checkout is opened for that user, and with it the way to files that everybody may read.
-func (opt Options) services(dir, program string) *isolate.Namespace {
-	if opt.tenant == nil {
-		return nil
-	}
-	n := opt.over(dir, program, slices.Concat(sharedSockets, runners(dir, opt.Temp)))
-	n.Bare = true
-	n.Write = slices.DeleteFunc(n.Write, func(path string) bool { return !below(path, n.Hide) })
-	return n
-}
-
 // over is the file system with some directories hidden, except for what a program needs of them.
 func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	n := &isolate.Namespace{Hide: outermost(hide)}
 	covered := append(slices.Clone(n.Hide), "/dev") // /dev gets a mount of its own
-	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
+	for _, one := range append([]string{dir, opt.Temp, opt.Sessions, opt.ownHome()}, opt.Also...) {
 		if path, ok := existing(one); ok && (one == dir || notALink(one) == nil) {
 			n.Write = append(n.Write, path)
 		}
 	}
+	n.Cover = slices.DeleteFunc(sockets(), func(path string) bool { return below(path, n.Hide) || below(path, n.Write) })
 	foreign := append(slices.DeleteFunc([]string{dir, opt.Temp, opt.Sessions}, func(dir string) bool { return dir == "" }), n.Write...)
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
 		if below(filepath.Clean(one), foreign) { // it is there, and an earlier agent can have made it a link to what is hidden
@@ -146,8 +137,23 @@ func outermost(dirs []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return below(path, all) })
 }
 
-// tryNamespaces builds namespaces as for an agent, and ends them.
-func (opt Options) tryNamespaces() error {
-	_, err := opt.call(nil, isolate.Spec{Task: isolate.Reach, Namespace: opt.view("", running)})
+// sockets are the paths of the sockets at which somebody listens, or did (https://man7.org/linux/man-pages/man5/proc_net.5.html).
+func sockets() []string {
+	text, _ := os.ReadFile("/proc/net/unix") // without it nobody can tell
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		if _, path, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " /"); ok {
+			all = append(all, "/"+path)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// tryView makes the file system of an agent once, as whoever makes it, and leaves it at once.
+func (opt Options) tryView(as *account) error {
+	spec := isolate.Spec{Task: isolate.Reach}
+	opt.within(&spec, "", running)
+	_, err := opt.call(as, spec)
 	return err
 }

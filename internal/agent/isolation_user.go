@@ -37,7 +37,7 @@ var accounts = []struct {
 const accountTries = 20
 
 // makeUser creates a user for this run, and removes those of killed runs.
-func (i *Isolation) makeUser(ctx context.Context) error {
+func (i *Isolation) makeUser(ctx context.Context, level Level) error {
 	sudo := ""
 	if os.Geteuid() != 0 {
 		var err error
@@ -48,6 +48,11 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 	t := &account{made: true, sudo: sudo}
 	if err := i.mayBecome(t); err != nil {
 		return err
+	}
+	if level == LevelUser {
+		if err := i.try(t.root(), level); err != nil {
+			return err
+		}
 	}
 	if err := i.checkChown(t); err != nil {
 		return err

@@ -39,6 +39,7 @@ func TestRunsWithOneUserTakeTurns(t *testing.T) {
 	require.NoError(t, os.Chmod(pipe, 0o666)) //nolint:gosec // for the agent's user
 	begun := func(opt agent.Options, script string) <-chan error {
 		ended, dir := make(chan error, 1), clone(t)
+		opt.Reads = []string{filepath.Dir(pipe)}
 		go func() {
 			ended <- agent.RunTests(context.Background(), dir, []string{"/bin/sh", "-c", script, pipe}, opt)
 		}()
@@ -104,6 +105,7 @@ func TestAUserEndsWithMergeXO(t *testing.T) {
 			var cmd *exec.Cmd
 			started := make(chan struct{})
 			held(t, func(pipe string) {
+				h.opt.Reads = []string{filepath.Dir(pipe)}
 				cmd, _ = play(t, h.opt.Isolator, job{Options: h.opt, Dir: h.dir, Argv: []string{"/bin/sh", "-c", script, pipe}}, cred)
 				assert.NoError(t, cmd.Start())
 				close(started)

@@ -63,7 +63,9 @@ func (i *Isolation) makeNetwork() error {
 	if as != nil {
 		as = as.root()
 	}
-	_, err := opt.call(as, isolate.Spec{Task: isolate.Reach, Network: &isolate.Network{}, Namespace: opt.view("", running)})
+	spec := isolate.Spec{Task: isolate.Reach, Network: &isolate.Network{}}
+	opt.within(&spec, "", running)
+	_, err := opt.call(as, spec)
 	return err
 }
 

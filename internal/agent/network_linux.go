@@ -31,9 +31,6 @@ type handover struct {
 	err       error
 }
 
-// sharedSockets are directories with the sockets of services that look up names, or do more, for everybody who asks.
-var sharedSockets = []string{"/run", "/var/run"}
-
 // meet begins to wait for the isolator.
 func (opt Options) receiveListeners(sign string) (*handover, error) {
 	m := &handover{name: "@" + sign + "-network", sign: sign, doors: opt.doors, done: make(chan struct{})}
@@ -57,8 +54,8 @@ func (opt Options) receiveListeners(sign string) (*handover, error) {
 }
 
 // network is what the isolator is to make.
-func (m *handover) network(view *isolate.Namespace) *isolate.Network {
-	n := &isolate.Network{Socket: m.name, View: view}
+func (m *handover) network() *isolate.Network {
+	n := &isolate.Network{Socket: m.name}
 	for _, d := range m.doors {
 		n.Ports = append(n.Ports, d.port)
 	}

@@ -113,6 +113,8 @@ func (s Settings) isolated(jobs []use, on machine, labels string, split bool) Fi
 		return problem(ways, "%s agents and tests cannot be isolated on %s: every run that needs one fails", at, quote(labels))
 	case on == machineContainer && s.Network != "" && !privileged:
 		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents off the network, as network = %s asks: every run that needs one fails", at, s.Network)
+	case on == machineContainer && !privileged:
+		return ok("%s agents and tests run as %s (level account: they can write what everybody can write in the container; with options: --privileged, level user)", at, who)
 	case on == machineContainer:
 		return ok("%s agents and tests run as %s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, who, held)
 	case on == machineHosted:

@@ -50,6 +50,9 @@ type Spec struct {
 	// Namespace: the process was started in user, PID and mount namespaces of its own, and stays their first process; the
 	// program runs below it. nil: it was not.
 	Namespace *Namespace
+	// View: the program finds this of the file system, in a mount and an IPC namespace and no others. Making it takes root. nil: all of it,
+	// or what Namespace says.
+	View *Namespace
 	// Network: the program has a network of its own. nil: it has the machine's. Making it takes root, or Namespace.
 	Network *Network
 
@@ -84,8 +87,7 @@ type Namespace struct {
 	Write []string // directories as they are
 	Hide  []string // directories that are empty, and gone afterwards
 	Show  []string // directories and files inside hidden ones, read-only
-	// Bare: all that is not hidden stays as it is, /proc and /dev too.
-	Bare bool
+	Cover []string // files that nobody gets to, if they are there: sockets
 }
 
 // Network is a network with nothing in it but the loopback device.
@@ -93,8 +95,7 @@ type Network struct {
 	// Socket is the name of an abstract socket of the machine's network at which somebody waits for the new one's listeners,
 	// in the order of Ports, and for its counters, open files of /proc/net. "": nobody does.
 	Socket string
-	Ports  []int      // TCP, on 127.0.0.1
-	View   *Namespace // what else of the file system is hidden, where there is no Spec.Namespace that does it; or nil
+	Ports  []int // TCP, on 127.0.0.1
 }
 
 // Way is a directory that a user may pass through, by an entry of that user's in its access control list.

@@ -69,10 +69,8 @@ func stand() (sign string, err error) {
 			return l.Sign, fmt.Errorf("keep it from the network: %w", err)
 		}
 	}
-	if l.Namespace != nil {
-		if err := l.Namespace.build(); err != nil {
-			return l.Sign, fmt.Errorf("build namespaces: %w", err)
-		}
+	if err := l.build(); err != nil {
+		return l.Sign, err
 	}
 	if l.Task == Run {
 		if err := limit(l.As); err != nil {
@@ -83,6 +81,24 @@ func stand() (sign string, err error) {
 		return l.Sign, err
 	}
 	return l.Sign, l.perform()
+}
+
+// build makes what the Spec says of the file system.
+func (l Spec) build() error {
+	view := l.Namespace
+	if l.View != nil {
+		view = l.View
+		if err := syscall.Unshare(syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC); err != nil {
+			return fmt.Errorf("make a file system of its own: %w", err)
+		}
+	}
+	if view == nil {
+		return nil
+	}
+	if err := view.build(); err != nil {
+		return fmt.Errorf("build namespaces: %w", err)
+	}
+	return nil
 }
 
 // perform does the task.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -114,24 +115,26 @@ func (n Namespace) build() error {
 	if err != nil {
 		return err
 	}
-	if !n.Bare {
-		if err := readOnly(^uintptr(99), "/", 0); err != nil {
-			return fmt.Errorf("make the file system read-only: %w", err)
-		}
+	if err := readOnly(^uintptr(99), "/", 0); err != nil {
+		return fmt.Errorf("make the file system read-only: %w", err)
 	}
 	for _, dir := range n.Hide {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=1777"); err != nil {
 			return fmt.Errorf("hide %s: %w", dir, err)
 		}
 	}
-	if !n.Bare {
-		if err := machine(); err != nil {
-			return err
-		}
+	if err := machine(); err != nil {
+		return err
 	}
 	for _, t := range trees {
 		if err := t.put(); err != nil {
 			return err
+		}
+	}
+	for _, file := range n.Cover {
+		err := syscall.Mount("/dev/null", file, "", syscall.MS_BIND, "")
+		if err != nil && !slices.Contains([]error{syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES}, err) { // nobody gets to it there
+			return fmt.Errorf("hide %s: %w", file, err)
 		}
 	}
 	if err := os.Chdir(here); err != nil { // it was the one that is covered
@@ -148,11 +151,7 @@ func (n Namespace) trees() ([]tree, error) {
 		if err != nil {
 			continue // a part of PATH need not be there
 		}
-		err = readOnly(uintptr(t.fd), "", atEmptyPath)
-		if n.Bare && errors.Is(err, syscall.ENOSYS) { // before Linux 5.12; there it is another user, who may not write it
-			err = nil
-		}
-		if err != nil {
+		if err := readOnly(uintptr(t.fd), "", atEmptyPath); err != nil {
 			return nil, fmt.Errorf("make %s read-only: %w", dir, err)
 		}
 		all = append(all, t)

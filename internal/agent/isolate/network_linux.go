@@ -36,11 +36,7 @@ func (n Network) part(sign string) error {
 	if there >= 0 {
 		defer syscall.Close(there)
 	}
-	flags := syscall.CLONE_NEWNET
-	if n.View != nil {
-		flags |= syscall.CLONE_NEWNS
-	}
-	if err := syscall.Unshare(flags); err != nil {
+	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("make a network: %w", err)
 	}
 	if err := loopbackUp(); err != nil {
@@ -48,11 +44,6 @@ func (n Network) part(sign string) error {
 	}
 	if there >= 0 {
 		if err := n.handOver(there, sign); err != nil {
-			return err
-		}
-	}
-	if n.View != nil {
-		if err := n.View.build(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,112 @@
+package agent_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/agent"
+)
+
+func init() {
+	ways["write"] = func(path string) error { return os.WriteFile(path, []byte("planted"), 0o644) } //nolint:gosec // that is the point
+}
+
+// writable is what GitHub's hosted image has in /usr/share and /opt: directories in which everybody can write, with programs that
+// the next steps run and services that root starts when somebody asks for them by a socket. Beside it are the ways to plant something
+// there, and to the socket.
+func writable(t *testing.T) (dir string, attacks []string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("/opt", "mergexo-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	for _, one := range []string{"", "bin", "dbus-1", "dbus-1/system-services"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, one), 0o777))
+		require.NoError(t, os.Chmod(filepath.Join(dir, one), 0o777)) //nolint:gosec // as the image has it
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bin", "node"), []byte("the real one"), 0o777)) //nolint:gosec // as the image has it
+	require.NoError(t, os.Chmod(filepath.Join(dir, "bin", "node"), 0o777))                             //nolint:gosec // as the image has it
+	bus := listening(t, "unix", filepath.Join(dir, "bus"))
+	require.NoError(t, os.Chmod(filepath.Join(dir, "bus"), 0o777)) //nolint:gosec // as a service has it
+	return dir, []string{"write!" + dir + "/bin/git", "write!" + dir + "/bin/node", "write!" + dir + "/dbus-1/system-services/x.service", bus, service(t)}
+}
+
+// planted are the files of a directory, and what one of them has.
+func planted(t *testing.T, dir string) string {
+	t.Helper()
+	var all []string
+	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		all = append(all, strings.TrimPrefix(path, dir))
+		return err
+	}))
+	node, err := os.ReadFile(filepath.Join(dir, "bin", "node"))
+	require.NoError(t, err)
+	return fmt.Sprintf("%s %s", all, node)
+}
+
+func TestForeignCodePlantsNothingOnAMachineThatEverybodyCanWriteTo(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	dir, attacks := writable(t)
+	before := planted(t, dir)
+	for how, m := range probing(t) {
+		t.Run(how, func(t *testing.T) {
+			m.t = t
+			own := []string{"write!work", "write!" + m.opt.Temp + "/user-tmp/x"}
+			left := fmt.Sprintf("left-%d-%s", os.Getpid(), strings.NewReplacer(" ", "-", ",", "").Replace(how))
+			for _, shared := range []string{"/tmp/", "/var/tmp/", "/dev/shm/"} {
+				own = append(own, "write!"+shared+left)
+			}
+			said := m.runArgv(append([]string{"probe"}, append(attacks, own...)...)...)
+			require.Empty(t, said.Error, said.Log)
+			for _, way := range attacks {
+				assert.Contains(t, said.Log, "shut: "+way, "at level %s", said.Level)
+			}
+			for _, way := range own {
+				assert.Contains(t, said.Log, "open: "+way+"\n", said.Log)
+			}
+			assert.Equal(t, before, planted(t, dir))
+			for _, shared := range []string{"/tmp/", "/var/tmp/", "/dev/shm/"} {
+				assert.NoFileExists(t, shared+left, "the next user that gets the same number finds nothing")
+			}
+		})
+	}
+}
+
+// Root in a container may be without the right to mount. Then foreign code can write what everybody can, and the level says so.
+func TestRootThatMayNotMountSaysSo(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	dir, attacks := writable(t)
+	m := probing(t)["a user of the settings"]
+	m.t = t
+	for _, user := range []string{m.want.User, ""} {
+		m.want.User = user
+		argv := append([]string{"probe"}, attacks...)
+		cmd, out := play(t, m.isolator, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: argv}, m.cred)
+		cmd.Args = append([]string{"setpriv", "--bounding-set", "-sys_admin", cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/usr/bin/setpriv"
+		require.NoError(t, cmd.Run())
+		said := answered(t, out)
+		require.Empty(t, said.Error)
+		assert.Regexp(t, "no mounts: .*make a file system of its own: operation not permitted", said.Why)
+		if user == "" { // namespaces need no right
+			assert.Equal(t, agent.LevelNamespace, said.Level)
+			assert.NotContains(t, said.Log, "open: ")
+			continue
+		}
+		assert.Equal(t, agent.LevelAccount, said.Level)
+		for _, way := range attacks {
+			assert.Contains(t, said.Log, "open: "+way+"\n", "what the view is for")
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "bin", "node"), []byte("the real one"), 0o777)) //nolint:gosec // as the image has it
+	}
+}
