@@ -37,8 +37,8 @@ func writable(t *testing.T) (dir string, attacks []string) {
 	return dir, []string{"write!" + dir + "/bin/git", "write!" + dir + "/bin/node", "write!" + dir + "/dbus-1/system-services/x.service", bus, service(t)}
 }
 
-// planted are the files of a directory, and what one of them has.
-func planted(t *testing.T, dir string) string {
+// listed are the files of a directory, and what one of them has.
+func listed(t *testing.T, dir string) string {
 	t.Helper()
 	var all []string
 	require.NoError(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -55,7 +55,7 @@ func TestForeignCodePlantsNothingOnAMachineThatEverybodyCanWriteTo(t *testing.T)
 		return
 	}
 	dir, attacks := writable(t)
-	before := planted(t, dir)
+	before := listed(t, dir)
 	for how, m := range probing(t) {
 		t.Run(how, func(t *testing.T) {
 			m.t = t
@@ -72,7 +72,7 @@ func TestForeignCodePlantsNothingOnAMachineThatEverybodyCanWriteTo(t *testing.T)
 			for _, way := range own {
 				assert.Contains(t, said.Log, "open: "+way+"\n", said.Log)
 			}
-			assert.Equal(t, before, planted(t, dir))
+			assert.Equal(t, before, listed(t, dir))
 			for _, shared := range []string{"/tmp/", "/var/tmp/", "/dev/shm/"} {
 				assert.NoFileExists(t, shared+left, "the next user that gets the same number finds nothing")
 			}
