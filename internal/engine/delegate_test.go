@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,6 +27,8 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	w.answered("applied", "@dana can now have this pull request merged")
 	assert.Len(t, w.answers(), 1)
 
+	assert.Zero(t, strings.Count(w.logged.String(), "grants_not_signed"), "nothing was granted before")
+
 	other := w.second("agent/other", "other.txt")
 	w.approve("alice")
 	w.command("dana", "/mergexo merge")
@@ -42,6 +45,7 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
 	assert.Equal(t, "merged", w.badge())
+	assert.Contains(t, w.logged.String(), "level=WARN msg=grants_not_signed issue_number=0 pr_number=1 delegates=1")
 	w.orders("dana", "/mergexo revert")
 	w.answered("rejected", "dana can give `/mergexo merge`")
 }

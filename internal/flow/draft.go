@@ -8,6 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/skipci"
 )
 
 // Extra is what a pull request's description adds to the agent's text.
@@ -41,7 +42,7 @@ func Draft(f model.Flow, i model.Issue, o model.Outcome, base, head string, extr
 func draftTitle(title string, i model.Issue) string {
 	for _, t := range []string{title, i.Title} {
 		if !blank(t) {
-			return shorten(Inert(oneLine(t)), titleLimit)
+			return shorten(Inert(skipci.Disarmed(oneLine(t))), titleLimit) // a squash has it as its subject
 		}
 	}
 	return fmt.Sprintf("Issue %d", i.Number)

@@ -42,6 +42,7 @@ func TestATitleIsOneLineThatShows(t *testing.T) {
 	}
 	assert.Equal(t, "Say hello", title("Say \u2067hello\x1b\r\n", " \u200b\u202e\n"))
 	assert.Equal(t, "Issue 3", title("\u200b", ""))
+	assert.Equal(t, "Greet (skip ci)", title("", "Greet [skip ci]"), "a squash begins with it")
 	assert.Equal(t, "a b c d", title("", "\ta\u2028b\u0085c  d"))
 	assert.Equal(t, "👩‍👩‍👧 family", title("", "👩‍👩‍👧 family"), "emoji are made of several characters")
 	assert.Equal(t, strings.Repeat("日", 250), title("", strings.Repeat("日", 250)))

@@ -196,6 +196,9 @@ func (p *Proxy) answer(r *http.Response) error {
 		}
 	}
 	if r.StatusCode < 300 {
+		r.Body = p.unquoted(r.Body)
+		r.ContentLength = -1
+		r.Header.Del("Content-Length")
 		r.Body = &counted{ReadCloser: r.Body, meter: newMeter(r.Header.Get("Content-Type")), tell: p.add}
 		return nil
 	}
@@ -224,17 +227,63 @@ func passes(name string) bool {
 	return slices.ContainsFunc([]string{"Anthropic-", "Openai-", "X-Codex-", "X-Oai-", "X-Ratelimit-"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// redact puts the placeholder where the key is: a server may quote what it does not take.
-func (p *Proxy) redact(text string) string {
+// keys are the values that only we send.
+func (p *Proxy) keys() (keys []string) {
 	const tooShort = 8 // to be a key, and not a word
 	for _, values := range p.opt.Header {
 		for _, v := range values {
 			if key := strings.TrimPrefix(v, "Bearer "); len(key) >= tooShort {
-				text = strings.ReplaceAll(text, key, p.Secret)
+				keys = append(keys, key)
 			}
 		}
 	}
+	return keys
+}
+
+// redact puts the placeholder where the key is: a server may quote what it does not take.
+func (p *Proxy) redact(text string) string {
+	for _, key := range p.keys() {
+		text = strings.ReplaceAll(text, key, p.Secret)
+	}
 	return text
+}
+
+// unquoted is redact for an answer on its way. Of what has come it holds back only what may be the beginning of a key.
+func (p *Proxy) unquoted(from io.ReadCloser) io.ReadCloser {
+	return &unquoted{ReadCloser: from, keys: p.keys(), redact: p.redact}
+}
+
+type unquoted struct {
+	io.ReadCloser
+	keys        []string
+	redact      func(string) string
+	ready, held string
+	err         error
+}
+
+func (u *unquoted) Read(b []byte) (n int, err error) {
+	for u.ready == "" && u.err == nil {
+		part := make([]byte, max(len(b), 512))
+		n, u.err = u.ReadCloser.Read(part)
+		u.held = u.redact(u.held + string(part[:n]))
+		begun := 0
+		for _, key := range u.keys {
+			for i := min(len(key)-1, len(u.held)); i > begun; i-- {
+				if strings.HasSuffix(u.held, key[:i]) {
+					begun = i
+				}
+			}
+		}
+		if u.err != nil {
+			begun = 0
+		}
+		u.ready, u.held = u.held[:len(u.held)-begun], u.held[len(u.held)-begun:]
+	}
+	n = copy(b, u.ready)
+	if u.ready = u.ready[n:]; u.ready != "" {
+		return n, nil
+	}
+	return n, u.err
 }
 
 // broken answers when the provider does not.

@@ -238,6 +238,25 @@ func TestTheProvidersErrorsArePassedOn(t *testing.T) {
 	}
 }
 
+// A key may come in parts, and what only begins like one is passed on.
+func TestAnAnswerThatQuotesTheKeyIsNotPassedOnAsItIs(t *testing.T) {
+	t.Parallel()
+	for at := range len(key) + 1 {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			flush := func(text string) {
+				fmt.Fprint(w, text)
+				w.(http.Flusher).Flush() //nolint:forcetypeassert // as every writer of a server
+			}
+			flush("data: it is " + key[:at])
+			flush(key[at:] + key + ", not " + key[:at] + "\n\ndata: " + key[:at])
+		})
+		p, _ := start(t, modelproxy.OpenAI, s.URL)
+		answer := text(t, post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")))
+		want := "data: it is " + p.Secret + p.Secret + ", not " + strings.ReplaceAll(key[:at], key, p.Secret) + "\n\ndata: " + strings.ReplaceAll(key[:at], key, p.Secret)
+		assert.Equal(t, want, answer, "%d", at)
+	}
+}
+
 func TestARedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	elsewhere := serve(t, func(http.ResponseWriter, *http.Request) {})

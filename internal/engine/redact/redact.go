@@ -4,11 +4,14 @@ package redact
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"fmt"
 	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/leak"
@@ -101,7 +104,8 @@ func private(t *thread.Thread, counts func(string) bool) []string {
 	return all
 }
 
-// written are the ways in which a program writes a secret, or one line of it: as it is, and in quotes.
+// written are the ways in which a program writes a secret, or one line of it: as it is, in quotes, in hexadecimal digits, and with each
+// character escaped as JSON allows.
 func written(secret string) (ways []string) {
 	secret = strings.TrimSpace(secret)
 	parts := []string{secret}
@@ -116,8 +120,15 @@ func written(secret string) (ways []string) {
 		if len(part) < shortest {
 			continue
 		}
-		quoted := strconv.Quote(part)
-		ways = append(ways, part, quoted[1:len(quoted)-1])
+		quoted, digits := strconv.Quote(part), hex.EncodeToString([]byte(part))
+		ways = append(ways, part, quoted[1:len(quoted)-1], digits, strings.ToUpper(digits))
+		for _, verb := range []string{`\u%04x`, `\u%04X`} {
+			var escaped strings.Builder
+			for _, unit := range utf16.Encode([]rune(part)) {
+				fmt.Fprintf(&escaped, verb, unit)
+			}
+			ways = append(ways, escaped.String())
+		}
 	}
 	return ways
 }

@@ -115,6 +115,8 @@ func TestASecretIsFoundAsAgentsQuoteIt(t *testing.T) {
 		{" opensesame\n", "It is opensesame.", "It is ***."},
 		{"open\"sesame\\", `It is open\"sesame\\ in quotes, open"sesame\ without.`, "It is *** in quotes, *** without."},
 		{"opensesame", "opensesameopensesame!", "******!"},
+		{"open~sesame", "6f70656e7e736573616d65, 6F70656E7E736573616D65", "***, ***"},
+		{"open~sesame", `"\u006f\u0070\u0065\u006e\u007e\u0073\u0065\u0073\u0061\u006d\u0065", "\u006F\u0070\u0065\u006E\u007E\u0073\u0065\u0073\u0061\u006D\u0065"`, `"***", "***"`},
 		{account, "Its second line is `\"type\": \"service_account\",`, its third `\"pin\": \"opensesame1\"`.", "Its second line is `\"type\": \"service_account\",`, its third `***`."},
 		{account, "All of it:\n" + account, "All of it:\n***\n"},
 		{"sesame\nopen-for-sesame-1\nopen-for-sesame-12", "sesame and open-for-sesame-12", "sesame and ***"},

@@ -16,7 +16,10 @@ import (
 // pull request: an issue has none.
 func CommandPolicy(t *Thread) command.Policy {
 	p := t.Operators
-	p.Delegates = t.State.Delegates
+	if p.Delegates = t.State.Delegates; len(p.Delegates) > 0 && len(t.Codec.Key) == 0 && !t.Memory.Unsigned {
+		t.Memory.Unsigned = true
+		t.Log.Warn("grants_not_signed", t.NumberKey(), t.Event.Number, "delegates", len(p.Delegates), "set", "the input signing-key: without it, whoever can post as MergeXO could have granted this")
+	}
 	return p
 }
 

@@ -196,6 +196,7 @@ type Memory struct {
 	Edited   time.Time // of the reading that looked for edits of old review comments
 	Floor    time.Time
 	Rights   map[string]model.Permission // by lower-case login
+	Unsigned bool                        // it was said that nobody signed what grants somebody a right
 	// relations of two heads, by both together: what GitHub has answered once is so for good.
 	Relations map[string]model.Relation
 	// Temp is the directory of this run that its agents get, and Sessions the one that keeps what they said; empty: none has been
