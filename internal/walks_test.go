@@ -2,8 +2,10 @@ package internal_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,4 +61,35 @@ func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {
 			assert.Regexp(t, fmt.Sprintf("(?m)^\\| 2 \\| `[^|]*\\b%s`", path.Base(room)), string(text), room)
 		}
 	}
+}
+
+// A promise is held by its tests for as long as there are some of these names.
+func TestEveryPromiseNamesItsTests(t *testing.T) {
+	page, err := os.ReadFile("../CONTRIBUTING.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(page), "## Promises and their tests\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	there := map[string]bool{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)`).FindAllSubmatch(text, -1) {
+			there[string(m[1])] = true
+		}
+		return err
+	}))
+	rows := 0
+	for row := range strings.Lines(table) {
+		names := regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(row, -1)
+		if strings.HasPrefix(row, "| ") && !strings.HasPrefix(row, "| ---") && !strings.HasPrefix(row, "| promise") {
+			rows++
+			assert.NotEmpty(t, names, row)
+		}
+		for _, m := range names {
+			assert.True(t, there[m[1]], "CONTRIBUTING.md names %s", m[1])
+		}
+	}
+	assert.Greater(t, rows, 10)
 }
