@@ -24,7 +24,7 @@ var beyond = map[string]more{
 	"password-literal":      {find: passwordLiteral, vague: true},
 	"discord-bot-token":     {check: numbered},
 	"jwt":                   {check: webToken},
-	generic:                 {vague: true},
+	apiKey:                  {vague: true},
 }
 
 // mixed says that a value is more than words with something between them.
@@ -105,32 +105,24 @@ func netrcPassword(text string, m []int, _ string) (from, to int) {
 var (
 	awsID   = regexp.MustCompile(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`)
 	awsWord = regexp.MustCompile(`[\w/+-]+`)
+	behind  = regexp.MustCompile(`^(?:[^\n]*\n){0,3}[^\n]*`) // in the line of an id and three more
+	before  = regexp.MustCompile(`(?:[^\n]*\n){0,3}[^\n]*$`)
 )
 
-const (
-	besideLines = 4   // lines from an id on and up to it in which its secret is looked for,
-	besideBytes = 200 // of as many bytes together
-)
+// besideBytes is how far from an id of AWS its secret is at most.
+const besideBytes = 200
 
-// awsSecret finds a secret of AWS by the id of its key: it is only a random word of 40 letters. Behind another id it belongs to
+// awsSecret finds a secret of AWS by the id of its key: it is only a random word of 40 letters. Beyond another id it belongs to
 // that one.
 func awsSecret(text string, m []int, _ string) (from, to int) {
-	after := text[m[1]:min(len(text), m[1]+besideBytes)]
-	after = strings.Join(strings.SplitAfterN(after, "\n", besideLines+1)[:min(besideLines, strings.Count(after, "\n")+1)], "")
+	after := behind.FindString(text[m[1]:min(len(text), m[1]+besideBytes)])
 	if next := awsID.FindStringIndex(after); next != nil {
 		after = after[:next[0]]
 	}
 	if from, to := randomWord(text, m[1], m[1]+len(after)); to > 0 {
 		return from, to
 	}
-	begin := max(0, m[0]-besideBytes)
-	for lines, i := 0, m[0]; i > begin; i-- {
-		if text[i-1] == '\n' {
-			if lines++; lines == besideLines {
-				begin = i
-			}
-		}
-	}
+	begin := m[0] - len(before.FindString(text[max(0, m[0]-besideBytes):m[0]]))
 	if ids := awsID.FindAllStringIndex(text[begin:m[0]], -1); ids != nil {
 		begin += ids[len(ids)-1][1]
 	}
@@ -142,7 +134,8 @@ func randomWord(text string, from, to int) (int, int) {
 	for _, at := range awsWord.FindAllStringIndex(text[from:min(len(text), to+41)], -1) {
 		begin, end := from+at[0], from+at[1]
 		word := text[begin:end]
-		if begin < to && len(word) == 40 && kinds(strings.Trim(word, "/+")) >= 3 && entropy(word) > 4 &&
+		cut := begin == from && from > 0 && awsWord.MatchString(text[from-1:from])
+		if !cut && begin < to && len(word) == 40 && kinds(strings.Trim(word, "/+")) >= 3 && entropy(word) > 4 &&
 			strings.Count(word, "/") < 5 && !strings.ContainsAny(word, "_-") && !strings.Contains(word, "EXAMPLE") {
 			return begin, end
 		}

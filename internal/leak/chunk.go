@@ -104,7 +104,6 @@ func (s *Scanner) matches(ctx context.Context, v *view, file string, strict bool
 	if v.text == "" {
 		return nil, nil
 	}
-	passed := slices.ContainsFunc(s.global, func(a *config.Allowlist) bool { return a.PathAllowed(file) })
 	starts := []int{0}
 	for i := range len(v.text) {
 		if v.text[i] == '\n' {
@@ -116,7 +115,7 @@ func (s *Scanner) matches(ctx context.Context, v *view, file string, strict bool
 		if m.rule.Regex == nil { // by the name of the file
 			continue
 		}
-		from := starts[f.StartLine]
+		from := max(0, starts[f.StartLine]+f.StartColumn-2) // columns count from the line end before
 		from += max(0, strings.Index(v.text[from:], f.Match))
 		m.from = from + max(0, strings.Index(f.Match, f.Secret))
 		m.to = m.from + len(f.Secret)
@@ -132,8 +131,8 @@ func (s *Scanner) matches(ctx context.Context, v *view, file string, strict bool
 			m.secret = v.text[m.from:m.to]
 		}
 		m.certain = s.certain(m)
-		allowed := slices.ContainsFunc(s.global, func(a *config.Allowlist) bool { return a.RegexAllowed(m.secret) })
-		if (own.check == nil || own.check(m.secret)) && (m.certain || !strict && !passed && !allowed) {
+		allowed := func(a *config.Allowlist) bool { return a.PathAllowed(file) || a.RegexAllowed(m.secret) }
+		if (own.check == nil || own.check(m.secret)) && (m.certain || !strict && !slices.ContainsFunc(s.global, allowed)) {
 			out = append(out, m)
 		}
 	}

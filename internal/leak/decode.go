@@ -18,6 +18,7 @@ const (
 	leastHex   = 32  // hexadecimal digits
 	leastMixed = 3.5 // bits a byte of what was split; what is joined by chance are words,
 	mostSplit  = 256 // or lines of base64
+	around     = 256 // bytes before and behind an edit, to whole lines, that a pattern may need
 )
 
 // edit is a stretch of a text that has another meaning.
@@ -30,7 +31,7 @@ type edit struct {
 const pause = `(?:["'\x60][ \t\r\n]{0,64}[+.&\\]?[ \t\r\n]{0,64}["'\x60]|\\?\r?\n[ \t]{0,64})`
 
 var (
-	split  = regexp.MustCompile(`[\w-]{8,}(?:` + pause + `[\w-]+){1,4}`)
+	split  = regexp.MustCompile(`[\w./+=-]{8,}(?:` + pause + `[\w./+=-]+){1,4}`)
 	pauses = regexp.MustCompile(pause)
 )
 
@@ -74,7 +75,7 @@ func decode(text string) (out []edit) {
 			from, to := lines[first][0], lines[behind-1][1]
 			means := decoded(breaks.ReplaceAllString(s[from:to], ""))
 			if means != "" {
-				out = append(out, edit{m[0] + from, m[0] + to, means})
+				out = append(out, edit{m[0] + from, m[0] + to, means + " "}) // its end is one of what it says
 			}
 			return means != ""
 		}
@@ -149,7 +150,7 @@ func (v *view) origin(from, to int) (int, int) {
 	return v.of.origin(first.from, last.to)
 }
 
-// edited gives the lines of a view in which there is something to edit.
+// edited gives what there is to edit in a view, with what is around it.
 func (v *view) edited(all []edit) *view {
 	out := &view{of: v}
 	var text strings.Builder
@@ -157,22 +158,22 @@ func (v *view) edited(all []edit) *view {
 		out.parts = append(out.parts, part{text.Len(), from, to, read})
 		text.WriteString(s)
 	}
-	at, end := 0, -1 // up to where it is in the other one, and the end of that line
+	at, end := 0, -1 // up to where it is in the other one, and up to where it is going to be
 	for _, e := range all {
 		if e.from > end {
-			if end >= 0 {
-				add(at, end, v.text[at:end]+"\n", false)
-			}
-			at = strings.LastIndexByte(v.text[:e.from], '\n') + 1
+			add(at, max(at, end), v.text[at:max(at, end)]+"\n", false)
+			at = max(end+1, strings.LastIndexByte(v.text[:max(0, e.from-around)], '\n')+1)
 		}
 		add(at, e.from, v.text[at:e.from], false)
 		add(e.from, e.to, e.means, true)
 		at, end = e.to, len(v.text)
-		if i := strings.IndexByte(v.text[at:], '\n'); i >= 0 {
-			end = at + i
+		if far := min(end, at+around); strings.Contains(v.text[far:], "\n") {
+			end = far + strings.IndexByte(v.text[far:], '\n')
 		}
 	}
-	add(at, max(at, end), v.text[at:max(at, end)], false)
+	if len(all) > 0 {
+		add(at, end, v.text[at:end], false)
+	}
 	out.text = text.String()
 	return out
 }

@@ -168,7 +168,7 @@ func TestARandomValueUnderATellingNameIsFoundButNotCertain(t *testing.T) {
 	assert.Equal(t, 8, found[0].Line)
 	assert.False(t, found[0].Certain)
 	assertRedacted(t, value, found[0])
-	for _, name := range []string{"api_key", "shared_secret", "hash_token", "commit_key"} {
+	for _, name := range []string{"api_key", "shared_secret", "hash_token", "commit_key", "password"} {
 		text := name + ": 3f9c1b7e5d2a8064f1e7" + "c3b95a0d86e24b7f190c\n"
 		assert.Len(t, scan(t, leak.Piece{Path: "settings.yml", Line: 1, Text: []byte(text)}), 1, "%s is no commit", name)
 	}
@@ -223,6 +223,7 @@ func TestEncodedSecretsAreFound(t *testing.T) {
 	for name, plain := range map[string]string{
 		"nothing else":            token,
 		"a login":                 "x-access-token:" + token,
+		"a key in lines":          "x\n-----BEGIN\x20PRIVATE KEY-----\n" + some(64, alnum) + "\n",
 		"a comment in German":     "# Schlüssel\nTOKEN=" + token + "\n",
 		"all of it in Greek":      "# Το κλειδί του διακομιστή\nTOKEN=" + token + "\n",
 		"a byte order mark":       "\ufeffTOKEN=" + token + "\n",
@@ -264,6 +265,9 @@ func TestNamesOfFiles(t *testing.T) {
 	again()
 	token := "ghp" + "_" + some(36, alnum)
 	file := "logs/" + token + ".txt"
+	twice := scan(t, leak.Piece{Path: token + "/" + token, Text: []byte(token)})
+	require.Len(t, twice, 2)
+	assert.Equal(t, "ghp_…, 40 characters/ghp_…, 40 characters", twice[0].Path)
 	found := scan(t, leak.Piece{Commit: "c0ffee", Path: file, Text: []byte(file)})
 	require.Len(t, found, 1)
 	assertRedacted(t, token, found[0])

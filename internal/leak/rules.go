@@ -114,8 +114,12 @@ secretGroup = 2
 keywords = ["passw", "passphrase", "pwd"]
 `
 
-// generic is gitleaks' rule for random-looking values assigned to names like "key" or "token".
-const generic = "generic-api-key"
+// generic is gitleaks' rule for random-looking values assigned to names like "key" or "token". It has another name within the
+// detector, which drops what a rule of this name finds in a match of another rule, also if that turns out to be no secret.
+const (
+	generic = "generic-api-key"
+	apiKey  = "api-key"
+)
 
 // ids are harmless values of the generic rule, beyond gitleaks' 1,500 words for it. An alphabet has high entropy, and is
 // common where tokens are handled; so is the ID of something public.
@@ -156,8 +160,9 @@ func compile() (*Scanner, error) {
 		all.Allowlists = append(all.Allowlists, &config.Allowlist{StopWords: a.StopWords})
 	}
 	r := all.Rules[generic]
-	r.Allowlists = append(r.Allowlists, ids...)
-	all.Rules[generic] = r
+	r.RuleID, r.Allowlists = apiKey, append(r.Allowlists, ids...)
+	all.Rules[apiKey] = r
+	delete(all.Rules, generic)
 	s.detector = detect.NewDetector(all)
 	s.detector.IgnoreGitleaksAllow = true
 	return s, nil
