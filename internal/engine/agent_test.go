@@ -274,6 +274,14 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
 		o.CommitMessage = "Draw"
 	},
+	// vast commits 18 MB of text, with a key at their end.
+	"vast": func(_ model.Request, o *model.Outcome) {
+		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+			must(os.WriteFile(name, []byte(strings.Repeat("x\n", 3<<20)+name), 0o600))
+		}
+		appendLine("d.txt", "token = \"ghp"+"_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"")
+		o.CommitMessage = "Leave room"
+	},
 	// blab says what it should keep to itself.
 	"blab": func(r model.Request, o *model.Outcome) {
 		o.GeneralComment = "I used " + strings.TrimSpace(os.Getenv("MODEL_KEY")) + ".\nAnd found ghp" + "_016C\x007EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL there.\nThat is all."

@@ -117,3 +117,22 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 	assert.Zero(t, w.gate.writes)
 	assert.Equal(t, 1, w.calls())
 }
+
+func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "vast"
+	w.talk("alice", "Leave room.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ReasonSecret, rep.BlockedReason, rep.Reason)
+	assert.Contains(t, rep.Reason, "the commits could not be checked for secrets: more than 16 MB of text; allow_secrets exempts files")
+	assert.Len(t, w.commits(), 1)
+	assert.Empty(t, w.stages())
+
+	w = newWorld(t, "", "[feedback]\nallow_secrets = [\"?.txt\"]")
+	w.agent = "vast"
+	w.talk("alice", "Leave room for tests.")
+	rep = w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.commits(), 2)
+}

@@ -5,7 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"slices"
+	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -13,230 +14,89 @@ import (
 )
 
 const (
-	deepest    = 2   // maximum levels of encoding
 	leastCode  = 16  // characters of base64; half as many are any word
 	leastHex   = 32  // hexadecimal digits
-	wrapped    = 60  // characters in a line at least where base64 goes on in the next one
-	aroundCode = 256 // bytes around decoded text that patterns may need
+	leastMixed = 3.5 // bits a byte of what was split; what is joined by chance are words,
+	mostSplit  = 256 // or lines of base64
+	around     = 256 // bytes before and behind an edit, to whole lines, that a pattern may need
 )
 
-// code is a stretch of a text that was encoded.
-type code struct {
+// edit is a stretch of a text that has another meaning.
+type edit struct {
 	from, to int
 	means    string
 }
 
-// view is a text with its encoded parts decoded.
-type view struct {
-	text   strings.Builder
-	parts  []part
-	looked int // bytes tried as encoded text
-}
+// A secret can be split: "ghp_abc" + "def", or at the end of a line. The first part has 8 characters: shorter ones are words.
+const pause = `(?:["'\x60][ \t\r\n]{0,64}[+.&\\]?[ \t\r\n]{0,64}["'\x60]|\\?\r?\n[ \t]{0,64})`
 
-// part maps a stretch of a view to its origin.
-type part struct {
-	at, from, to int // where it begins, and the bounds of the original
-	coded        bool
-}
+var (
+	split  = regexp.MustCompile(`[\w./+=-]{8,}(?:` + pause + `[\w./+=-]+){1,4}`)
+	pauses = regexp.MustCompile(pause)
+)
 
-// decoded applies all rules to encoded parts of a text: base64, hexadecimal, percent, and escapes of programming languages.
-// Git configuration and Kubernetes manifests store secrets like that. Only findings that identify themselves count.
-func (w *worker) decoded(text, file string, depth int) ([]span, error) {
-	v := decode(text)
-	w.given += v.looked
-	if len(v.parts) == 0 {
-		return nil, nil
-	}
-	found, err := w.run(v.text.String(), file, true)
-	if err == nil && depth+1 < deepest {
-		var deeper []span
-		deeper, err = w.decoded(v.text.String(), file, depth+1)
-		found = append(found, deeper...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []span
-	for _, m := range found {
-		from, to, coded := v.origin(m.from, m.to)
-		if coded { // otherwise it was found undecoded
-			m.from, m.to = from, to
-			out = append(out, m)
+// joined leaves out where words were split.
+func joined(text string) (out []edit) {
+	for _, m := range split.FindAllStringIndex(text, -1) {
+		s := text[m[0]:m[1]]
+		whole := pauses.ReplaceAllString(s, "")
+		if len(whole) > mostSplit || !strings.ContainsAny(whole, "0123456789") || entropy(whole) <= leastMixed {
+			continue
+		}
+		for _, at := range pauses.FindAllStringIndex(s, -1) {
+			out = append(out, edit{m[0] + at[0], m[0] + at[1], ""})
 		}
 	}
-	return out, nil
+	return out
 }
 
-// decode decodes all encoded parts of a text, with their surroundings.
-func decode(text string) *view {
-	v := &view{}
-	shown := 0 // up to where the original is in the view
-	last := 0  // where the last code ends
-	r := &reader{text: text}
-	r.all(func(c code) {
-		from := max(shown, c.from-aroundCode)
-		if len(v.parts) > 0 && from > last+aroundCode {
-			v.add(text, last, last+aroundCode, "", false)
-			v.add("\n", 0, 1, "", false)
-			last = from
-		} else if len(v.parts) > 0 {
-			from = last
+// escapes are %41, \x41, \u0041, \\u0041 and U+0041. Git configuration and Kubernetes manifests have secrets in base64, of which one
+// line continues in the next when it has 60 characters.
+const escapes = `%[0-7][0-9A-Fa-f]|\\{1,2}(?:[uU][0-9A-Fa-f]{4}|x[0-7][0-9A-Fa-f])|U\+[0-9A-Fa-f]{4} ?`
+
+var (
+	escape = regexp.MustCompile(escapes)
+	codes  = regexp.MustCompile(escapes + `|[\w/+-]{60,}(?:\\?\r?\n[ \t]{0,64}[\w/+-]+={0,2})+|[\w/+-]{16,}={0,2}`)
+	breaks = regexp.MustCompile(`[\s\\]+`)
+	lined  = regexp.MustCompile(`[^\s\\]+`)
+)
+
+// decode reads what is encoded.
+func decode(text string) (out []edit) {
+	for _, m := range codes.FindAllStringIndex(text, -1) {
+		s := text[m[0]:m[1]]
+		if escape.FindString(s) == s {
+			n, _ := strconv.ParseUint(strings.TrimLeft(strings.TrimSpace(s), `%\xuU+`), 16, 32)
+			out = append(out, edit{m[0], m[1], string(rune(n))})
+			continue
 		}
-		v.add(text, from, c.from, "", false)
-		v.add(text, c.from, c.to, c.means, true)
-		last, shown = c.to, c.to
-	})
-	if len(v.parts) > 0 {
-		v.add(text, last, min(len(text), last+aroundCode), "", false)
-	}
-	v.looked = r.looked
-	return v
-}
-
-func (v *view) add(text string, from, to int, means string, coded bool) {
-	v.parts = append(v.parts, part{v.text.Len(), from, to, coded})
-	if coded {
-		v.text.WriteString(means)
-	} else {
-		v.text.WriteString(text[from:to])
-	}
-}
-
-// origin maps the bounds of a match to the original, and reports whether any of it was encoded.
-func (v *view) origin(from, to int) (start, end int, coded bool) {
-	i, exact := slices.BinarySearchFunc(v.parts, from, func(p part, at int) int { return p.at - at })
-	if !exact {
-		i--
-	}
-	for i+1 < len(v.parts) && v.parts[i+1].at <= from { // parts can be empty
-		i++
-	}
-	for first := true; i < len(v.parts) && v.parts[i].at < max(to, from+1); i++ {
-		p := v.parts[i]
-		a, b := p.from, p.to
-		if !p.coded {
-			a, b = p.from+max(0, from-p.at), min(p.to, p.from+to-p.at)
-		}
-		if first {
-			start, first = a, false
-		}
-		end = b
-		coded = coded || p.coded
-	}
-	return start, end, coded
-}
-
-// reader finds codes in a text.
-type reader struct {
-	text      string
-	unwrapped int // lines before that are not joined: they were
-	looked    int
-}
-
-// all calls found with every encoded part, in order.
-func (r *reader) all(found func(code)) {
-	for i := 0; i < len(r.text); {
-		switch c := r.text[i]; {
-		case isCode[c]:
-			i = r.run(i, found)
-		case c == '%' || c == '\\':
-			means, to := escape(r.text, i)
-			if to > i {
-				found(code{i, to, means})
-				i = to
-			} else {
-				i++
+		lines := lined.FindAllStringIndex(s, -1)
+		read := func(first, behind int) bool {
+			from, to := lines[first][0], lines[behind-1][1]
+			means := decoded(breaks.ReplaceAllString(s[from:to], ""))
+			if means != "" {
+				out = append(out, edit{m[0] + from, m[0] + to, means + " "}) // its end is one of what it says
 			}
-		default:
-			i++
+			return means != ""
 		}
-	}
-}
-
-// isCode is the alphabet of base64, of the kind for addresses too.
-var isCode = func() (set [256]bool) {
-	for c := range set {
-		b := byte(c)
-		set[c] = b != '.' && inName(b) || b == '/' || b == '+'
-	}
-	return set
-}()
-
-// endOf gives the end of what is made of the alphabet.
-func endOf(text string, at int) int {
-	for at < len(text) && isCode[text[at]] {
-		at++
-	}
-	return at
-}
-
-// run looks at a stretch of the alphabet and gives where to go on.
-func (r *reader) run(from int, found func(code)) int {
-	text := r.text
-	to := endOf(text, from)
-	if text[from] == 'U' && strings.HasPrefix(text[from:to], "U+") && to-from == len("U+0000") {
-		if n, err := strconv.ParseUint(text[from+2:to], 16, 32); err == nil {
-			end := to
-			if end < len(text) && text[end] == ' ' {
-				end++
+		same, i := 1, 0 // lines of one length; the last one may be shorter
+		for same < len(lines) && lines[same][1]-lines[same][0] == lines[0][1]-lines[0][0] {
+			same++
+		}
+		for _, n := range []int{min(same+1, len(lines)), same} {
+			if i == 0 && read(0, n) {
+				i = n
 			}
-			found(code{from, end, string(rune(n))})
-			return end
+		}
+		for ; i < len(lines); i++ {
+			read(i, i+1)
 		}
 	}
-	if to-from < leastCode {
-		return to
-	}
-	if from >= r.unwrapped {
-		lines, end := unwrap(text, from, to)
-		r.unwrapped = end
-		if means := r.plain(lines); means != "" {
-			found(code{from, end, means})
-			return end
-		}
-	}
-	end := to
-	for end < len(text) && end < to+2 && text[end] == '=' {
-		end++
-	}
-	if means := r.plain(text[from:end]); means != "" {
-		found(code{from, end, means})
-		return end
-	}
-	return to
+	return out
 }
 
-// unwrap joins the lines of what is broken at a certain width, from its first one on.
-func unwrap(text string, from, to int) (string, int) {
-	width := to - from
-	if width < wrapped {
-		return "", to
-	}
-	var all strings.Builder
-	all.WriteString(text[from:to])
-	for end := to; ; {
-		next := behind(text, end)
-		if next == end || text[end] != '\n' && text[end] != '\r' {
-			return all.String(), end
-		}
-		last := endOf(text, next)
-		for last < len(text) && text[last] == '=' && last-next < width {
-			last++
-		}
-		if last == next || last-next > width {
-			return all.String(), end
-		}
-		all.WriteString(text[next:last])
-		end = last
-		if last-next < width || text[last-1] == '=' {
-			return all.String(), end
-		}
-	}
-}
-
-// plain decodes a part; "" if the result is not text.
-func (r *reader) plain(s string) string {
-	r.looked += len(s)
+// decoded decodes one stretch; "" if the result is not text.
+func decoded(s string) string {
 	s = strings.TrimRight(s, "=")
 	if h := strings.TrimPrefix(s, "0x"); len(h) >= leastHex {
 		if b, err := hex.DecodeString(h); err == nil {
@@ -252,15 +112,70 @@ func (r *reader) plain(s string) string {
 	if strings.ContainsAny(s, "-_") {
 		encoding = base64.RawURLEncoding
 	}
-	// Most parts are not text, which shows at their start.
-	if b, err := encoding.DecodeString(s[:leastCode-leastCode%4]); err != nil || asText(b) == "" {
-		return ""
-	}
 	b, err := encoding.DecodeString(s)
 	if err != nil {
 		return ""
 	}
 	return asText(b)
+}
+
+// view is a text in which a secret may be found: the original, or one that was made of it.
+type view struct {
+	text  string
+	of    *view
+	parts []part
+}
+
+// part is a stretch of a view, and where it is in the other one: byte by byte, unless its meaning was read.
+type part struct {
+	at, from, to int
+	read         bool
+}
+
+// origin gives the bounds in the original of a stretch of a view.
+func (v *view) origin(from, to int) (int, int) {
+	if v.of == nil {
+		return from, to
+	}
+	with := func(at int) part {
+		return v.parts[sort.Search(len(v.parts), func(i int) bool { return v.parts[i].at > at })-1]
+	}
+	first, last := with(from), with(max(from, to-1))
+	if !first.read {
+		first.from += from - first.at
+	}
+	if !last.read {
+		last.to = last.from + to - last.at
+	}
+	return v.of.origin(first.from, last.to)
+}
+
+// edited gives what there is to edit in a view, with what is around it.
+func (v *view) edited(all []edit) *view {
+	out := &view{of: v}
+	var text strings.Builder
+	add := func(from, to int, s string, read bool) {
+		out.parts = append(out.parts, part{text.Len(), from, to, read})
+		text.WriteString(s)
+	}
+	at, end := 0, -1 // up to where it is in the other one, and up to where it is going to be
+	for _, e := range all {
+		if e.from > end {
+			add(at, max(at, end), v.text[at:max(at, end)]+"\n", false)
+			at = max(end+1, strings.LastIndexByte(v.text[:max(0, e.from-around)], '\n')+1)
+		}
+		add(at, e.from, v.text[at:e.from], false)
+		add(e.from, e.to, e.means, true)
+		at, end = e.to, len(v.text)
+		if far := min(end, at+around); strings.Contains(v.text[far:], "\n") {
+			end = far + strings.IndexByte(v.text[far:], '\n')
+		}
+	}
+	if len(all) > 0 {
+		add(at, end, v.text[at:end], false)
+	}
+	out.text = text.String()
+	return out
 }
 
 // mostOdd is one byte in how many at most that no text holds: a letter of an older encoding, or a zero behind a string.
@@ -313,36 +228,4 @@ func narrow(b []byte) (out []byte) {
 		out = utf8.AppendRune(out, r)
 	}
 	return out
-}
-
-// escape reads %41, \x41, \u0041 and \\u0041.
-func escape(text string, at int) (means string, to int) {
-	digits, i := 2, at+1
-	if text[at] == '\\' {
-		if i < len(text) && text[i] == '\\' {
-			i++
-		}
-		if i >= len(text) {
-			return "", at
-		}
-		switch text[i] {
-		case 'u', 'U':
-			digits = 4
-		case 'x':
-		default:
-			return "", at
-		}
-		i++
-	}
-	if i+digits > len(text) {
-		return "", at
-	}
-	n, err := strconv.ParseUint(text[i:i+digits], 16, 32)
-	if err != nil || strings.ContainsAny(text[i:i+digits], "_+-") {
-		return "", at
-	}
-	if n >= utf8.RuneSelf && digits == 2 {
-		return "", at
-	}
-	return string(rune(n)), i + digits
 }

@@ -1,9 +1,6 @@
-// Package leak looks for secrets in what is about to be published. The rules are those of gitleaks
-// (https://github.com/gitleaks/gitleaks) and some of ours; what applies them is our own.
-//
-// gitleaks itself runs each pattern over the whole text if it has one of its keywords, at some megabytes a second. Here one
-// pass finds all keywords, and patterns are tried at their keywords by an automaton of one step per byte; so the time is
-// linear in the text, whatever is in it. Patterns are compiled when their keyword first occurs.
+// Package leak looks for secrets in what is about to be published, by gitleaks (https://github.com/gitleaks/gitleaks) with its
+// rules and some of ours. Around it, this package undoes what hides a secret from a pattern: an encoding, invisible characters, or a
+// break in the middle.
 //
 // The text comes from an agent, so nothing in it can exempt itself: gitleaks:allow comments, .gitleaks.toml and
 // .gitleaksignore have no effect. Nor do file names: in lock files, vendored code, images and other files that gitleaks
@@ -17,21 +14,25 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 	"unicode"
 )
 
-// Limit is the maximum time to scan one push. Refuse a push that takes longer: it was made to.
-const Limit = 2 * time.Minute
+// Limit is the maximum time to scan one push, and Most the maximum of its text in bytes. Refuse a push that is over one of them.
+// gitleaks takes about a second for a megabyte, and much longer for a text that was made to take long.
+const (
+	Limit = 2 * time.Minute
+	Most  = 16 << 20
+)
+
+// ErrTooMuch is the error of Scan and All for a text over Most.
+var ErrTooMuch = fmt.Errorf("more than %d MB of text", Most>>20)
 
 // enough limits the findings that Scan reports per piece.
 const enough = 100
@@ -78,7 +79,7 @@ func (f Finding) String() string {
 
 // Scan returns the secrets that are at least partly new, in order of the text: the first 100 of them, since one is enough to
 // refuse a push. An error means that the piece was not scanned to its end, so its contents are unknown; it never quotes text
-// or path. ctx limits the time: it is checked every 128 KiB.
+// or path. ctx limits the time: it is checked before each rule.
 func (s *Scanner) Scan(ctx context.Context, p Piece) ([]Finding, error) {
 	return s.scan(ctx, p, enough)
 }
@@ -95,6 +96,9 @@ func (s *Scanner) scan(ctx context.Context, p Piece, most int) (found []Finding,
 			found, err = nil, fmt.Errorf("scan commit %.12s for secrets: the scanner failed: %s", p.Commit, nameless(broken))
 		}
 	}()
+	if len(p.Text) > Most {
+		return nil, fmt.Errorf("scan commit %.12s for secrets: %w", p.Commit, ErrTooMuch)
+	}
 	name := Piece{Commit: p.Commit, Path: p.Path, Text: []byte(p.Path)}
 	text := plain(name)
 	inName, err := s.spans(ctx, text, name, math.MaxInt)
@@ -105,8 +109,7 @@ func (s *Scanner) scan(ctx context.Context, p Piece, most int) (found []Finding,
 		p.Path = redact(string(text), inName)
 	}
 	if p.isName() {
-		stores, err := s.byName(name, p.Path)
-		return append(stores, report(text, p, inName, most)...), err
+		return append(s.byName(name, p.Path), report(text, p, inName, most)...), nil
 	}
 	in := p
 	in.Path = name.Path
@@ -119,42 +122,18 @@ func (s *Scanner) scan(ctx context.Context, p Piece, most int) (found []Finding,
 }
 
 // spans are all matches in a text that is plain, none twice, in order. Of a text that is new it looks no further once it has
-// twice as many as are wanted.
-func (s *Scanner) spans(ctx context.Context, text []byte, p Piece, most int) ([]span, error) {
-	at := bounds(text)
-	found := make([][]span, len(at))
-	var next, stop atomic.Int64
-	stop.Store(int64(len(at)))
-	errs := make([]error, min(runtime.GOMAXPROCS(0), len(at)))
-	var all sync.WaitGroup
-	look := func(err *error) {
-		w := s.worker()
-		defer func() {
-			if broken := recover(); broken != nil {
-				*err = fmt.Errorf("the scanner failed: %s", nameless(broken))
-				return
-			}
-			s.rest(w)
-		}()
-		count := 0
-		for i := next.Add(1) - 1; *err == nil && i < stop.Load(); i = next.Add(1) - 1 {
-			found[i], *err = w.chunk(ctx, cut(text, at[i]), p)
-			// What one worker has found until here is in a part of the text that all have begun with.
-			found[i] = distinct(found[i])
-			if count += len(found[i]); p.Fresh == nil && count/2 > most {
-				stop.Store(min(stop.Load(), i+1))
-			}
+// more than are wanted.
+func (s *Scanner) spans(ctx context.Context, text []byte, p Piece, most int) (found []span, err error) {
+	for _, c := range chunks(string(text)) {
+		some, err := s.chunk(ctx, c, p)
+		if err != nil {
+			return nil, fmt.Errorf("scan commit %.12s for secrets: %w", p.Commit, err)
+		}
+		if found = distinct(append(found, some...)); p.Fresh == nil && len(found) > most {
+			break
 		}
 	}
-	for i := range errs[1:] {
-		all.Go(func() { look(&errs[i+1]) })
-	}
-	look(&errs[0])
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, fmt.Errorf("scan commit %.12s for secrets: %w", p.Commit, err)
-	}
-	return distinct(slices.Concat(found...)), nil
+	return found, nil
 }
 
 // report describes the matches that reach into a new line.
@@ -175,8 +154,12 @@ func report(text []byte, p Piece, spans []span, most int) []Finding {
 		if p.isName() {
 			at, to = 0, 0
 		}
+		rule := m.rule.RuleID
+		if rule == apiKey {
+			rule = generic
+		}
 		out = append(out, Finding{
-			Commit: p.Commit, Path: p.Path, Line: at, Last: to, Rule: m.rule.ID, Description: m.rule.Description,
+			Commit: p.Commit, Path: p.Path, Line: at, Last: to, Rule: rule, Description: m.rule.Description,
 			Excerpt: excerpt(m.secret), Certain: m.certain,
 		})
 	}
@@ -205,7 +188,7 @@ func nameless(broken any) string {
 // most: a token in a command of curl is the token that it is, and not only what follows curl.
 func distinct(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule.index, b.rule.index))
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule.RuleID, b.rule.RuleID))
 	})
 	var out []span
 	for _, m := range spans {

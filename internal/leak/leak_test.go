@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -167,14 +168,12 @@ func TestARandomValueUnderATellingNameIsFoundButNotCertain(t *testing.T) {
 	assert.Equal(t, 8, found[0].Line)
 	assert.False(t, found[0].Certain)
 	assertRedacted(t, value, found[0])
-}
-
-func TestAHexadecimalKeyIsNoCommit(t *testing.T) {
-	value := "3f9c1b7e5d2a8064f1e7" + "c3b95a0d86e24b7f190c"
-	for _, name := range []string{"api_key", "shared_secret", "hash_token", "commit_key"} {
-		text := name + ": " + value + "\n"
-		assert.Len(t, scan(t, leak.Piece{Path: "settings.yml", Line: 1, Text: []byte(text)}), 1, name)
+	for _, name := range []string{"api_key", "shared_secret", "hash_token", "commit_key", "password"} {
+		text := name + ": 3f9c1b7e5d2a8064f1e7" + "c3b95a0d86e24b7f190c\n"
+		assert.Len(t, scan(t, leak.Piece{Path: "settings.yml", Line: 1, Text: []byte(text)}), 1, "%s is no commit", name)
 	}
+	coded := base64.StdEncoding.EncodeToString([]byte("api_key = \"" + value + "\""))
+	assert.Empty(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: []byte(coded)}), "what is decoded has to be certain")
 }
 
 func TestNothingInTheTextSpeaksForItself(t *testing.T) {
@@ -210,48 +209,34 @@ func TestOnlyWhatReachesIntoANewLineCounts(t *testing.T) {
 	assert.Equal(t, 40+len(key)-2, found[0].Last, "the end of a key is none of it")
 }
 
-func TestEncodedSecretsAreFound(t *testing.T) {
-	again()
-	token := "ghs" + "_" + some(36, alnum)
-	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
-	for name, text := range map[string]string{
-		"as actions/checkout writes it": "[http \"https://github.com/\"]\n\textraheader = AUTHORIZATION: basic " + basic + "\n",
-		"in a manifest":                 "data:\n  value: " + base64.StdEncoding.EncodeToString([]byte(token)) + "\n",
-		"in hexadecimal":                "x\n" + hex.EncodeToString([]byte(token)) + "\n",
-	} {
-		found := scan(t, leak.Piece{Path: "out.txt", Line: 1, Text: []byte(text)})
-		require.Len(t, found, 1, name)
-		assert.Equal(t, 2, found[0].Line, name)
-		assertRedacted(t, token, found[0])
-		assertRedacted(t, basic, found[0])
+// wide is a text in UTF-16.
+func wide(s string, order func([]byte, uint16) []byte) (out []byte) {
+	for _, u := range utf16.Encode([]rune(s)) {
+		out = order(out, u)
 	}
-	harmless := base64.StdEncoding.EncodeToString([]byte("api_key = \"8f" + some(30, alnum) + "\""))
-	assert.Empty(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: []byte(harmless)}), "what is decoded has to be certain")
+	return out
 }
 
-func TestOneOddCharacterDoesNotHideWhatIsEncoded(t *testing.T) {
+func TestEncodedSecretsAreFound(t *testing.T) {
 	again()
 	token := "ghp" + "_" + some(36, alnum)
-	wide := func(s string) string {
-		var out []byte
-		for _, u := range utf16.Encode([]rune(s)) {
-			out = binary.LittleEndian.AppendUint16(out, u)
-		}
-		return string(out)
-	}
 	for name, plain := range map[string]string{
+		"nothing else":            token,
+		"a login":                 "x-access-token:" + token,
+		"a key in lines":          "x\n-----BEGIN\x20PRIVATE KEY-----\n" + some(64, alnum) + "\n",
 		"a comment in German":     "# Schlüssel\nTOKEN=" + token + "\n",
 		"all of it in Greek":      "# Το κλειδί του διακομιστή\nTOKEN=" + token + "\n",
 		"a byte order mark":       "\ufeffTOKEN=" + token + "\n",
 		"invisible characters":    "TOKEN=" + token[:20] + "\u200b" + token[20:] + "\n",
 		"Latin-1":                 "# Schl\xfcssel\nTOKEN=" + token + "\n",
 		"an environment":          "HOME=/home/octocat\x00TOKEN=" + token + "\x00LANG=C.UTF-8\x00",
-		"a command of PowerShell": wide("$env:TOKEN = '" + token + "' # Schlüssel"),
+		"a command of PowerShell": string(wide("$env:TOKEN = '"+token+"' # Schlüssel", binary.LittleEndian.AppendUint16)),
 	} {
 		for how, text := range map[string]string{
-			"base64":          "data:\n  .env: " + base64.StdEncoding.EncodeToString([]byte(plain)) + "\n",
-			"of another kind": "data:\n  .env: " + base64.RawURLEncoding.EncodeToString([]byte(plain)) + "\n",
-			"hexadecimal":     "data:\n  .env: " + hex.EncodeToString([]byte(plain)) + "\n",
+			"as actions/checkout writes it": "[http \"https://github.com/\"]\n\textraheader = AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte(plain)) + "\n",
+			"base64":                        "data:\n  .env: " + base64.StdEncoding.EncodeToString([]byte(plain)) + "\n",
+			"of another kind":               "data:\n  .env: " + base64.RawURLEncoding.EncodeToString([]byte(plain)) + "\n",
+			"hexadecimal":                   "data:\n  .env: " + hex.EncodeToString([]byte(plain)) + "\n",
 		} {
 			found := scan(t, leak.Piece{Path: "secret.yaml", Line: 1, Text: []byte(text)})
 			if assert.Len(t, found, 1, "%s in %s", name, how) {
@@ -265,17 +250,10 @@ func TestOneOddCharacterDoesNotHideWhatIsEncoded(t *testing.T) {
 func TestBinaryFiles(t *testing.T) {
 	again()
 	token := "npm" + "_" + some(36, alnum)
-	wide := func(s string, order func([]byte, uint16) []byte) []byte {
-		out := order(nil, 0xFEFF)
-		for _, u := range utf16.Encode([]rune(s)) {
-			out = order(out, u)
-		}
-		return out
-	}
 	for name, text := range map[string][]byte{
 		"a database":     []byte("SQLite format 3\x00\x10\x00\x01\xff\x00" + token + "\x00\x00more"),
-		"UTF-16, little": wide("$t = '"+token+"'\r\n", binary.LittleEndian.AppendUint16),
-		"UTF-16, big":    wide("$t = '"+token+"'\r\n", binary.BigEndian.AppendUint16),
+		"UTF-16, little": wide("\ufeff$t = '"+token+"'\r\n", binary.LittleEndian.AppendUint16),
+		"UTF-16, big":    wide("\ufeff$t = '"+token+"'\r\n", binary.BigEndian.AppendUint16),
 	} {
 		assert.Len(t, scan(t, leak.Piece{Path: "x.db", Line: 1, Text: text, Binary: true}), 1, name)
 	}
@@ -287,6 +265,9 @@ func TestNamesOfFiles(t *testing.T) {
 	again()
 	token := "ghp" + "_" + some(36, alnum)
 	file := "logs/" + token + ".txt"
+	twice := scan(t, leak.Piece{Path: token + "/" + token, Text: []byte(token)})
+	require.Len(t, twice, 2)
+	assert.Equal(t, "ghp_…, 40 characters/ghp_…, 40 characters", twice[0].Path)
 	found := scan(t, leak.Piece{Commit: "c0ffee", Path: file, Text: []byte(file)})
 	require.Len(t, found, 1)
 	assertRedacted(t, token, found[0])
@@ -348,8 +329,32 @@ func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), token[4:])
 
+	_, err = s.All(ctx, leak.Piece{Commit: "c0ffee", Path: "a", Line: 1, Text: make([]byte, leak.Most+1)})
+	require.ErrorIs(t, err, leak.ErrTooMuch)
+
 	_, err = new(leak.Scanner).Scan(ctx, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
 	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner failed: runtime error: invalid memory address or nil pointer dereference")
+}
+
+func TestLongTextsAreScannedAtOnce(t *testing.T) {
+	again()
+	text := []byte(strings.Repeat("a secret key\n", 30<<10) + "npm" + "_" + some(36, alnum) + "\n")
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() { assert.Len(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: text}), 1) })
+	}
+	all.Wait()
+}
+
+func TestAnOldSecretIsNotNewBecauseOfTheNextLine(t *testing.T) {
+	again()
+	for _, text := range []string{
+		"TOKEN_1=ghp" + "_" + some(36, alnum) + "\nNEXT_2=1\n",
+		"sk" + "-ant-oat01-" + some(93, alnum) + "AA\nNEXT2\n",
+	} {
+		assert.Empty(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: []byte(text), Fresh: []bool{false, true}}), text)
+		assert.Len(t, scan(t, leak.Piece{Path: "a", Line: 1, Text: []byte(text), Fresh: []bool{true, false}}), 1, text)
+	}
 }
 
 func TestOfTwoThatOverlapTheCertainOneCounts(t *testing.T) {
@@ -403,15 +408,11 @@ func FuzzScan(f *testing.F) {
 	f.Add("web/package-lock.json", []byte("%41\\u0041 QUJDREVGR0hJSktM \xff\x00 U+0041 41414141414141414141414141414141"), true, uint8(0))
 	f.Fuzz(func(t *testing.T, path string, text []byte, binary bool, line uint8) {
 		p := leak.Piece{Path: path, Line: int(line), Text: text, Binary: binary}
-		lines := bytes.Count(text, []byte("\n"))
-		found := scan(t, p)
+		found, lines := scan(t, p), bytes.Count(text, []byte("\n"))
 		assert.Equal(t, found, scan(t, p), "the same every time")
 		for _, f := range found {
-			assert.LessOrEqual(t, f.Line, f.Last)
-			if path != "" && line > 0 {
-				assert.GreaterOrEqual(t, f.Line, int(line))
-				assert.LessOrEqual(t, f.Last, int(line)+lines)
-			}
+			name := path != "" && line == 0
+			assert.True(t, f.Line <= f.Last && (name || f.Line >= int(line) && f.Last <= int(line)+lines), f)
 			assert.LessOrEqual(t, len(f.Excerpt), 40)
 			assert.NotContains(t, f.String(), "\n")
 		}

@@ -70,7 +70,7 @@ func looksReal(value string, least int) bool {
 	different := 0
 	for i := range len(left) {
 		c := left[i]
-		if inName(c) && c != '_' && c != '-' && c != '.' && (len(letters) < 2 || c != letters[len(letters)-1]) {
+		if strings.IndexByte(alphabet, c) >= 0 && (len(letters) < 2 || c != letters[len(letters)-1]) {
 			letters = append(letters, c)
 			if !distinct[c] {
 				distinct[c] = true
@@ -85,6 +85,7 @@ func looksReal(value string, least int) bool {
 const (
 	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	small    = "abcdefghijklmnopqrstuvwxyz"
+	alphabet = capitals + small + "0123456789"
 )
 
 // kinds counts which of lower-case letters, capitals, digits and other characters occur.

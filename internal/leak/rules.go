@@ -1,14 +1,16 @@
 package leak
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/BurntSushi/toml"
+	"github.com/rs/zerolog"
 	"github.com/zricethezav/gitleaks/v8/config"
+	"github.com/zricethezav/gitleaks/v8/detect"
+	"github.com/zricethezav/gitleaks/v8/logging"
 )
 
 // ours are rules that replace gitleaks' of the same name, since the later one wins, and additional ones. Rules that need
@@ -84,192 +86,90 @@ keywords = ["eya", "eyi", "eyj"]
 [[rules]]
 id = "private-key"
 description = "Found a private key, which compromises what it encrypts or signs."
+regex = '''(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?s:.{0,400}?)[A-Z0-9]{12}[A-Z0-9+/]{36}[A-Z0-9+/=\s\\"',]*'''
 keywords = ["-----begin"]
 
 [[rules]]
 id = "url-password"
 description = "Found an address with a password in it, of a database or another service."
+regex = '''://([^\s"'\x60<>/?\\,()|@:]{0,200}):([^\s"'\x60<>/?\\,()|@]{6,200})@([\w.\[-]{1,200})'''
 keywords = ["://"]
 
 [[rules]]
 id = "netrc-password"
 description = "Found a password in a line of a .netrc file."
+regex = '''(?:machine\s{1,80}[^\s"'\x60]{1,200}|default)(?:\s{1,80}(?:login|account)\s{1,80}[^\s"'\x60]{1,200}){0,2}\s{1,80}password\s{1,80}([^\s"'\x60]{8,200})'''
 keywords = ["machine", "default"]
 
 [[rules]]
 id = "aws-secret-access-key"
 description = "Found an AWS secret beside the id of an access key: together they are a login."
+regex = '''\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b'''
 keywords = ["akia", "asia", "abia", "acca"]
 
 [[rules]]
 id = "password-literal"
 description = "Found a password that stands in the text."
+regex = '''(?i)((?:passw|passphrase|pwd)[\w.-]{0,20})(?:["'\x60\]]\]?)?[ \t]{0,20}[:=>]{1,3}[ \t]{0,20}("[!#-~]{8,100}"|'[!-&(-~]{8,100}'|\x60[!-_a-~]{8,100}\x60|[!#-&(-+\x2d-:=-_a-~]{8,100})'''
+secretGroup = 2
 keywords = ["passw", "passphrase", "pwd"]
 `
 
-// more is the part of a rule of ours that is not a pattern.
-type more struct {
-	find  func(text string, at int, file string) (from, to int) // bounds of a secret by the keyword at an offset; to is 0 for none
-	check func(secret string) bool
-	vague bool // only its context makes it a secret
-}
-
-var beyond = map[string]more{
-	"private-key":           {find: privateKey},
-	"url-password":          {find: urlPassword},
-	"netrc-password":        {find: netrcPassword},
-	"aws-secret-access-key": {find: awsSecret},
-	"password-literal":      {find: passwordLiteral, vague: true},
-	"discord-bot-token":     {check: numbered},
-	"jwt":                   {check: webToken},
-}
-
-// generic is the rule for random-looking values assigned to names like "key" or "token".
-const generic = "generic-api-key"
+// generic is gitleaks' rule for random-looking values assigned to names like "key" or "token". It has another name within the
+// detector, which drops what a rule of this name finds in a match of another rule, also if that turns out to be no secret.
+const (
+	generic = "generic-api-key"
+	apiKey  = "api-key"
+)
 
 // ids are harmless values of the generic rule, beyond gitleaks' 1,500 words for it. An alphabet has high entropy, and is
 // common where tokens are handled; so is the ID of something public.
-func ids() []*allowlist {
-	return []*allowlist{{
-		StopWords: []string{"0123456789", "1234567890", "abcdefgh"},
-		Regexes:   []string{`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`},
-	}, {
-		RegexTarget: "match",
-		Regexes:     []string{`(?i)(?:commit|revision|sha-?(?:1|256|512)?|digest|checksum|hash|fingerprint)(?:_?id|s)?\W{1,6}(?:[0-9a-f]{40}|[0-9a-f]{64})\b`},
-	}}
-}
+var ids = []*config.Allowlist{{
+	StopWords: []string{"0123456789", "1234567890", "abcdefgh"},
+	Regexes:   []*regexp.Regexp{regexp.MustCompile(`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)},
+}, {
+	RegexTarget: "match",
+	Regexes: []*regexp.Regexp{regexp.MustCompile(
+		`(?i)(?:commit|revision|sha-?(?:1|256|512)?|digest|checksum|hash|fingerprint)(?:_?id|s)?\W{1,6}(?:[0-9a-f]{40}|[0-9a-f]{64})\b`)},
+}}
 
-// Scanner holds the rules. It is safe for concurrent use.
+// Scanner is gitleaks' detector with our rules. It is safe for concurrent use.
 type Scanner struct {
-	rules  []*rule
-	global []*allowlist
-	words  *words  // all keywords
-	about  [][]use // for each of them, the rules that it stands for
-	always []*rule // rules without a keyword
-	idle   chan *worker
+	detector *detect.Detector
+	global   []*config.Allowlist // gitleaks' lists for every rule
 }
 
-// use is a keyword of a rule.
-type use struct {
-	rule           *rule
-	number, length int // which of the rule's keywords
-}
+var compiled = sync.OnceValues(compile)
 
-var compiled = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
-
-// New returns the scanner. The first call reads the rules, which takes some 10 ms and 2 MB: call it when there is something
-// to scan. Patterns are compiled when one of their keywords occurs.
+// New returns the scanner. The first call compiles all patterns, which takes some 40 ms: call it when there is something to
+// scan.
 func New() (*Scanner, error) { return compiled() }
 
-// compile makes a scanner of a configuration of gitleaks.
-func compile(text string) (*Scanner, error) {
-	all, err := load(text)
+func compile() (*Scanner, error) {
+	logging.Logger = zerolog.Nop() // gitleaks' own writes to stderr, also what it has found
+	var settings config.ViperConfig
+	if _, err := toml.Decode(config.DefaultConfig+ours, &settings); err != nil {
+		return nil, fmt.Errorf("read the rules of gitleaks: %w", err)
+	}
+	for i := range settings.Rules { // what is before a keyword says nothing of the secret behind it, and takes most of the time
+		if r := &settings.Rules[i]; r.ID != generic {
+			r.Regex = strings.ReplaceAll(r.Regex, `[\w.-]{0,50}?`, "")
+		}
+	}
+	all, err := settings.Translate()
 	if err != nil {
-		return nil, fmt.Errorf("load the rules of gitleaks: %w", err)
+		return nil, fmt.Errorf("compile the rules of gitleaks: %w", err)
 	}
-	s := &Scanner{global: all.lists(), idle: make(chan *worker, 16)}
-	number := map[string]int{}
-	var list []string
-	for i, r := range all.Rules {
-		r.index = i
-		s.rules = append(s.rules, r)
-		if len(r.Keywords) == 0 {
-			s.always = append(s.always, r)
-		}
-		for k, w := range r.Keywords {
-			n, ok := number[w]
-			if !ok {
-				n = len(list)
-				number[w] = n
-				list = append(list, w)
-				s.about = append(s.about, nil)
-			}
-			s.about[n] = append(s.about[n], use{r, k, len(w)})
-		}
+	s := &Scanner{global: all.Allowlists}
+	all.Allowlists = nil
+	for _, a := range s.global {
+		all.Allowlists = append(all.Allowlists, &config.Allowlist{StopWords: a.StopWords})
 	}
-	s.words = newWords(list)
+	r := all.Rules[generic]
+	r.RuleID, r.Allowlists = apiKey, append(r.Allowlists, ids...)
+	all.Rules[apiKey] = r
+	delete(all.Rules, generic)
+	s.detector = detect.NewDetector(all)
+	s.detector.IgnoreGitleaksAllow = true
 	return s, nil
-}
-
-// settings are the parts of gitleaks' configuration that matter here.
-type settings struct {
-	Title, Description, MinVersion string
-	Rules                          []*rule
-	AllowList                      *allowlist
-	Allowlists                     []*allowlist
-}
-
-func (c *settings) lists() []*allowlist { return both(c.Allowlists, c.AllowList) }
-
-// both merges the lists of a newer and an older syntax.
-func both(lists []*allowlist, old *allowlist) []*allowlist {
-	if old != nil {
-		lists = append(lists, old)
-	}
-	return lists
-}
-
-// load reads a configuration like gitleaks, with the rules sorted by name. It refuses anything unsupported, so that a new
-// gitleaks cannot bring a rule that is silently not applied.
-func load(text string) (*settings, error) {
-	c := &settings{}
-	meta, err := toml.Decode(text, c)
-	if err != nil {
-		return nil, err
-	}
-	if rest := meta.Undecoded(); len(rest) > 0 {
-		return nil, fmt.Errorf("unknown setting %s", rest[0])
-	}
-	for _, a := range c.lists() {
-		if len(a.TargetRules) > 0 {
-			return nil, fmt.Errorf("an allow list is for the rule %s only, which is not followed here", a.TargetRules[0])
-		}
-	}
-	byID := map[string]*rule{}
-	for _, r := range c.Rules {
-		if err := r.complete(); err != nil {
-			return nil, err
-		}
-		byID[r.ID] = r // of two of a name, the later one counts
-	}
-	c.Rules = slices.SortedFunc(func(yield func(*rule) bool) {
-		for _, r := range byID {
-			if !yield(r) {
-				return
-			}
-		}
-	}, func(a, b *rule) int { return cmp.Compare(a.ID, b.ID) })
-	return c, nil
-}
-
-// complete adds what follows from a rule's settings.
-func (r *rule) complete() error {
-	if len(r.Required) > 0 || r.SkipReport {
-		return fmt.Errorf("rule %s depends on another one, which is not followed here", r.ID)
-	}
-	r.more = beyond[r.ID]
-	if r.Regex == "" && r.Path == "" && r.find == nil {
-		return fmt.Errorf("rule %s has no pattern", r.ID)
-	}
-	for _, c := range commands {
-		if rest, ok := strings.CutPrefix(r.Regex, c.text); ok {
-			r.Regex, r.after, r.Keywords = rest, c.word, c.keywords
-		}
-	}
-	r.Allowlists = both(r.Allowlists, r.AllowList)
-	for i, w := range r.Keywords {
-		r.Keywords[i] = strings.ToLower(w)
-	}
-	slices.Sort(r.Keywords)
-	r.Keywords = slices.Compact(r.Keywords)
-	if r.ID == generic {
-		r.vague = true
-		r.Allowlists = append(r.Allowlists, ids()...)
-	}
-	for _, a := range r.Allowlists {
-		if err := a.valid(); err != nil {
-			return fmt.Errorf("rule %s: %w", r.ID, err)
-		}
-	}
-	return nil
 }

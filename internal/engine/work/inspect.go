@@ -110,6 +110,7 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 	var found []string
 	hints := map[string]bool{}
 	values := redact.Values(w.Thread)
+	text := 0
 	unseen, err := listed.Patches(looking, c, history.Scope{}, func(a history.Addition) error {
 		for _, v := range values {
 			if line, is := v.In(a.Text, a.Fresh); is {
@@ -120,6 +121,12 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, w.Settings.Feedback.AllowSecrets) != "" {
 			return nil
 		}
+		if !a.Binary {
+			text += len(a.Text)
+		}
+		if text > leak.Most {
+			return leak.ErrTooMuch
+		}
 		secrets, err := scanner.Scan(looking, leak.Piece(a))
 		for _, s := range secrets {
 			found = append(found, s.String())
@@ -127,11 +134,8 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		}
 		return err
 	})
-	if err != nil && looking.Err() != nil && ctx.Err() == nil {
-		return finding{Reason: model.ReasonSecret, Detail: "the commits could not be checked for secrets within " + leak.Limit.String(), nowhere: true}, nil
-	}
 	if err != nil {
-		return finding{}, err
+		return unchecked(ctx, looking, err)
 	}
 	if n := len(found); n > maxFindings {
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
@@ -151,6 +155,18 @@ func findSecrets(ctx context.Context, w *Work, c *git.Checkout, listed *history.
 		}
 	}
 	return finding{}, nil
+}
+
+// unchecked refuses commits that are over a limit of the search for secrets, in time or in bytes.
+func unchecked(ctx, looking context.Context, err error) (finding, error) {
+	detail := "the commits could not be checked for secrets within " + leak.Limit.String()
+	switch {
+	case errors.Is(err, leak.ErrTooMuch):
+		detail = "the commits could not be checked for secrets: " + leak.ErrTooMuch.Error() + "; allow_secrets exempts files"
+	case looking.Err() == nil || ctx.Err() != nil:
+		return finding{}, err
+	}
+	return finding{Reason: model.ReasonSecret, Detail: detail, nowhere: true}, nil
 }
 
 // known is one line for people about a value that must not be pushed, on a line of an addition.
