@@ -57,6 +57,14 @@ func boolean(v any) (bool, error) {
 	return b, nil
 }
 
+// written reads a value where it matters whether it is there.
+func written[T any](read func(any) (T, error)) func(any) (*T, error) {
+	return func(v any) (*T, error) {
+		t, err := read(v)
+		return &t, err
+	}
+}
+
 func atLeast(least int) func(any) (int, error) { return between(least, math.MaxInt32) }
 
 func between(least, most int) func(any) (int, error) {

@@ -48,7 +48,8 @@ const branchProtection = "branch protection"
 type branchFacts struct {
 	Protected  bool
 	Protection struct {
-		Checks struct {
+		Enabled bool // there is branch protection
+		Checks  struct {
 			Contexts []string
 			Level    string `json:"enforcement_level"` // "off", "non_admins", or "everyone"
 		} `json:"required_status_checks"`

@@ -101,6 +101,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeUnrelated:     {"move its commits to a branch that starts at the base", author, "another pull request"},
 	model.CodeTooMany:       {"choose another strategy, because it has too many commits to rebase", operator, again + " strategy=squash, or " + again + " strategy=no-ff"},
 	model.CodeBaseMissing:   {"choose another base", author, again},
+	model.CodeBaseMerged:    {"choose another base, because this one was merged itself", author, again},
 	model.CodeBranchMissing: {"restore the branch", author, again},
 	model.CodeDequeued:      {"put it back into the merge queue", operator, again},
 	model.CodeDepends:       {"merge what it depends on first, or change its Depends-on line", author, again},
