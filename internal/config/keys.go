@@ -140,7 +140,7 @@ var mergeKeys = []key[Merge]{
 		"How long setup and tests together may run."),
 	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout },
 		"How long to wait for another merge into the same base."),
-	set("delete_branch", written(boolean), func(m *Merge) **bool { return &m.DeleteBranch },
+	set("delete_branch", written, func(m *Merge) **bool { return &m.DeleteBranch },
 		"Whether the branch of a pull request is deleted after the merge. Empty: MergeXO's own branches are, others if GitHub is set to delete them; see [merging](merging.md#the-branch-of-a-pull-request). `mergexo merge` deletes no branch."),
 	set("verify", oneOf(VerifyLocal, VerifyCI, VerifyBoth), func(m *Merge) *string { return &m.Verify },
 		"What tests the commit that lands: the tests on this runner, the repository's own checks in a merge train, or both. Empty: `\"ci\"` if the base requires checks and the token is an App's, otherwise `\"local\"`."),

@@ -57,12 +57,10 @@ func boolean(v any) (bool, error) {
 	return b, nil
 }
 
-// written reads a value where it matters whether it is there.
-func written[T any](read func(any) (T, error)) func(any) (*T, error) {
-	return func(v any) (*T, error) {
-		t, err := read(v)
-		return &t, err
-	}
+// written reads what it matters for whether it is there.
+func written(v any) (*bool, error) {
+	b, err := boolean(v)
+	return &b, err
 }
 
 func atLeast(least int) func(any) (int, error) { return between(least, math.MaxInt32) }

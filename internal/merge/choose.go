@@ -21,20 +21,12 @@ type Way struct {
 	Train, Both bool
 }
 
-// because tells in a refusal why the default leaves the head branch as it is; "" where it was not chosen for that.
-func (w Way) because() string {
+// Note tells people why the default leaves the head branch as it is, in a format with one %s; "" where it was not chosen for that.
+func (w Way) Note(format string) string {
 	if w.Fixed == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (%s leaves the head branch as it is: %s)", w.Strategy, w.Fixed)
-}
-
-// Note tells people the same once it has landed; "": nothing.
-func (w Way) Note(pull model.Pull) string {
-	if w.Fixed == "" {
-		return ""
-	}
-	return fmt.Sprintf("Strategy %s leaves branch %s as it is: %s.", w.Strategy, pull.HeadRef, w.Fixed)
+	return fmt.Sprintf(format, fmt.Sprintf("%s leaves the head branch as it is: %s", w.Strategy, w.Fixed))
 }
 
 // verified adds to a way what tests the result.
@@ -76,7 +68,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 		way.Strategy, way.Why, way.Fixed = asked, "the command", ""
 	}
 	if problem := unusable(way, pull, facts, fixed); problem != "" {
-		return Way{}, refuse("%s%s", problem, way.because())
+		return Way{}, refuse("%s%s", problem, way.Note(" (%s)"))
 	}
 	return way.verified(p, facts), nil
 }

@@ -52,7 +52,7 @@ func RefusedBy(way Way, pull model.Pull, facts model.MergeFacts, tip string) str
 		if d.Bypass {
 			said += ", or let MergeXO's App bypass the ruleset"
 		}
-		return said + way.because()
+		return said + way.Note(" (%s)")
 	}
 	return ""
 }

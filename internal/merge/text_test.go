@@ -237,7 +237,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	api := with(func(m *model.MergeMarker) { m.Strategy = model.StrategyAPI })
 	for _, f := range []merge.Failure{
 		{Code: model.CodeProtected, Branch: "agent/greet", Detail: "Cannot force-push to this branch"},
-		{Code: model.CodeConflict, Notes: []string{merge.Way{Strategy: "no-ff", Fixed: "pull request 9 uses it too"}.Note(pull())}},
+		{Code: model.CodeConflict, Notes: []string{merge.Way{Strategy: "no-ff", Fixed: "pull request 9 uses it too"}.Note("%s")}},
 	} {
 		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.FailText(pull(), asked(), f))
 	}

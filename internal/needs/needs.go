@@ -89,7 +89,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeSetup:         {"set the command that prepares the tests in [merge] setup", maintainer, again},
 	model.CodeNoCheckout:    {"have the workflow check the repository out, or set tests_in = \"fresh\"", maintainer, again},
 	model.CodeRewound:       {"rebase its own commits onto the current base", author, again},
-	model.CodeProtected:     {"let the token push to the base, or merge it by hand", maintainer, again},
+	model.CodeProtected:     {"let the token push, or merge it by hand", maintainer, again},
 	model.CodeForbidden:     {"allow the token to merge", maintainer, again},
 	model.CodeAttempts:      {"find out why every attempt failed", operator, again},
 	model.CodeStrategy:      {"choose another strategy", operator, again + " strategy=NAME"},

@@ -233,6 +233,11 @@ func changeBase(q *request, base string) error {
 	case q.s.git.isAncestor(q.repo, q.s.pulls.headSHA(i), q.s.git.branchSHA(q.repo, base)):
 		return invalidText("PullRequest", "base", fmt.Sprintf("There are no new commits between base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
 	}
+	for _, other := range q.repo.openPulls() { // one open pull request of a head for each base
+		if other != i && other.Pull.HeadRepo == i.Pull.HeadRepo && other.Pull.HeadRef == i.Pull.HeadRef && other.Pull.BaseRef == base {
+			return invalidText("PullRequest", "base", fmt.Sprintf("A pull request already exists for base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
+		}
+	}
 	q.s.refs.retarget(i, base, q.user)
 	return nil
 }

@@ -131,7 +131,7 @@ func landingText(g *merger, m *member) merge.Landing {
 		return !c.Kind.Happened() && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
 	})
 	return merge.Landing{
-		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.left(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
+		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}
 }
 
@@ -148,6 +148,9 @@ func (m *member) steered() []string {
 func (m *member) told() []string {
 	made := m.made
 	notes := slices.Clone(made.Notes)
+	if note := m.way.Note("%s"); note != "" && !m.foreign {
+		notes = append(notes, note)
+	}
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if made.Strategy == merging.SquashReapply {
 		say("The commits could not be rebased one by one, so the whole change landed as one commit")

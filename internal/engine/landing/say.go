@@ -239,7 +239,7 @@ func failureText(ctx context.Context, g *merger, s *Failure) string {
 		if g.isSelf(m) && m.head != "" {
 			pull.HeadSHA = m.head // it may have moved in this run
 		}
-		if note := m.way.Note(m.Snap.Pull); note != "" {
+		if note := m.way.Note("%s"); note != "" {
 			s.Notes = append(s.Notes, note)
 		}
 	}

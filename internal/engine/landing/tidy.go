@@ -18,20 +18,12 @@ func (m *member) branch() merge.Head {
 	return merge.HeadOf(m.policy(), m.Snap.Pull, *m.MergeFacts)
 }
 
-// left tells people why the branch of the pull request was left as it is.
-func (m *member) left() []string {
-	if note := m.way.Note(m.Snap.Pull); note != "" && !m.foreign {
-		return []string{note}
-	}
-	return nil
-}
-
 // tidy takes care of the branch of a pull request that has landed, and of those that are based on it.
 func tidy(ctx context.Context, g *merger, m *member) {
 	if m.foreign || m.MergeFacts == nil {
 		return
 	}
-	if m.branch().Passing {
+	if m.Snap.Pull.State == model.PullMerged && m.branch().Passing { // one that stays open has more commits
 		for _, number := range m.MergeFacts.Onto {
 			retarget(ctx, g, m, number)
 		}
@@ -49,16 +41,14 @@ func tidy(ctx context.Context, g *merger, m *member) {
 // approved there was another change: that approval is void.
 func retarget(ctx context.Context, g *merger, m *member, number int) {
 	token := journal.Token("retarget", g.marker.Command, m.is.Repo, fmt.Sprint(number))
-	_, err := m.Apply(ctx, effect.Retarget{Number: number, Base: m.is.Base, Token: token})
-	if err == nil {
-		m.notes = append(m.notes, fmt.Sprintf("Pull request %d was based on branch %s. It now goes to %s.", number, m.Snap.Pull.HeadRef, m.is.Base))
-		other := m.Another(model.Event{Name: m.Event.Name, Repo: m.Event.Repo, Number: number}, nil)
-		_, err = other.Comment(ctx, token, journal.Body{Text: merge.RetargetedText(m.Snap.Pull, m.is.Base)}, effect.Mark{})
-	} else {
+	if _, err := m.Apply(ctx, effect.Retarget{Number: number, Base: m.is.Base, Token: token}); err != nil {
 		m.notes = append(m.notes, fmt.Sprintf("Pull request %d is still based on branch %s, because GitHub did not change that: %s", number, m.Snap.Pull.HeadRef, err))
+		return
 	}
-	if err != nil {
-		m.Log.Warn("not_retargeted", "pr_number", m.Event.Number, "number", number, "error", err)
+	m.notes = append(m.notes, fmt.Sprintf("Pull request %d was based on branch %s. It now goes to %s", number, m.Snap.Pull.HeadRef, m.is.Base))
+	other := m.Another(model.Event{Name: m.Event.Name, Repo: m.Event.Repo, Number: number}, nil)
+	if _, err := other.Comment(ctx, token, journal.Body{Text: merge.RetargetedText(m.Snap.Pull, m.is.Base)}, effect.Mark{}); err != nil {
+		m.Log.Warn("retarget_not_told", "pr_number", m.Event.Number, "number", number, "error", err)
 	}
 }
 
@@ -69,12 +59,8 @@ func dropBranch(ctx context.Context, g *merger, m *member) {
 		return
 	}
 	head := m.branch()
-	if head.Deleted {
-		if err := thread.ReadHeadDemands(ctx, m.Thread); err != nil {
-			m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", pull.HeadRef, "error", err)
-			return
-		}
-		head = m.branch()
+	if head.Deleted && thread.ReadHeadDemands(ctx, m.Thread) == nil {
+		head = m.branch() // where its rules are not known, GitHub itself refuses
 	}
 	switch {
 	case head.Deleted:
@@ -84,7 +70,7 @@ func dropBranch(ctx context.Context, g *merger, m *member) {
 		}
 		m.drop(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
 	case head.Wanted && head.Fixed != "" && m.way.Fixed == "":
-		m.notes = append(m.notes, fmt.Sprintf("Branch %s was not deleted: %s.", pull.HeadRef, head.Fixed))
+		m.notes = append(m.notes, fmt.Sprintf("Branch %s was not deleted: %s", pull.HeadRef, head.Fixed))
 	}
 }
 
@@ -99,5 +85,5 @@ func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
 		m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", name, "error", err)
 		return
 	}
-	m.notes = append(m.notes, fmt.Sprintf("Branch %s was deleted.", name))
+	m.notes = append(m.notes, fmt.Sprintf("Branch %s was deleted", name))
 }

@@ -60,10 +60,11 @@ func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, 
 		l.home.Log.Error("train_record_forged", "base", l.Base, "car", e.Car, "error", err)
 		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
 		return nil
-	case errors.As(err, &failure) && failure.Code == model.CodeProtected:
-		return barred(ctx, l, e, failure)
 	case errors.As(err, &failure):
 		l.home.Log.Warn("train_not_landed", "base", l.Base, "car", e.Car, "error", err)
+		if failure.Code == model.CodeProtected {
+			return barred(ctx, l, e, failure)
+		}
 		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
 		if failure.Code == model.CodeBaseMoved {
 			l.facts.Base, err = transport.BranchTip(ctx, l.home.Checkout, l.Base)

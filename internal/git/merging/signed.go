@@ -2,6 +2,7 @@ package merging
 
 import (
 	"context"
+	"io"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -11,18 +12,20 @@ import (
 // does not say whether a signature is good.
 func Unsigned(ctx context.Context, c *git.Checkout, from, to string) (string, error) {
 	list, err := history.List(ctx, c, from, to)
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return "", err
 	}
-	var nodes []commitNode
+	var shas []string
 	for _, one := range list {
-		nodes = append(nodes, commitNode{sha: one.SHA})
+		shas = append(shas, one.SHA)
 	}
-	raws, err := rawCommits(ctx, c, nodes)
-	for _, n := range nodes {
-		if err == nil && !isSigned(raws[n.sha]) {
-			return n.sha, nil
+	unsigned := ""
+	err = c.Contents(ctx, shas, func(sha string, content io.Reader) error {
+		raw, err := io.ReadAll(content)
+		if !isSigned(raw) {
+			unsigned = sha
 		}
-	}
-	return "", err
+		return err
+	})
+	return unsigned, err
 }
