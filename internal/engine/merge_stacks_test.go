@@ -95,7 +95,7 @@ func TestPullRequestsOnALongLivedBranchStayThere(t *testing.T) {
 	assert.Equal(t, "x\n", w.fileOf("develop", "of-two.txt"))
 }
 
-// GitHub refuses the new base where the upper pull request has nothing that it lacks: the comment says that it stays.
+// GitHub refuses the new base where the branch of the upper one has a pull request to it already: the comment says that it stays.
 func TestAPullRequestThatCannotGetTheNewBase(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t)
