@@ -46,8 +46,8 @@ const (
 )
 
 // Choose picks the way to merge a pull request: the requested strategy, else the first enabled rule that matches the head
-// branch, else the default for forks, or that of the settings. A fork also matches by its mirror's name. A rule's options
-// for conflicts and fields apply whatever was requested. The error is a *Refusal.
+// branch, else the default for forks and for heads that must not be moved, or that of the settings. A fork also matches by its
+// mirror's name. A rule's options for conflicts and fields apply whatever was requested. The error is a *Refusal.
 func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
 	way := Way{Strategy: p.Strategy, Why: "the settings' default"}
 	names, fixed := namesOf(pull), HeadOf(p, pull, facts).Fixed
@@ -56,7 +56,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	case at >= 0:
 		r := p.Rules[at]
 		way = Way{Strategy: r.Strategy, Why: fmt.Sprintf("the settings' rule for %q", r.Branch), BaseWins: r.BaseWins, UnionFields: r.UnionFields}
-	case fixed != "":
+	case fixed != "" && movesHead(p.Strategy, pull):
 		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + fixed, Fixed: fixed}
 	case pull.CrossRepo:
 		way = forkWay(p, pull)

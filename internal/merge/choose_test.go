@@ -123,6 +123,19 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 	}
 }
 
+// A default that leaves the head branch as it is stays the default for one that must not be moved.
+func TestADefaultThatMovesNoHeadIsForAllHeads(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[string]string{"rebase": "no-ff", "squash": "no-ff", "cherry-pick": "no-ff", "no-ff": "no-ff", "api": "api", "github-queue": "github-queue"} {
+		for _, facts := range []model.MergeFacts{{Past: 3}, {Users: []int{9}}, {DefaultHead: true}, {HeadDemands: signedOnly}} {
+			way, err := merge.Choose(merge.Policy{Strategy: strategy}, pull(), facts, "")
+			require.NoError(t, err, strategy)
+			assert.Equal(t, want, way.Strategy, strategy)
+			assert.Equal(t, strategy != want, way.Fixed != "", strategy)
+		}
+	}
+}
+
 func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
 	t.Parallel()
 	off := merge.Rule{Branch: "agent/*", Strategy: "squash"}
