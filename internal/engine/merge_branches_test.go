@@ -298,6 +298,18 @@ func TestABaseThatTakesSignedCommitsOnly(t *testing.T) {
 	}
 }
 
+// The train does not even have CI test what such a base would refuse.
+func TestNoCarForABaseThatTakesSignedCommitsOnly(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.ready("car", "one\n")
+	w.protect(object{"signed": true, "ruleset": 42})
+	rep := w.command("carol", "/mergexo merge")
+	assert.Empty(t, w.trains(), rep.Reason)
+	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges(), w.logged.String())
+	assert.Contains(t, w.request(), `ruleset 42 of branch "main" accepts only signed commits`)
+}
+
 // GitHub signs what it squashes, and cannot sign what it rebases.
 func TestGitHubSignsForABaseThatTakesSignedCommitsOnly(t *testing.T) {
 	t.Parallel()
