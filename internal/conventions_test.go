@@ -47,7 +47,7 @@ var writes = map[string][]string{
 	"Comments": {"Create", "Delete", "Edit", "React", "Reply"},
 	"Commits":  {"Report"},
 	"Issues":   {"AddLabel", "AddSub", "Close", "Create", "Open", "RemoveLabel"},
-	"Pulls":    {"Close", "Create", "Dequeue", "Enqueue", "Merge", "ResolveThread", "Review"},
+	"Pulls":    {"Close", "Create", "Dequeue", "Enqueue", "Merge", "ResolveThread", "Retarget", "Review"},
 	"Refs":     {"Create", "Delete"},
 }
 

@@ -98,7 +98,7 @@ type Merge struct {
 	TestsIn                string        // fresh: a separate tree; checkout: the runner's workspace
 	TestTimeout            time.Duration // of setup and tests together
 	LockTimeout            time.Duration
-	DeleteBranch           bool
+	DeleteBranch           *bool         // nil: nobody has said
 	Verify                 string        // local: by the tests here; ci: by the repository's own checks, in a merge train; both; "": ci where the base requires checks, else local
 	Batch                  int           // how many pull requests a car of the train holds at most
 	Speculate              int           // how many cars are tested at once
@@ -200,7 +200,7 @@ func Defaults() Settings {
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", Merge: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
-		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true,
+		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second,
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},
 		Review:   Review{Rounds: 2, Auto: AutoNever, Label: "agent:review"},
 		External: External{Label: "external:accept"},

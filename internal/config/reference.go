@@ -85,7 +85,7 @@ func inTOML(v any) string {
 		return strconv.Quote(v)
 	case model.Network:
 		return `"open"`
-	case Tests:
+	case Tests, *bool: // which is not written
 		return ""
 	}
 	return fmt.Sprint(v)

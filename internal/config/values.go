@@ -57,6 +57,12 @@ func boolean(v any) (bool, error) {
 	return b, nil
 }
 
+// written reads what it matters for whether it is there.
+func written(v any) (*bool, error) {
+	b, err := boolean(v)
+	return &b, err
+}
+
 func atLeast(least int) func(any) (int, error) { return between(least, math.MaxInt32) }
 
 func between(least, most int) func(any) (int, error) {

@@ -427,6 +427,8 @@ var faults = map[string]map[string]fault{
 			factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"squash"} })),
 		"no way for GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge"} }),
 			demand(model.Demand{Kind: model.DemandLinear, Source: "ruleset 42"})),
+		"signatures, and no way for GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"rebase"} }),
+			demand(model.Demand{Kind: model.DemandSignatures, Source: "ruleset 42"})),
 		"another way of GitHub": also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge", "squash"} }),
 			demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Methods: []string{"squash", "rebase"}})),
 		"hidden": factsOf(func(r *model.RepositoryFacts) {
@@ -442,6 +444,11 @@ var faults = map[string]map[string]fault{
 				h.Branches[i].Demands.List = []model.Demand{{Kind: kind, Source: "ruleset 42", Bypass: true}, {Kind: model.DemandDeleters, Source: "ruleset 42"}}
 			}
 		}),
+		"no force pushes": also(appToken, hubOf(func(h *Hub) {
+			for i := range h.Branches {
+				h.Branches[i].Demands.List = []model.Demand{{Kind: model.DemandForce, Source: "ruleset 42"}}
+			}
+		})),
 		"another token": also(appToken, hubOf(func(h *Hub) {
 			h.Branches[0].Demands.List = []model.Demand{{Kind: model.DemandSignatures, Source: "ruleset 42"}, {Kind: model.DemandChecks, Source: "ruleset 7", Names: []string{"test"}}}
 		})),

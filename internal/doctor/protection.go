@@ -113,6 +113,7 @@ var hindrances = map[model.DemandKind]struct{ says, follows string }{
 	model.DemandPull:       {"changes need a pull request", unkept},
 	model.DemandChecks:     {"commits need passed checks", unkept},
 	model.DemandSignatures: {"commits need a signature", unkept},
+	model.DemandForce:      {"force pushes are forbidden", "they are merged by no-ff, which leaves them as they are"},
 }
 
 const unkept = "the agent's work cannot be saved there"
@@ -157,7 +158,7 @@ func (e *exam) hindered(b Branches) []Finding {
 	var out []Finding
 	for _, d := range b.Demands.List {
 		h, known := hindrances[d.Kind]
-		if !known || d.Kind == model.DemandDeleters && !b.Deleted {
+		if !known || d.Kind == model.DemandDeleters && !b.Deleted || d.Kind == model.DemandForce && b.Deleted {
 			continue
 		}
 		f := problem("remove "+b.Pattern+" from the ruleset's branches, or let an App bypass it and pass its token as the token input",

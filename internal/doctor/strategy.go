@@ -91,12 +91,16 @@ func unlike(e *exam) []Finding {
 // method checks the way in which GitHub is asked to merge: by a merge commit if the branch takes one, else by the first other one.
 func (e *exam) method(s Strategy, methods []string) []Finding {
 	demands := e.Hub.Facts.Demands.List
-	linear := slices.ContainsFunc(demands, func(d model.Demand) bool { return d.Kind == model.DemandLinear })
-	at := slices.IndexFunc(methods, func(m string) bool { return !linear || m != "merge" })
+	demanded := func(kind model.DemandKind) bool {
+		return slices.ContainsFunc(demands, func(d model.Demand) bool { return d.Kind == kind })
+	}
+	at := slices.IndexFunc(methods, func(m string) bool {
+		return !(m == "merge" && demanded(model.DemandLinear) || m == "rebase" && demanded(model.DemandSignatures)) // GitHub cannot sign what it rebases
+	})
 	main := e.Hub.Facts.DefaultBranch
 	if len(methods) > 0 && at < 0 {
-		return []Finding{problem("allow squash or rebase merging in the repository: Settings, General, Pull Requests",
-			"merging: %s accepts no merge commits, and the settings of %s allow nothing else, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)}
+		return []Finding{problem("allow squash merging in the repository: Settings, General, Pull Requests",
+			"merging: the rules of %s accept none of the ways to merge that the settings of %s allow, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)}
 	}
 	for _, d := range demands {
 		if len(methods) > 0 && len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {

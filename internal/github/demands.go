@@ -48,7 +48,8 @@ const branchProtection = "branch protection"
 type branchFacts struct {
 	Protected  bool
 	Protection struct {
-		Checks struct {
+		Enabled bool // there is branch protection
+		Checks  struct {
 			Contexts []string
 			Level    string `json:"enforcement_level"` // "off", "non_admins", or "everyone"
 		} `json:"required_status_checks"`
@@ -142,6 +143,7 @@ var ruleKinds = map[string]model.DemandKind{
 var newBranchKinds = map[string]model.DemandKind{
 	"creation": model.DemandCreators, "update": model.DemandPushers, "deletion": model.DemandDeleters, "branch_name_pattern": model.DemandName,
 	"pull_request": model.DemandPull, "required_status_checks": model.DemandChecks, "required_signatures": model.DemandSignatures,
+	"non_fast_forward": model.DemandForce,
 }
 
 // NewBranchDemands reads what a branch of this name would be held to, which need not be there. Rulesets tell; of branch

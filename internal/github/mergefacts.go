@@ -24,20 +24,23 @@ const (
 // factParts are the parts of an answer that a token may be refused, by their aliases, and what they are called.
 var factParts = []struct{ alias, name string }{
 	{"opinions", "reviews"}, {"checks", "checks"}, {"rule", "rule"}, {"heads", "users"}, {"bases", "users"},
+	{"past", "users"}, {"below", "users"}, {"fed", "users"},
 }
 
 type mergeFactsData struct {
 	Repository *struct {
 		MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
-		ViewerCanAdminister                                        bool
-		Heads, Bases                                               connection[userNode]
+		ViewerCanAdminister, DeleteBranchOnMerge                   bool
+		Heads, Bases, Past, Below, Fed                             connection[userNode]
 		PullRequest                                                *mergeNode
 	}
 }
 
 type userNode struct {
-	Number            int
-	IsCrossRepository bool
+	Number              int
+	IsCrossRepository   bool
+	BaseRefName         string
+	CreatedAt, MergedAt time.Time
 }
 
 type mergeNode struct {
@@ -60,6 +63,7 @@ type updateRuleNode struct {
 	RequiredStatusCheckContexts  []string
 	RequiredApprovingReviewCount int
 	RequiresLinearHistory        bool
+	RequiresSignatures           bool
 }
 
 type opinionNode struct {
@@ -87,14 +91,15 @@ type rollupNode struct {
 }
 
 // MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three
-// more where there are more than 100 checks or reviews, of which it reads 400 each. branch is the pull request's head branch where that is in the same
-// repository, to find who else uses it; "" asks for no Users. Parts that the token may not see are named in Missing.
-func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, branch string) (model.MergeFacts, error) {
+// more where there are more than 100 checks or reviews, of which it reads 400 each. head is the pull request's head branch where that is in the same
+// repository, to find who else uses it; "" asks for no Users. base is its base where that may be the branch of a merged pull request;
+// "" does not ask. Parts that the token may not see are named in Missing.
+func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, head, base string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
 	if err := checkRepo(repo); err != nil {
 		return model.MergeFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "branch": branch, "askBranch": branch != ""}
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}
 	r := factsReading{repo: repo, number: number}
 	n, err := c.mergePage(ctx, op, mergeFactsDocument, variables, &r)
 	if err != nil {
@@ -169,7 +174,7 @@ func (r *factsReading) start(data *mergeFactsData, number int) {
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		f.BaseSHA = n.BaseRef.Target.OID
 	}
-	f.Administers = data.Repository.ViewerCanAdminister
+	f.Administers, f.DeletesHeads = data.Repository.ViewerCanAdminister, data.Repository.DeleteBranchOnMerge
 	if n.BaseRef != nil && n.BaseRef.Rule != nil {
 		r.rule(n.BaseRef.Rule)
 	}
@@ -181,10 +186,36 @@ func (r *factsReading) start(data *mergeFactsData, number int) {
 			f.Methods = append(f.Methods, method.name)
 		}
 	}
-	r.users(data.Repository.Heads, number, true)
-	r.users(data.Repository.Bases, number, false)
+	r.branches(data, number)
+}
+
+// branches takes what other pull requests do with the head branch and the base.
+func (r *factsReading) branches(data *mergeFactsData, number int) {
+	f, repository := &r.facts, data.Repository
+	f.Onto = r.users(repository.Bases, number, false)
+	f.Users = append(r.users(repository.Heads, number, true), f.Onto...)
 	slices.Sort(f.Users)
 	f.Users = slices.Compact(f.Users)
+	if past := repository.Past.Nodes; len(past) > 0 {
+		f.Past = past[0].Number
+	}
+	f.Fed, f.BaseFed = firstMerge(repository.Past.Nodes), firstMerge(repository.Fed.Nodes)
+	for _, n := range repository.Below.Nodes {
+		if !n.IsCrossRepository && n.Number != 0 {
+			f.Below = model.Merged{Number: n.Number, Base: n.BaseRefName, Opened: n.CreatedAt}
+			break
+		}
+	}
+}
+
+// firstMerge is when the first of some pull requests was merged; zero: none was.
+func firstMerge(list []userNode) (first time.Time) {
+	for _, n := range list {
+		if !n.MergedAt.IsZero() && (first.IsZero() || n.MergedAt.Before(first)) {
+			first = n.MergedAt
+		}
+	}
+	return first
 }
 
 // rule takes the branch protection of the base.
@@ -195,21 +226,25 @@ func (r *factsReading) rule(rule *updateRuleNode) {
 	if rule.RequiredApprovingReviewCount > 0 {
 		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandPull, Source: branchProtection})
 	}
+	if rule.RequiresSignatures {
+		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandSignatures, Source: branchProtection})
+	}
 	if len(rule.RequiredStatusCheckContexts) > 0 {
 		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: rule.RequiredStatusCheckContexts})
 	}
 }
 
-// users adds the other pull requests of a list; those of forks have a branch of the same name and not this one.
-func (r *factsReading) users(list connection[userNode], number int, heads bool) {
+// users are the other pull requests of a list; those of forks have a branch of the same name and not this one.
+func (r *factsReading) users(list connection[userNode], number int, heads bool) (out []int) {
 	for _, n := range list.Nodes {
 		if n.Number != 0 && n.Number != number && !(heads && n.IsCrossRepository) {
-			r.facts.Users = append(r.facts.Users, n.Number)
+			out = append(out, n.Number)
 		}
 	}
 	if list.PageInfo.HasNextPage {
 		r.refused([]string{"heads"})
 	}
+	return out
 }
 
 // take reads a page. What is null in it was refused.

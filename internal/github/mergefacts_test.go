@@ -13,7 +13,7 @@ import (
 
 func (w *world) facts(c *Client, n int, branch string) model.MergeFacts {
 	w.t.Helper()
-	f, err := c.Threads.MergeFacts(w.t.Context(), widgets, n, branch)
+	f, err := c.Threads.MergeFacts(w.t.Context(), widgets, n, branch, "")
 	require.NoError(w.t, err)
 	return f
 }
@@ -75,7 +75,7 @@ func TestMergeFacts(t *testing.T) {
 		Demands: []model.Demand{
 			{Kind: model.DemandPull, Source: "branch protection"}, {Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}},
 		},
-		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, Users: []int{n + 1, n + 2}, Commits: 1,
+		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, Users: []int{n + 1, n + 2}, Onto: []int{n + 2}, Commits: 1,
 	}, f)
 	assert.Empty(t, w.facts(c, n, "").Users)
 }
@@ -92,7 +92,7 @@ func TestMergeFactsOfConflictsAndMerges(t *testing.T) {
 	assert.Empty(t, f.Checks)
 
 	w.as("octo", "DELETE", "git/refs/heads/agent/7", nil)
-	_, err := c.Threads.MergeFacts(t.Context(), widgets, 99, "")
+	_, err := c.Threads.MergeFacts(t.Context(), widgets, 99, "", "")
 	assert.Contains(t, failure(t, err, NotFound).Error(), "octo/widgets#99 does not exist")
 }
 
@@ -114,14 +114,14 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 		{`, "baseRef": {"rule": null}`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "baseRef", "rule"], "message": "no"}`, "rule"},
 	} {
 		l := dial(t, Options{}, mergeAnswer(c.pull, c.err))
-		f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x")
+		f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x", "")
 		require.NoError(t, err)
 		assert.Equal(t, []string{c.missing}, f.Missing)
 		assert.True(t, f.Partial)
 		assert.False(t, f.RuleKnown)
 	}
 	l := dial(t, Options{}, mergeAnswer("", `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "commits"], "message": "no"}`))
-	_, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	_, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	failure(t, err, Forbidden)
 }
 
@@ -145,7 +145,7 @@ func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	assert.Equal(t, model.Hidden{}, w.facts(w.client("ada"), n, "").ChecksHidden)
 
 	l := dial(t, Options{}, mergeAnswer(`, "checks": null`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks"], "message": "Resource not accessible by integration"}`))
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	require.NoError(t, err)
 	assert.Equal(t, model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}, f.ChecksHidden)
 
@@ -169,7 +169,7 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 	}
 	first := mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, run(`"2026-01-01T10:00:00Z"`, `"2026-01-01T10:09:00Z"`, "COMPLETED", `"SUCCESS"`)), "")
 	l := dial(t, Options{}, first, mergeAnswer(checks(false, run(`"2026-01-01T10:05:00Z"`, "null", "IN_PROGRESS", "null")), ""))
-	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	require.NoError(t, err)
 	assert.Len(t, l.seen, 2)
 	require.Len(t, f.Checks, 1)
@@ -177,12 +177,12 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 	assert.False(t, f.Partial)
 
 	l = dial(t, Options{}, first, mergeAnswer(checks(false, run("null", "null", "QUEUED", "null")), ""))
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	require.NoError(t, err)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State, "one that has not begun is newer than all that have")
 
 	l = dial(t, Options{}, first)
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	require.NoError(t, err)
 	assert.Len(t, l.seen, 2, "a page that says it is its own next one")
 	assert.Equal(t, []string{"checks"}, f.Missing)
@@ -192,7 +192,7 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 		endless = append(endless, mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, ""), ""))
 	}
 	l = dial(t, Options{}, endless...)
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
 	require.NoError(t, err)
 	assert.Len(t, l.seen, 1+furtherPages)
 	assert.Equal(t, []string{"checks"}, f.Missing)

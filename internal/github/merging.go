@@ -131,12 +131,20 @@ func mergeRefusal(e *Error) *Error {
 // Close closes a pull request. One that is closed or merged stays as it is.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 func (c Pulls) Close(ctx context.Context, repo model.Repo, number int) error {
-	op := fmt.Sprintf("close %s#%d", repo, number)
+	return c.edit(ctx, fmt.Sprintf("close %s#%d", repo, number), repo, number, &gogithub.PullRequest{State: gogithub.String("closed")})
+}
+
+// Retarget gives an open pull request another base.
+// https://docs.github.com/rest/pulls/pulls#update-a-pull-request
+func (c Pulls) Retarget(ctx context.Context, repo model.Repo, number int, base string) error {
+	return c.edit(ctx, fmt.Sprintf("change the base of %s#%d to %s", repo, number, oneLine(base)), repo, number, &gogithub.PullRequest{Base: &gogithub.PullRequestBranch{Ref: &base}})
+}
+
+func (c Pulls) edit(ctx context.Context, op string, repo model.Repo, number int, to *gogithub.PullRequest) error {
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}
-	closed := &gogithub.PullRequest{State: gogithub.String("closed")}
-	if _, _, err := c.rest.PullRequests.Edit(repeatable(ctx), repo.Owner, repo.Name, number, closed); err != nil {
+	if _, _, err := c.rest.PullRequests.Edit(repeatable(ctx), repo.Owner, repo.Name, number, to); err != nil {
 		return c.failWrite(op, err)
 	}
 	return nil

@@ -201,7 +201,7 @@ func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {
 	assert.Equal(t, 4, from[0].Number)
 
 	l = dial(t, Options{}, mergeAnswer(`}, "heads": {"nodes": [`+node(3, true)+`,`+node(4, false)+`,`+node(7, false)+`]}, "bases": {"nodes": [{"number": 9}, {"number": 4}], "pageInfo": {"hasNextPage": true}`, ""))
-	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x")
+	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x", "")
 	require.NoError(t, err)
 	assert.Equal(t, []int{4, 9}, f.Users)
 	assert.Equal(t, []string{"users"}, f.Missing)

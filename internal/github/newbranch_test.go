@@ -16,6 +16,7 @@ func TestDemandsOnABranchThatIsNotThere(t *testing.T) {
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandCreators, Source: "ruleset 4", Bypass: true, Ruleset: 4},
 		{Kind: model.DemandDeleters, Source: "ruleset 4", Bypass: true, Ruleset: 4},
+		{Kind: model.DemandForce, Source: "ruleset 4", Bypass: true, Ruleset: 4},
 		{Kind: model.DemandName, Source: "ruleset 5", Bypass: true, Ruleset: 5},
 	}}, c.Repositories.NewBranchDemands(t.Context(), widgets, "agent/small/1-x"))
 	assert.Equal(t, model.BranchDemands{Why: "GitHub does not show it to this token"}, c.Repositories.NewBranchDemands(t.Context(), widgets, "agent/small/2-y"))

@@ -29,12 +29,41 @@ func (c Repositories) PushDemands(ctx context.Context, repo model.Repo, branch s
 	if err != nil && !c.hides(op, err) { // an older server has none
 		return nil, c.fail(op, err)
 	}
-	rules, err = c.binding(ctx, op, repo, rules)
+	rules, err = binding(ctx, c, op, repo, rules)
 	if err != nil || who.RuleKnown {
 		return rules, err
 	}
 	more, err := c.protects(ctx, op, repo, branch, who)
 	return append(rules, more...), err
+}
+
+// headKinds keep a branch from being rewritten.
+var headKinds = map[string]model.DemandKind{
+	"non_fast_forward": model.DemandForce, "update": model.DemandPushers, "pull_request": model.DemandPull, "merge_queue": model.DemandQueue,
+	"required_status_checks": model.DemandChecks, "required_signatures": model.DemandSignatures,
+}
+
+// HeadDemands reads what keeps this token from rewriting the branch of a pull request: one call where nothing protects it, and one
+// for its rules and one for each ruleset of them where those do. What branch protection allows in detail is for administrators to
+// see, so that it keeps everybody out. The list is never nil.
+// https://docs.github.com/rest/branches/branches#list-branches has it that rulesets protect a branch, too
+func (c Repositories) HeadDemands(ctx context.Context, repo model.Repo, branch string) ([]model.Demand, error) {
+	op := fmt.Sprintf("read what protects branch %s of %s", oneLine(branch), repo)
+	seen, err := c.branch(ctx, repo, branch)
+	switch {
+	case err != nil && !c.hides(op, err):
+		return nil, c.fail(op, err)
+	case err != nil || !seen.Protected:
+		return []model.Demand{}, nil
+	case seen.Protection.Enabled:
+		return []model.Demand{{Kind: model.DemandForce, Source: branchProtection}}, nil
+	}
+	rules, err := c.rules(ctx, repo, branch, headKinds)
+	if err != nil && !c.hides(op, err) {
+		return nil, c.fail(op, err)
+	}
+	rules, err = binding(ctx, c, op, repo, rules)
+	return append([]model.Demand{}, rules...), err
 }
 
 // hides says that GitHub does not show something to this token, or does not have it.
@@ -45,7 +74,7 @@ func (c Repositories) hides(op string, err error) bool {
 
 // binding are the demands of rulesets that this token may not bypass. Where an older server does not tell, it may not.
 // https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
-func (c Repositories) binding(ctx context.Context, op string, repo model.Repo, rules []model.Demand) ([]model.Demand, error) {
+func binding(ctx context.Context, c Repositories, op string, repo model.Repo, rules []model.Demand) ([]model.Demand, error) {
 	passes := map[int64]bool{}
 	var out []model.Demand
 	for _, d := range rules {

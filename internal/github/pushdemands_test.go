@@ -36,6 +36,35 @@ func TestPushDemands(t *testing.T) {
 	}, demands("octo", admin), "administrators may not, unless it says so")
 }
 
+// What keeps a head from being rewritten costs one call where nothing protects it.
+func TestHeadDemands(t *testing.T) {
+	w := newWorld(t)
+	w.pull()
+	demands := func(login, cost string) []model.Demand {
+		t.Helper()
+		c := w.client(login)
+		list, err := c.Repositories.HeadDemands(t.Context(), widgets, "agent/7")
+		require.NoError(t, err)
+		assert.NotNil(t, list, "it was asked")
+		assert.Equal(t, cost, calls(c))
+		return list
+	}
+	bar := func(rules map[string]any) { rules["branch"] = "agent/7"; w.control("protection", rules) }
+	assert.Empty(t, demands("grace", "1 REST, 0 GraphQL"))
+	bar(map[string]any{"linear": true})
+	assert.Equal(t, []model.Demand{{Kind: model.DemandForce, Source: "branch protection"}}, demands("octo", "1 REST, 0 GraphQL"))
+	bar(map[string]any{"signed": true, "ruleset": 42, "bypass": []string{"grace"}})
+	assert.Empty(t, demands("grace", "3 REST, 0 GraphQL"), "it may bypass the ruleset")
+	assert.Equal(t, []model.Demand{
+		{Kind: model.DemandForce, Source: "ruleset 42", Bypass: true, Ruleset: 42}, {Kind: model.DemandSignatures, Source: "ruleset 42", Bypass: true, Ruleset: 42},
+	}, demands("ada", "3 REST, 0 GraphQL"))
+
+	for status, fails := range map[int]bool{403: false, 404: false, 502: true} {
+		_, err := dial(t, Options{}, reply{status, `{"message": "no"}`, nil}).Repositories.HeadDemands(t.Context(), widgets, "agent/7")
+		assert.Equal(t, fails, err != nil, status)
+	}
+}
+
 func TestPushDemandsThatAreNotTold(t *testing.T) {
 	const rules = `[{"type": "pull_request", "ruleset_source_type": "Repository", "ruleset_source": "octo/widgets", "ruleset_id": 42}]`
 	ask := func(who Pusher, bodies map[string]string) ([]model.Demand, error) {

@@ -58,12 +58,12 @@ func MoreCommits(head string) string {
 }
 
 // BadgeSettled is the text of a request once it no longer waits for GitHub's badge: the pull request is merged, closed,
-// or open with other commits.
-func BadgeSettled(text string, p model.Pull, m model.MergeMarker) string {
+// or open with other commits. also are notes on what else was done.
+func BadgeSettled(text string, p model.Pull, m model.MergeMarker, also []string) string {
 	said := map[model.PullState]string{model.PullClosed: closedText(p, m), model.PullOpen: notes(p, []string{MoreCommits(p.HeadSHA)})}[p.State]
 	before, after, found := strings.Cut(text, badgeText(p, m))
 	if !found {
-		return text + said
+		return text + said + notes(p, also)
 	}
-	return before + said + after
+	return before + said + after + notes(p, also)
 }

@@ -48,7 +48,7 @@ func TestTheCommentSaysHowTheWaitForTheBadgeEnded(t *testing.T) {
 	ended := func(text string, state model.PullState) string {
 		p := pull()
 		p.State, p.HeadSHA = state, a
-		return merge.BadgeSettled(text, p, m)
+		return merge.BadgeSettled(text, p, m, nil)
 	}
 	waits := text(merge.Landing{Waits: true})
 	assert.Equal(t, text(merge.Landing{}), ended(waits, model.PullMerged))

@@ -14,10 +14,19 @@ import (
 type Way struct {
 	Strategy              string
 	Why                   string // which rule, default or command chose it, as part of a sentence
+	Fixed                 string // why the default leaves the head branch as it is; "": it was not chosen for that
 	BaseWins, UnionFields []string
 	// Train says that the repository's own checks test what would land, in the merge train, and Both that the tests of the
 	// settings do as well.
 	Train, Both bool
+}
+
+// Note tells people why the default leaves the head branch as it is, in a format with one %s; "" where it was not chosen for that.
+func (w Way) Note(format string) string {
+	if w.Fixed == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, fmt.Sprintf("%s leaves the head branch as it is: %s", w.Strategy, w.Fixed))
 }
 
 // verified adds to a way what tests the result.
@@ -37,18 +46,18 @@ const (
 )
 
 // Choose picks the way to merge a pull request: the requested strategy, else the first enabled rule that matches the head
-// branch, else the default for forks, or that of the settings. A fork also matches by its mirror's name. A rule's options
-// for conflicts and fields apply whatever was requested. The error is a *Refusal.
+// branch, else the default for forks and for heads that must not be moved, or that of the settings. A fork also matches by its
+// mirror's name. A rule's options for conflicts and fields apply whatever was requested. The error is a *Refusal.
 func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
 	way := Way{Strategy: p.Strategy, Why: "the settings' default"}
-	names := namesOf(pull)
+	names, fixed := namesOf(pull), HeadOf(p, pull, facts).Fixed
 	at := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Enabled && r.names(names) })
 	switch {
 	case at >= 0:
 		r := p.Rules[at]
 		way = Way{Strategy: r.Strategy, Why: fmt.Sprintf("the settings' rule for %q", r.Branch), BaseWins: r.BaseWins, UnionFields: r.UnionFields}
-	case held(facts) != "":
-		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + held(facts)}
+	case fixed != "" && movesHead(p.Strategy, pull):
+		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + fixed, Fixed: fixed}
 	case pull.CrossRepo:
 		way = forkWay(p, pull)
 	}
@@ -56,10 +65,10 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 		if off := switchedOff(p, pull, asked, way); off != "" {
 			return Way{}, refuse("strategy %q is disabled for branch %q: the settings' rule for %q is not enabled", asked, pull.HeadRef, off)
 		}
-		way.Strategy, way.Why = asked, "the command"
+		way.Strategy, way.Why, way.Fixed = asked, "the command", ""
 	}
-	if problem := unusable(way, pull, facts); problem != "" {
-		return Way{}, refuse("%s", problem)
+	if problem := unusable(way, pull, facts, fixed); problem != "" {
+		return Way{}, refuse("%s%s", problem, way.Note(" (%s)"))
 	}
 	return way.verified(p, facts), nil
 }
@@ -161,7 +170,7 @@ func NeverShown(strategy string, pull model.Pull) bool {
 }
 
 // unusable says why a strategy cannot be used for a pull request; "" if it can.
-func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
+func unusable(way Way, pull model.Pull, facts model.MergeFacts, fixed string) string {
 	s := way.Strategy
 	known, ok := model.StrategyNamed(s)
 	switch {
@@ -171,24 +180,13 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
 	case pull.CrossRepo && !known.TakesForks:
 		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
-	case movesHead(s, pull) && held(facts) != "":
-		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
+	case movesHead(s, pull) && fixed != "":
+		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, fixed, model.StrategyNoFF)
 	case known.Joins && linear(facts):
 		return fmt.Sprintf("strategy %s makes a merge commit, but the rules of branch %q require a linear history; use strategy=%s",
 			s, pull.BaseRef, model.StrategyAPI)
-	case s == model.StrategyAPI && linear(facts) && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
-		return fmt.Sprintf("the rules of branch %q require a linear history, but the repository allows only merge commits", pull.BaseRef)
-	}
-	return ""
-}
-
-// held says why the head branch must not be moved; "" if it may be.
-func held(facts model.MergeFacts) string {
-	switch {
-	case facts.DefaultHead:
-		return "it is the default branch of its repository"
-	case len(facts.Users) > 0:
-		return fmt.Sprintf("pull request %d uses it too", facts.Users[0])
+	case s == model.StrategyAPI && MethodOf(facts) == "":
+		return fmt.Sprintf("the rules of branch %q accept none of the ways to merge that the repository allows: %s", pull.BaseRef, strings.Join(facts.Methods, ", "))
 	}
 	return ""
 }

@@ -40,8 +40,8 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 			problem: "strategy squash moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
 		"cherry-pick of a fork that is gone":     {branch: "x", fork: true, asked: "cherry-pick", want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
 		"cherry-pick of a fork's default branch": {branch: "main", fork: true, asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
-		"of a default branch":                    {branch: "x", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: it is the default branch of its repository"}},
-		"of a branch with another pull request":  {branch: "x", facts: model.MergeFacts{Users: []int{9, 8}}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: pull request 9 uses it too"}},
+		"of a default branch":                    {branch: "x", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: it is the default branch of its repository", Fixed: "it is the default branch of its repository"}},
+		"of a branch with another pull request":  {branch: "x", facts: model.MergeFacts{Users: []int{9, 8}}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: pull request 9 uses it too", Fixed: "pull request 9 uses it too"}},
 		"union with another pull request":        {branch: "reweave/x", facts: model.MergeFacts{Users: []int{9}}, want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"cherry-pick of a default branch": {branch: "x", asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true},
 			problem: "strategy cherry-pick moves the head branch, but it is the default branch of its repository; strategy=no-ff leaves it as it is"},
@@ -57,7 +57,14 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"linear history and union": {branch: "reweave/x", facts: model.MergeFacts{LinearHistory: true},
 			problem: `strategy frontmatter-union makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api`},
 		"linear history that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge"}},
-			problem: `the rules of branch "main" require a linear history, but the repository allows only merge commits`},
+			problem: `the rules of branch "main" accept none of the ways to merge that the repository allows: merge`},
+		"signatures that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{Demands: signedOnly, Methods: []string{"rebase"}},
+			problem: `the rules of branch "main" accept none of the ways to merge that the repository allows: rebase`},
+		"signatures that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{Demands: signedOnly, Methods: []string{"rebase", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
+		"no-ff by default, into a linear history": {branch: "x", facts: model.MergeFacts{Users: []int{9}, LinearHistory: true},
+			problem: `strategy no-ff makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api (no-ff leaves the head branch as it is: pull request 9 uses it too)`},
+		"squash of a branch that was a base": {branch: "x", asked: "squash", facts: model.MergeFacts{Past: 3},
+			problem: "strategy squash moves the head branch, but pull request 3 was based on it; strategy=no-ff leaves it as it is"},
 		"linear history that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +120,19 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 		p.CrossRepo = true
 		_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, p, model.MergeFacts{}, "no-ff")
 		require.ErrorContains(t, err, "is disabled for branch", "a command does not undo it")
+	}
+}
+
+// A default that leaves the head branch as it is stays the default for one that must not be moved.
+func TestADefaultThatMovesNoHeadIsForAllHeads(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[string]string{"rebase": "no-ff", "squash": "no-ff", "cherry-pick": "no-ff", "no-ff": "no-ff", "api": "api", "github-queue": "github-queue"} {
+		for _, facts := range []model.MergeFacts{{Past: 3}, {Users: []int{9}}, {DefaultHead: true}, {HeadDemands: signedOnly}} {
+			way, err := merge.Choose(merge.Policy{Strategy: strategy}, pull(), facts, "")
+			require.NoError(t, err, strategy)
+			assert.Equal(t, want, way.Strategy, strategy)
+			assert.Equal(t, strategy != want, way.Fixed != "", strategy)
+		}
 	}
 }
 

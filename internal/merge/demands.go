@@ -20,6 +20,7 @@ var barring = map[model.DemandKind]struct {
 	model.DemandLocked:     {"accepts no changes, because the branch is locked", "unlock it", false},
 	model.DemandChecks:     {"accepts only commits that have passed", hasGitHub, true},
 	model.DemandSignatures: {"accepts only signed commits", hasGitHub, true},
+	model.DemandForce:      {"forbids force pushes", "", false}, // of a head
 }
 
 const hasGitHub = "strategy=" + model.StrategyAPI + " lets GitHub merge instead"
@@ -51,7 +52,7 @@ func RefusedBy(way Way, pull model.Pull, facts model.MergeFacts, tip string) str
 		if d.Bypass {
 			said += ", or let MergeXO's App bypass the ruleset"
 		}
-		return said
+		return said + way.Note(" (%s)")
 	}
 	return ""
 }
@@ -65,6 +66,30 @@ func bound(facts model.MergeFacts) []string {
 		}
 	}
 	return names
+}
+
+// MethodOf is the way in which GitHub merges, of those that the repository allows: the first one that the rules of the base accept.
+// GitHub signs a merge commit and a squashed one, and cannot sign what it rebases: https://github.com/chdsbd/kodiak/pull/275
+func MethodOf(facts model.MergeFacts) string {
+	for _, method := range []string{"merge", "squash", "rebase"} {
+		switch {
+		case len(facts.Methods) > 0 && !slices.Contains(facts.Methods, method):
+		case method == "merge" && linear(facts):
+		case method == "rebase" && SignedOnly(facts) != nil:
+		default:
+			return method
+		}
+	}
+	return ""
+}
+
+// SignedOnly is what has the base take signed commits only; nil: nothing does.
+func SignedOnly(facts model.MergeFacts) *model.Demand {
+	at := slices.IndexFunc(facts.Demands, func(d model.Demand) bool { return d.Kind == model.DemandSignatures })
+	if at < 0 {
+		return nil
+	}
+	return &facts.Demands[at]
 }
 
 // linear says that the base takes no merge commits.

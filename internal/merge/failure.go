@@ -24,6 +24,8 @@ type Failure struct {
 	Repo string
 	// Proof is why there is nothing to merge: sentences with full SHAs. None if unproven.
 	Proof []string
+	// Branch is the head branch whose rules refuse the push, for CodeProtected; "": those of the base do.
+	Branch string
 	// Ref is the ref that prevents the merge, for CodeLockBroken.
 	Ref string
 
@@ -111,6 +113,7 @@ const (
 // Variants of codes with another remedy. They exist only in the tables.
 const (
 	testsUnstarted model.MergeCode = model.CodeTests + ", not started"
+	protectedHead  model.MergeCode = model.CodeProtected + ", of the head"
 	protectedAPI   model.MergeCode = model.CodeProtected + ", by GitHub itself"
 	emptyProven    model.MergeCode = model.CodeEmpty + ", proven"
 )
@@ -120,6 +123,8 @@ func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 	switch {
 	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
 		return testsUnstarted
+	case f.Code == model.CodeProtected && f.Branch != "":
+		return protectedHead
 	case f.Code == model.CodeProtected && model.ByGitHub(m.Strategy):
 		return protectedAPI
 	case f.Code == model.CodeEmpty && len(f.Proof) > 0:
@@ -154,6 +159,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
 	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
 	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
+	protectedHead:           {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to force-push to `%s`, or leave that branch as it is: `/mergexo merge strategy=no-ff`."},
 	protectedAPI:            {headline: "GitHub refuses the merge into `%s`", options: "If `%s` has a merge queue, use `/mergexo merge strategy=github-queue`.", todo: "Resolve what GitHub reports, or have somebody who may bypass the rules of `%s` merge it on GitHub.", then: thenAgain, to: "To try again"},
 	model.CodeUnrelated:     {headline: "the branch has no common history with `%s`", todo: "Move its commits to a branch that starts at `%s`."},
 	model.CodeEmpty:         {headline: "there is nothing to merge", todo: "If `%s` has all of the changes, close the pull request. Otherwise push what is missing.", then: thenAgain},
@@ -167,6 +173,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeRoadmap:       {headline: "the roadmap in this change is invalid", todo: "Fix the lines named above in the pull request and push.", then: thenAgain},
 	model.CodeSettings:      {headline: "the settings in this change are invalid", todo: "Fix `.github/mergexo.toml` in the pull request and push. On `%s`, these settings would stop MergeXO.", then: thenAgain},
 	model.CodeBaseMissing:   {headline: "branch `%s` does not exist", todo: "Change the base to a branch that exists.", then: thenAgain},
+	model.CodeBaseMerged:    {headline: "`%s` was merged already", todo: "Change the base of the pull request.", then: thenAgain},
 	model.CodeBranchMissing: {headline: "the head branch was deleted", todo: "Restore the branch.", then: thenAgain},
 	model.CodeFrontmatter:   {headline: "the front matter of a file cannot be read", todo: "Fix the file and push.", then: thenAgain},
 	model.CodeRetargeted:    {headline: "the base of the pull request has changed", todo: "The request, approval and tests were for the old base.", then: thenAgain, to: "To merge into the new one"},

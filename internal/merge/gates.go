@@ -149,6 +149,9 @@ func targetGate(c Case) finding {
 	if asked == now && !at.IsZero() && at.Before(c.Snapshot.Pull.BaseChangedAt) {
 		return find(GateTarget, model.CodeRetargeted, false, "the base was changed to %q after the request", now)
 	}
+	if why := over(c.Snapshot.Pull, c.Facts); why != "" {
+		return find(GateTarget, model.CodeBaseMerged, false, "%s", why)
+	}
 	return find(GateTarget, model.CodeRetargeted, asked == "" || asked == now, "%s", either(asked == "" || asked == now,
 		fmt.Sprintf("the base is branch %q", now), fmt.Sprintf("requested for base %q, but the base is now %q", asked, now)))
 }

@@ -43,9 +43,9 @@ func (f Failure) end(m model.MergeMarker) end {
 		return f.own
 	}
 	if f.Pull == nil {
-		return endOf(f.kind(m), m.Base)
+		return endOf(f.kind(m), cmp.Or(f.Branch, m.Base))
 	}
-	e, link := endOf(f.kind(m), f.Pull.BaseRef), reference(f.Repo, f.Pull.Number, f.Pull.URL)
+	e, link := endOf(f.kind(m), cmp.Or(f.Branch, f.Pull.BaseRef)), reference(f.Repo, f.Pull.Number, f.Pull.URL)
 	switch f.Code {
 	case model.CodeConflict:
 		e.headline = fmt.Sprintf("%s conflicts with its base `%s`", link, markdown.Code(f.Pull.BaseRef))

@@ -16,6 +16,7 @@ type Policy struct {
 	Approvals      int
 	RequiredChecks []string // "name", or "name@app" for a check run of that App only
 	Attempts       int      // on one head and base tip
+	DeleteBranch   *bool    // nil: nobody has said
 	// Verify says what tests what would land: "local", "ci", "both", or "" for ci where the base requires checks, else local.
 	Verify string
 	Ignore string // label with which a person takes over; "": none

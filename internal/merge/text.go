@@ -97,6 +97,12 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	return b.String()
 }
 
+// RetargetedText tells on a pull request that it has the base of the one whose branch it was based on, which has landed.
+func RetargetedText(landed model.Pull, base string) string {
+	from, to := markdown.Code(landed.HeadRef), markdown.Code(base)
+	return fmt.Sprintf("The base of this pull request is now `%s`: #%d has merged `%s` into it. An approval or a request to merge it into `%s` no longer counts.", to, landed.Number, from, from)
+}
+
 var personal = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`)
 
 // mention names a person so that they hear of it; nobody does for a bot, whose login has brackets.

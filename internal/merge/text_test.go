@@ -215,7 +215,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		model.CodeApproval, model.CodeStale, model.CodeChanges, model.CodeChecks, model.CodeChecksFailed, model.CodeDraft, model.CodeFrozen, model.CodeReviewers, model.CodeNeeds, model.CodeDepends, model.CodeClosed,
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
 		model.CodeNoTests, model.CodeSetup, model.CodeNoCheckout, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
-		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
+		model.CodeTooMany, model.CodeBaseMissing, model.CodeBaseMerged, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
 		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, model.CodeSettings, "NEW",
 	} {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
@@ -235,6 +235,13 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.LocalText(model.Pull{BaseRef: "main", HeadRef: "x"}, asked(), f))
 	}
 	api := with(func(m *model.MergeMarker) { m.Strategy = model.StrategyAPI })
+	for _, f := range []merge.Failure{
+		{Code: model.CodeProtected, Branch: "agent/greet", Detail: "Cannot force-push to this branch"},
+		{Code: model.CodeConflict, Notes: []string{merge.Way{Strategy: "no-ff", Fixed: "pull request 9 uses it too"}.Note("%s")}},
+	} {
+		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.FailText(pull(), asked(), f))
+	}
+	fmt.Fprintf(&told, "%s\n\n---\n\n", merge.RetargetedText(pull(), "main"))
 	told.WriteString(merge.FailText(pull(), api, merge.Failure{Code: model.CodeProtected, Detail: "At least 1 approving review is required by reviewers with write access."}))
 	golden.Text(t, "failures_told.md", told.String())
 	other := member()

@@ -61,6 +61,7 @@ const (
 	DemandPushers    DemandKind = "pushers"
 	DemandLocked     DemandKind = "locked"
 	DemandQueue      DemandKind = "merge queue"
+	DemandForce      DemandKind = "no force pushes"
 	// These affect branches that are created and deleted again.
 	DemandCreators DemandKind = "creators"
 	DemandDeleters DemandKind = "deleters"

@@ -56,6 +56,7 @@ const (
 	CodeAttempts      MergeCode = "ATTEMPTS"     // tried as often as it may be
 	CodeTooMany       MergeCode = "TOO_MANY_COMMITS"
 	CodeBaseMissing   MergeCode = "BASE_MISSING"
+	CodeBaseMerged    MergeCode = "BASE_MERGED" // into another branch, where nothing that is merged into it now gets
 	CodeBranchMissing MergeCode = "BRANCH_MISSING"
 	CodeFrontmatter   MergeCode = "FRONTMATTER"
 	CodeNeeds         MergeCode = "DEPENDENCY_CLOSED" // what it depends on was closed without being merged
@@ -303,8 +304,20 @@ type MergeFacts struct {
 	Administers bool
 	// Methods are GitHub's own ways to merge that the repository allows: merge, squash, rebase.
 	Methods []string
-	// Users are the open pull requests, other than this one, that have its head branch as their head or base.
-	Users []int
+	// Users are the open pull requests, other than this one, that have its head branch as their head or base, and Onto those that
+	// have it as their base.
+	Users, Onto []int
+	// Past is a closed or merged pull request whose base the head branch was, 0 for none, and Fed when one was first merged into it.
+	Past int
+	Fed  time.Time
+	// HeadDemands are those of the head branch that keep this token from rewriting it, where that was asked.
+	HeadDemands []Demand
+	// DeletesHeads says that the repository is set to delete the head branch of a merged pull request.
+	DeletesHeads bool
+	// Below is the newest merged pull request whose head branch is the base of this one; its zero value: there is none. BaseFed is
+	// when one was first merged into that branch.
+	Below   Merged
+	BaseFed time.Time
 	// MergeCommit is the commit on the base that GitHub shows for a merged pull request.
 	MergeCommit string
 	Commits     int // of the pull request
@@ -313,6 +326,13 @@ type MergeFacts struct {
 	Cycle   string
 	// Unread are lines of its text that begin like one that names such pull requests, and name none.
 	Unread []string
+}
+
+// Merged is a merged pull request.
+type Merged struct {
+	Number int
+	Base   string // branch
+	Opened time.Time
 }
 
 // Dependence is a pull request that has to land before another one.

@@ -59,7 +59,7 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 		"waits for checks":         {s: merge(model.MergeWaiting, model.CodeChecks, "a")},
 		"refused":                  {s: merge(model.MergeFailed, model.CodeNoTests, "a"), kind: model.NeedMerge, want: "set a test command (or none) in [merge] tests (a maintainer): /mergexo merge"},
 		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "set the command that prepares the tests in [merge] setup (a maintainer): /mergexo merge"},
-		"refused on its way":       {s: landing, kind: model.NeedMerge, want: "let the token push to the base, or merge it by hand (a maintainer): /mergexo merge"},
+		"refused on its way":       {s: landing, kind: model.NeedMerge, want: "let the token push, or merge it by hand (a maintainer): /mergexo merge"},
 		"refused for a later code": {s: merge(model.MergeFailed, "LATER", "a"), kind: model.NeedMerge, want: "find out why it was not merged (an operator): /mergexo merge"},
 		"only tried":               {s: merge(model.MergeFailed, model.CodeTried, "a")},
 		"taken back":               {s: merge(model.MergeFailed, model.CodeCancelled, "a")},

@@ -22,7 +22,7 @@ func (a addresses) branchProtection(r *Repository, branch string) string {
 func listBranches(q *request) (any, error) {
 	var names []string
 	for ref := range q.repo.Refs {
-		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && (q.query("protected") != "true" || q.repo.Protections[name] != nil) {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && (q.query("protected") != "true" || q.repo.protection(name) != nil) {
 			names = append(names, name)
 		}
 	}
@@ -31,7 +31,7 @@ func listBranches(q *request) (any, error) {
 		sha := q.s.git.branchSHA(q.repo, name)
 		return obj{
 			"name": name, "commit": obj{"sha": sha, "url": q.s.urls.repositoryAPI(q.repo) + "/commits/" + sha},
-			"protected": q.repo.Protections[name] != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
+			"protected": q.repo.protection(name) != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
 		}
 	}), nil
 }
@@ -54,7 +54,7 @@ func getBranch(q *request) (any, error) {
 	self := q.s.urls.repositoryAPI(q.repo) + "/branches/" + url.PathEscape(name)
 	return obj{
 		"name": name, "commit": q.s.json.commit(q.repo, c), "_links": obj{"self": self, "html": q.s.urls.repository(q.repo) + "/tree/" + name},
-		"protected": q.repo.Protections[name] != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
+		"protected": q.repo.protection(name) != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
 		"protection": obj{
 			"enabled":                p != nil,
 			"required_status_checks": obj{"enforcement_level": level, "contexts": checks, "checks": []obj{}},
@@ -68,8 +68,8 @@ func (js views) protection(r *Repository, branch string) obj {
 	off := obj{"enabled": false}
 	o := obj{
 		"url": self, "enforce_admins": obj{"url": self + "/enforce_admins", "enabled": true}, "required_linear_history": off,
-		"allow_force_pushes": off, "allow_deletions": off, "block_creations": off, "required_conversation_resolution": off,
-		"lock_branch": off, "allow_fork_syncing": off, "required_signatures": obj{"url": self + "/required_signatures", "enabled": false},
+		"allow_force_pushes": obj{"enabled": p.Forces}, "allow_deletions": obj{"enabled": p.Deletes}, "block_creations": off, "required_conversation_resolution": off,
+		"lock_branch": off, "allow_fork_syncing": off, "required_signatures": obj{"url": self + "/required_signatures", "enabled": p.Signed},
 	}
 	if len(p.Checks) > 0 {
 		checks := []obj{}
@@ -130,12 +130,14 @@ func putProtection(q *request) (any, error) {
 		Reviews *struct {
 			Count *int `json:"required_approving_review_count"`
 		} `json:"required_pull_request_reviews"`
-		Linear bool `json:"required_linear_history"`
+		Linear  bool `json:"required_linear_history"`
+		Forces  bool `json:"allow_force_pushes"`
+		Deletes bool `json:"allow_deletions"`
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	p := &Protection{Linear: in.Linear}
+	p := &Protection{Linear: in.Linear, Forces: in.Forces, Deletes: in.Deletes}
 	if in.Reviews != nil { // one, where no number is given: https://github.com/octokit/fixtures has it recorded
 		p.Approvals = 1
 		if in.Reviews.Count != nil {

@@ -19,9 +19,10 @@ func (f *gqlRef) RefUpdateRule() *gqlRule {
 }
 
 func (u *gqlRule) Pattern() string             { return u.f.branch() }
-func (u *gqlRule) AllowsDeletions() bool       { return false }
-func (u *gqlRule) AllowsForcePushes() bool     { return false }
+func (u *gqlRule) AllowsDeletions() bool       { return u.p.Deletes }
+func (u *gqlRule) AllowsForcePushes() bool     { return u.p.Forces }
 func (u *gqlRule) RequiresLinearHistory() bool { return u.p.Linear }
+func (u *gqlRule) RequiresSignatures() bool    { return u.p.Signed }
 func (u *gqlRule) RequiredApprovingReviewCount() *int32 {
 	return some(int32(u.p.Approvals))
 }
@@ -47,6 +48,9 @@ func (u *gqlRule) ViewerCanPush() bool {
 func (r *gqlRepository) MergeCommitAllowed() bool { return !r.r.NoMethods["merge"] }
 func (r *gqlRepository) SquashMergeAllowed() bool { return !r.r.NoMethods["squash"] }
 func (r *gqlRepository) RebaseMergeAllowed() bool { return !r.r.NoMethods["rebase"] }
+
+// DeleteBranchOnMerge is a setting of the repository.
+func (r *gqlRepository) DeleteBranchOnMerge() bool { return r.r.DeletesHeads }
 
 // LatestOpinionatedReviews are the newest opinion of each person.
 func (p *gqlPull) LatestOpinionatedReviews(args struct {

@@ -195,7 +195,8 @@ func (js views) fullRepository(r *Repository, u *User) obj {
 	}
 	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = !r.NoMethods["merge"], !r.NoMethods["squash"], !r.NoMethods["rebase"]
 	o["allow_update_branch"] = true
-	for _, k := range []string{"allow_auto_merge", "delete_branch_on_merge", "use_squash_pr_title_as_default"} {
+	o["delete_branch_on_merge"] = r.DeletesHeads
+	for _, k := range []string{"allow_auto_merge", "use_squash_pr_title_as_default"} {
 		o[k] = false
 	}
 	o["squash_merge_commit_title"], o["squash_merge_commit_message"] = "COMMIT_OR_PR_TITLE", "COMMIT_MESSAGES"

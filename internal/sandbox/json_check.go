@@ -79,7 +79,7 @@ func (js views) statusPayload(r *Repository, st *Status) (obj, error) {
 	branches := []obj{}
 	for ref, sha := range r.Refs {
 		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == st.SHA && len(branches) < 10 {
-			branches = append(branches, obj{"name": name, "protected": r.Protections[name] != nil,
+			branches = append(branches, obj{"name": name, "protected": r.protection(name) != nil,
 				"commit": obj{"sha": sha, "url": js.urls.repositoryAPI(r) + "/commits/" + sha}})
 		}
 	}

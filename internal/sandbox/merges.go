@@ -74,6 +74,9 @@ func mergePull(q *request) (any, error) {
 	if err := q.s.refs.sync(q.repo, q.user); err != nil {
 		return nil, err
 	}
+	if err := q.s.refs.dropHead(i, q.user); err != nil {
+		return nil, err
+	}
 	return obj{"sha": tip, "merged": true, "message": "Pull Request successfully merged"}, nil
 }
 
@@ -278,4 +281,23 @@ func mergeBranches(q *request) (any, error) {
 		return nil, err
 	}
 	return &reply{http.StatusCreated, q.s.json.commit(q.repo, c)}, nil
+}
+
+// dropHead deletes the branch of a pull request that the endpoint has merged, where the repository's settings say so, and gives
+// those on it its base: a push that merges one deletes nothing. https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-the-automatic-deletion-of-branches
+func (f pushes) dropHead(i *Issue, actor *User) error {
+	r, ref := i.repo, "refs/heads/"+i.Pull.HeadRef
+	p := r.protection(i.Pull.HeadRef)
+	if !r.DeletesHeads || f.pulls.crossRepository(i) || i.Pull.HeadRef == r.DefaultBranch || r.Refs[ref] != i.Pull.HeadSHA || p != nil && !p.Deletes {
+		return nil
+	}
+	for _, other := range r.openPulls() {
+		if other.Pull.BaseRef == i.Pull.HeadRef && !f.git.isAncestor(r, f.pulls.headSHA(other), f.git.branchSHA(r, i.Pull.BaseRef)) {
+			f.retarget(other, i.Pull.BaseRef, actor)
+		}
+	}
+	if err := f.git.dropRef(r, refChange{ref, r.Refs[ref], ""}); err != nil {
+		return fmt.Errorf("delete the merged branch: %w", err)
+	}
+	return f.sync(r, actor)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Protection restricts a branch: nobody rewrites or deletes it, and nobody gets around what it demands, administrators
-// included. https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
+// Protection restricts a branch: unless it says so, nobody rewrites or deletes it, and nobody gets around what it demands,
+// administrators included. https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
 type Protection struct {
 	Push      []string // logins that may push; nil for everybody who may write
 	Strict    bool     `json:",omitempty"` // required status checks are strict: the head has to have the base
@@ -19,6 +19,9 @@ type Protection struct {
 	Approvals int      `json:",omitempty"` // approving reviews that a merge needs; no commit gets in by a push then
 	Linear    bool     `json:",omitempty"` // no merge commits
 	Pull      bool     `json:",omitempty"` // changes by pull request only, however many approve it
+	Signed    bool     `json:",omitempty"` // no commits without a signature
+	Forces    bool     `json:",omitempty"` // force pushes are allowed
+	Deletes   bool     `json:",omitempty"` // deletions are allowed
 	// Ruleset is the number of the ruleset that this is, whose Bypass are the logins that it lets pass; 0 is for branch
 	// protection, which lets nobody pass.
 	Ruleset int64    `json:",omitempty"`
@@ -52,6 +55,9 @@ const (
 	noDeletion     = "Cannot delete this branch"
 	noForce        = "Cannot force-push to this branch"
 	pullOnly       = "Changes must be made through a pull request."
+	notSigned      = "Commits must have verified signatures."
+	noSignedRebase = "Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub" // https://github.com/chdsbd/kodiak/pull/275
+	mergeUnsigned  = "Commits must have valid signatures."                                                         // https://github.com/chdsbd/kodiak/issues/89
 	violations     = "Repository rule violations found"
 )
 
@@ -63,6 +69,8 @@ func setProtection(q *request) (any, error) {
 		Checks, Bypass     []string
 		Approvals          int
 		Linear, Pull       bool
+		Signed             bool
+		Forces, Deletes    bool
 		Ruleset            int64
 		Queue              string
 	}
@@ -82,11 +90,12 @@ func setProtection(q *request) (any, error) {
 	if in.Ruleset != 0 && in.Push != nil || in.Ruleset == 0 && len(in.Bypass) > 0 {
 		return nil, unprocessable("push is for branch protection, bypass for a ruleset")
 	}
-	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass, Queue: in.Queue}
+	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass, Queue: in.Queue,
+		Signed: in.Signed, Forces: in.Forces, Deletes: in.Deletes}
 	if in.Push != nil {
 		p.Push = append([]string{}, *in.Push...)
 	}
-	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull && p.Queue == "" {
+	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull && !p.Signed && p.Queue == "" {
 		delete(r.Protections, in.Branch)
 	} else {
 		r.Protections[in.Branch] = p
@@ -120,18 +129,35 @@ func (p *Protection) said(why string) string {
 // violation is what of a protection a ref change does not keep.
 func (f pushes) violation(r *Repository, p *Protection, c refChange, u *User) string {
 	switch {
+	case c.now == "" && p.Deletes:
+		return ""
 	case c.now == "":
 		return noDeletion
 	case !p.mayPush(u.Login):
 		return notAuthorized
-	case c.old != "" && !f.git.isAncestor(r, c.old, c.now):
+	case c.old != "" && !p.Forces && !f.git.isAncestor(r, c.old, c.now):
 		return noForce
 	}
 	why := f.demands(r, p, c.now)
 	if p.Linear && f.bringsMerges(r, c) {
 		why = append(why, noMergeCommits)
 	}
+	if p.Signed && !f.signed(r, c.old, c.now) {
+		why = append(why, notSigned)
+	}
 	return strings.Join(why, " ")
+}
+
+// signed tells whether all commits that a branch did not have are signed. GitHub verifies the signatures, too; here one that is
+// there is taken for a good one.
+func (f pushes) signed(r *Repository, old, now string) bool {
+	args := []string{"log", "--no-decorate", "--format=raw", now}
+	if old != "" {
+		args = append(args, "^"+old)
+	}
+	out, err := f.git.run(r, args...)
+	begun := func(word string) int { return strings.Count("\n"+out, "\n"+word+" ") }
+	return err == nil && begun("commit") == begun("gpgsig")
 }
 
 // bringsMerges tells whether there are merge commits among those that a change brings to its branch.
@@ -270,6 +296,10 @@ func mergeViolation(q *request, p *Protection, base, head, method string) string
 		return strings.Join(why, " ")
 	case p.Linear && method == "merge":
 		return noMergeCommits
+	case p.Signed && method == "rebase":
+		return noSignedRebase
+	case p.Signed && method == "merge" && !q.s.refs.signed(q.repo, base, head): // GitHub signs the merge commit, and a squashed one
+		return mergeUnsigned
 	case p.Strict && len(p.Checks) > 0 && !q.s.git.isAncestor(q.repo, base, head):
 		return "The head branch is not up to date with the base branch." // that it refuses is documented, its words are not
 	}

@@ -233,14 +233,24 @@ func changeBase(q *request, base string) error {
 	case q.s.git.isAncestor(q.repo, q.s.pulls.headSHA(i), q.s.git.branchSHA(q.repo, base)):
 		return invalidText("PullRequest", "base", fmt.Sprintf("There are no new commits between base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
 	}
-	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": i.Pull.BaseSHA}}
-	now := q.s.world.now()
-	i.Pull.BaseEvents = append(i.Pull.BaseEvents, &BaseEvent{ID: q.s.world.nextID(), From: i.Pull.BaseRef, To: base, Actor: q.user.Login, At: now})
-	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, now, nil
-	q.s.pulls.recordBase(i)
-	q.s.world.changed()
-	q.s.hooks.pull(i, "edited", q.user, obj{"changes": obj{"base": from}})
+	for _, other := range q.repo.openPulls() { // one open pull request of a head for each base
+		if other != i && other.Pull.HeadRepo == i.Pull.HeadRepo && other.Pull.HeadRef == i.Pull.HeadRef && other.Pull.BaseRef == base {
+			return invalidText("PullRequest", "base", fmt.Sprintf("A pull request already exists for base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
+		}
+	}
+	q.s.refs.retarget(i, base, q.user)
 	return nil
+}
+
+// retarget gives a pull request another base.
+func (f pushes) retarget(i *Issue, base string, actor *User) {
+	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": i.Pull.BaseSHA}}
+	now := f.world.now()
+	i.Pull.BaseEvents = append(i.Pull.BaseEvents, &BaseEvent{ID: f.world.nextID(), From: i.Pull.BaseRef, To: base, Actor: actor.Login, At: now})
+	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, now, nil
+	f.pulls.recordBase(i)
+	f.world.changed()
+	f.hooks.pull(i, "edited", actor, obj{"changes": obj{"base": from}})
 }
 
 // reopenPull opens a closed pull request again, when its head has not been lost: https://github.com/isaacs/github/issues/361

@@ -25,7 +25,15 @@ func listBranchRules(q *request) (any, error) {
 
 // rules are those of a ruleset.
 func (p *Protection) rules() []obj {
-	out := []obj{{"type": "deletion"}, {"type": "non_fast_forward"}}
+	out := []obj{}
+	for _, rule := range []struct {
+		there bool
+		kind  string
+	}{{!p.Deletes, "deletion"}, {!p.Forces, "non_fast_forward"}, {p.Signed, "required_signatures"}} {
+		if rule.there {
+			out = append(out, obj{"type": rule.kind})
+		}
+	}
 	if p.Pull || p.Approvals > 0 {
 		out = append(out, obj{"type": "pull_request", "parameters": obj{
 			"required_approving_review_count": p.Approvals, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
@@ -94,10 +102,15 @@ type rulesetInput struct {
 
 // protection is the protection that a ruleset is. What the sandbox does not serve is refused.
 func (in rulesetInput) protection(id int64) (*Protection, error) {
-	p := &Protection{Ruleset: id, Name: in.Name}
+	p := &Protection{Ruleset: id, Name: in.Name, Forces: true, Deletes: true}
 	for _, rule := range in.Rules {
 		switch rule.Type {
-		case "deletion", "non_fast_forward": // every ruleset of the sandbox has these
+		case "deletion":
+			p.Deletes = false
+		case "non_fast_forward":
+			p.Forces = false
+		case "required_signatures":
+			p.Signed = true
 		case "pull_request":
 			p.Pull, p.Approvals = true, rule.Parameters.Approvals
 		case "required_status_checks":

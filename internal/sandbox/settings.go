@@ -64,11 +64,12 @@ func mayOpenPulls(q *request) error {
 	return nil
 }
 
-// mergeSettings are the ways to merge, as PATCH of a repository has them.
+// mergeSettings are the ways to merge, and what becomes of a branch then, as PATCH of a repository has them.
 type mergeSettings struct {
 	Merge  *bool `json:"allow_merge_commit"`
 	Squash *bool `json:"allow_squash_merge"`
 	Rebase *bool `json:"allow_rebase_merge"`
+	Delete *bool `json:"delete_branch_on_merge"`
 }
 
 // setMethods switches ways to merge on and off; one has to stay. https://docs.github.com/en/rest/repos/repos#update-a-repository
@@ -83,5 +84,8 @@ func setMethods(q *request, in mergeSettings) error {
 		return invalidText("Repository", "merge_commit_allowed", "Sorry, need to allow at least one merge strategy. (no_merge_method)")
 	}
 	q.repo.NoMethods = off
+	if in.Delete != nil {
+		q.repo.DeletesHeads = *in.Delete
+	}
 	return nil
 }

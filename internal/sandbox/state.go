@@ -81,6 +81,7 @@ type Repository struct {
 	JobPermissions Permissions     `json:",omitempty"` // of the token of workflows; nil: jobPermissions
 	Lag            *Lag            `json:",omitempty"` // nil: that of Options
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
+	DeletesHeads   bool            `json:",omitempty"` // of what is merged by the merge endpoint
 	PushPolicy     *PushPolicy     `json:",omitempty"`
 
 	Secrets, Variables map[string]*Setting `json:",omitempty"` // by name

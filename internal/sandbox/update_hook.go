@@ -8,7 +8,7 @@ import (
 )
 
 // updateHook refuses what GitHub refuses. It runs for every ref of a push, so that a push without --atomic loses only that ref.
-// sandbox-protection has a line for each protected branch: its name, whether its history has to be linear, the ruleset that
+// sandbox-protection has a line for each protected branch: its name, in words what it demands and allows, the ruleset that
 // this is or 0, whom that lets pass, between commas, and who may push;
 // sandbox-refusals what keeps a commit from such a branch, first any commit ("*"), then those with checks of their own.
 const updateHook = `#!/bin/sh
@@ -37,10 +37,13 @@ while IFS="$tab" read -r branch sha text; do
 	holds "$branch" || continue
 	if [ "$sha" = "*" ] || [ "$sha" = "$new" ]; then why=$text; fi
 done <"$GIT_DIR/sandbox-refusals"
-while read -r branch linear ruleset pass who; do
+while read -r branch words ruleset pass who; do
 	holds "$branch" || continue
 	case $pass in *",$SANDBOX_LOGIN,"*) continue ;; esac
-	[ "$new" != "$zero" ] || refuse "` + noDeletion + `"
+	case $new,$words in
+	"$zero",*,deletes,*) continue ;;
+	"$zero",*) refuse "` + noDeletion + `" ;;
+	esac
 	case " $who " in
 	" * " | *" $SANDBOX_LOGIN "*) ;;
 	*) refuse "` + notAuthorized + `" ;;
@@ -48,11 +51,18 @@ while read -r branch linear ruleset pass who; do
 	from=
 	if [ "$old" != "$zero" ]; then
 		from=^$old
-		git merge-base --is-ancestor "$old" "$new" || refuse "` + noForce + `"
+		case $words in
+		*,forces,*) ;;
+		*) git merge-base --is-ancestor "$old" "$new" || refuse "` + noForce + `" ;;
+		esac
 	fi
-	if [ "$linear" = true ] && [ -n "$(git rev-list --merges --max-count=1 "$new" $from)" ]; then
-		why="$why${why:+ }` + noMergeCommits + `"
-	fi
+	case $words in *,linear,*)
+		[ -z "$(git rev-list --merges --max-count=1 "$new" $from)" ] || why="$why${why:+ }` + noMergeCommits + `"
+	esac
+	case $words in *,signed,*)
+		raw=$(git log --no-decorate --format=raw "$new" $from)
+		[ "$(echo "$raw" | grep -c '^commit ')" = "$(echo "$raw" | grep -c '^gpgsig ')" ] || why="$why${why:+ }` + notSigned + `"
+	esac
 	[ -z "$why" ] || refuse "$why"
 done <"$GIT_DIR/sandbox-protection"
 if [ -n "$SANDBOX_NO_WORKFLOWS" ] && [ "$new" != "$zero" ]; then
@@ -102,7 +112,7 @@ func (f pushes) protectionChanged(r *Repository) error {
 			who = strings.ToLower(strings.Join(p.Push, " "))
 		}
 		pass := "," + strings.ToLower(strings.Join(p.Bypass, ",")) + ","
-		fmt.Fprintf(&rules, "%s %t %d %s %s\n", branch, p.Linear, p.Ruleset, pass, who)
+		fmt.Fprintf(&rules, "%s %s %d %s %s\n", branch, p.words(), p.Ruleset, pass, who)
 		for _, sha := range append([]string{"*"}, r.checkedCommits(p)...) {
 			fmt.Fprintf(&refusals, "%s\t%s\t%s\n", branch, sha, strings.Join(f.demands(r, p, sha), " "))
 		}
@@ -114,6 +124,20 @@ func (f pushes) protectionChanged(r *Repository) error {
 		}
 	}
 	return nil
+}
+
+// words are what a protection demands and allows, each between commas.
+func (p *Protection) words() string {
+	words := ","
+	for _, w := range []struct {
+		is   bool
+		name string
+	}{{p.Linear, "linear"}, {p.Signed, "signed"}, {p.Forces, "forces"}, {p.Deletes, "deletes"}} {
+		if w.is {
+			words += w.name + ","
+		}
+	}
+	return words
 }
 
 // checkedCommits are the commits with checks or statuses, where the protection asks for any.

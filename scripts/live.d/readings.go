@@ -58,7 +58,7 @@ var readings = []reading{
 		return seen, err
 	}},
 	{"what a merge needs", func(ctx context.Context, c *github.Client, p place) (any, error) {
-		f, err := c.Threads.MergeFacts(ctx, p.Repo, p.Pull, p.Branch)
+		f, err := c.Threads.MergeFacts(ctx, p.Repo, p.Pull, p.Branch, "main")
 		return facts{"head": f.HeadSHA, "checks": len(f.Checks)}, err
 	}},
 	{"a pull request now", func(ctx context.Context, c *github.Client, p place) (any, error) {

@@ -97,7 +97,7 @@ func (d *Dry) Apply(_ context.Context, t Thread, e Effect) (Result, error) {
 		o.unlabeled = append(o.unlabeled, strings.ToLower(e.Label))
 	case Close:
 		o.closed = true
-	case Resolve, LinkSub, AddLabel, CloseIssue, Dispatch, CancelRun, PlaceRef, RemoveRef, DeleteBranch, CleanUp, Forget, Lock, Unlock, HandOver:
+	case Resolve, LinkSub, Retarget, AddLabel, CloseIssue, Dispatch, CancelRun, PlaceRef, RemoveRef, DeleteBranch, CleanUp, Forget, Lock, Unlock, HandOver:
 	case Foreign:
 		next = e.Next
 	default:

@@ -193,6 +193,24 @@ func (c Close) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, t.GitHub().Pulls.Close(ctx, repo, c.Number)
 }
 
+// Retarget gives an open pull request another base.
+type Retarget struct {
+	Number      int
+	Base, Token string
+}
+
+// Entry names the pull request.
+func (r Retarget) Entry() model.Effect {
+	return model.Effect{Kind: "retarget", Target: strconv.Itoa(r.Number), Token: r.Token}
+}
+
+func (Retarget) repeats() repeat { return never }
+
+func (r Retarget) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Pulls.Retarget(ctx, repo, r.Number, r.Base)
+}
+
 // OpenPull opens a pull request from a branch that has none.
 type OpenPull struct {
 	Draft model.PullDraft

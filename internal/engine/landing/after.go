@@ -8,12 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -96,7 +93,7 @@ func (g *merger) finish(ctx context.Context) error {
 		if err := settle(ctx, g, m); err != nil {
 			return err
 		}
-		dropBranch(ctx, g, m)
+		tidy(ctx, g, m)
 	}
 	own := g.own()
 	k := &g.marker
@@ -151,6 +148,9 @@ func (m *member) steered() []string {
 func (m *member) told() []string {
 	made := m.made
 	notes := slices.Clone(made.Notes)
+	if note := m.way.Note("%s"); note != "" && !m.foreign {
+		notes = append(notes, note)
+	}
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if made.Strategy == merging.SquashReapply {
 		say("The commits could not be rebased one by one, so the whole change landed as one commit")
@@ -168,37 +168,6 @@ func (m *member) told() []string {
 		say("%s conflicted, so the base's version was kept", path)
 	}
 	return notes
-}
-
-// dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
-func dropBranch(ctx context.Context, g *merger, m *member) {
-	pull := m.Snap.Pull
-	if m.mirror.Name != "" && !m.foreign && m.Settings.Merge.DeleteBranch {
-		m.drop(ctx, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
-		return
-	}
-	if m.foreign || !m.Settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
-		pull.HeadRef == m.Snap.DefaultBranch || m.MergeFacts == nil || len(m.MergeFacts.Users) > 0 ||
-		slices.Contains(m.MergeFacts.Missing, "users") {
-		return
-	}
-	at := m.is.Head
-	if m.head != "" {
-		at = m.head
-	}
-	m.drop(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
-}
-
-// drop deletes a branch where it is still what landed.
-func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
-	name := strings.TrimPrefix(ref.Name, "refs/heads/")
-	err := m.Open(ctx)
-	if err == nil {
-		_, err = m.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: name, Token: token})
-	}
-	if err != nil {
-		m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", name, "error", err)
-	}
 }
 
 // draw adds to the report what the merge did to the history. Without it nothing is wrong.

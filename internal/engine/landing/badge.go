@@ -62,7 +62,7 @@ func settleBadges(ctx context.Context, p *Request) error {
 }
 
 func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeMarker]) error {
-	g, k, pull := newMerger(p, said), said.Marker, p.Snap.Pull
+	g, k, pull, m := newMerger(p, said), said.Marker, p.Snap.Pull, &member{}
 	if pull.State == model.PullOpen && merge.Waits(k, pull.HeadSHA) {
 		if !merge.BadgeOver(k, p.ServerNow()) {
 			if now := p.State.Merge(); now.Marker.Open() { // asked for again: that says how it stands
@@ -79,14 +79,15 @@ func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeM
 		if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 			return err
 		}
-		dropBranch(ctx, g, g.self(merge.Way{Strategy: k.Strategy}))
+		m = g.self(merge.Way{Strategy: k.Strategy})
+		tidy(ctx, g, m)
 	}
 	g.marker.Badge = time.Time{}
 	token := thread.CommandToken(k.Command)
 	if k.Leader != "" {
 		token = memberToken(k)
 	}
-	text := merge.BadgeSettled(g.text, pull, k)
+	text := merge.BadgeSettled(g.text, pull, k, m.notes)
 	if err := g.write(ctx, g.body(text, token)); err != nil {
 		return err
 	}

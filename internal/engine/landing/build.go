@@ -95,7 +95,15 @@ func (m *member) takes(ctx context.Context) error {
 	if why := merge.RefusedBy(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
 	}
-	return nil
+	signs := merge.SignedOnly(*m.MergeFacts)
+	if signs == nil {
+		return nil
+	}
+	sha, err := merging.Unsigned(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
+	if sha != "" {
+		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: fmt.Sprintf("%s of branch %q accepts only signed commits, and %s has no signature", signs.Source, m.is.Base, markdown.Short(sha))}}
+	}
+	return err
 }
 
 // source is what lands, and the ref that the server has it at: the head of the pull request, or its mirror.

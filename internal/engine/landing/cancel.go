@@ -120,7 +120,7 @@ func tellCancelled(ctx context.Context, g *merger, by string) error {
 		if err := settle(ctx, g, m); err != nil {
 			return err
 		}
-		dropBranch(ctx, g, m)
+		tidy(ctx, g, m)
 		if err := tellMember(ctx, g, m); err != nil {
 			return err
 		}

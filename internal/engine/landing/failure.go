@@ -22,6 +22,8 @@ import (
 // Failure is why a merge does not happen.
 type Failure struct {
 	merge.Failure
+	// Number is the pull request whose head the rules keep from being moved; 0: that is not why.
+	Number int
 	// waits says that what is missing can come without another request.
 	waits bool
 	// again says that other settings apply by now, so that the request has to be evaluated again.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -55,8 +54,7 @@ func (g *merger) land(ctx context.Context, m *member) error {
 
 // movable says that the branch of the pull request can be moved to what was tested.
 func (m *member) movable() bool {
-	f := m.MergeFacts
-	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && !f.DefaultHead && len(f.Users) == 0
+	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && m.branch().Fixed == ""
 }
 
 // moveHead moves the branch of the pull request to the tested tip.
@@ -79,7 +77,11 @@ func moveHead(ctx context.Context, g *merger, m *member) error {
 			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(m.head), markdown.Short(at))}}
 		}
 	case err != nil:
-		return failureOf(err, m.way.Strategy)
+		err, refused := failureOf(err, m.way.Strategy), (*Failure)(nil)
+		if errors.As(err, &refused) && refused.Code == model.CodeProtected {
+			refused.Branch, refused.Number = branch, m.is.Number
+		}
+		return err
 	}
 	m.head = m.is.Tip
 	if g.isSelf(m) {
@@ -177,13 +179,9 @@ func landByGitHub(ctx context.Context, g *merger, m *member) error {
 	if why := m.strayed(m.is.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: why}}
 	}
-	method := "merge"
-	if methods := m.MergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.MergeFacts.LinearHistory {
-		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })
-		if at < 0 {
-			return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no merge method that keeps its history linear"}}
-		}
-		method = methods[at]
+	method := merge.MethodOf(*m.MergeFacts)
+	if method == "" {
+		return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no merge method that the rules of the base accept"}}
 	}
 	as := landingOf(g, m)
 	made, err := m.Apply(ctx, effect.MergePull{Number: m.Event.Number, Input: github.MergeInput{SHA: m.head, Method: method}, Base: as.Target, Token: as.Token})

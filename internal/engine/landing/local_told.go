@@ -63,7 +63,7 @@ func (l *localMerger) landed() error {
 	m := l.marker()
 	m.Landed = l.made.Tip
 	notes := l.notes()
-	if l.Settings.Merge.DeleteBranch {
+	if written := l.Settings.Merge.DeleteBranch; written != nil && *written {
 		notes = append(notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
 	}
 	l.say(merge.DoneText(l.pull(), m, merge.Landing{

@@ -155,7 +155,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	return v, err
 }
 
-// decide asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
+// decide asks what the base demands of a push, and what keeps the head from being moved, only of what would be pushed now, and of a new request, so that it is refused
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
 func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
@@ -180,6 +180,11 @@ func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error
 	}
 	if err := thread.ReadDemands(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
+	}
+	if merge.NeedsRules(v.Way, c.Snapshot.Pull, c.Facts) {
+		if err := thread.ReadHeadDemands(ctx, p.Thread); err != nil {
+			return merge.Verdict{}, err
+		}
 	}
 	c.Facts = *p.MergeFacts
 	return merge.Evaluate(c), nil
@@ -237,7 +242,7 @@ func (p *Request) policy() merge.Policy {
 // PolicyOf is what the settings say about merging.
 func PolicyOf(s config.Settings) merge.Policy {
 	policy := merge.Policy{
-		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, Verify: s.Merge.Verify,
+		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, DeleteBranch: s.Merge.DeleteBranch, Verify: s.Merge.Verify,
 		Ignore: s.Labels.Ignore, Freeze: append([]string{s.Labels.Freeze}, s.Merge.HoldLabels...), NeedLabels: s.Merge.NeedLabels, WaitForReviewers: s.Merge.WaitForReviewers,
 	}
 	for _, r := range s.Merge.Rules {

@@ -239,6 +239,9 @@ func failureText(ctx context.Context, g *merger, s *Failure) string {
 		if g.isSelf(m) && m.head != "" {
 			pull.HeadSHA = m.head // it may have moved in this run
 		}
+		if note := m.way.Note("%s"); note != "" {
+			s.Notes = append(s.Notes, note)
+		}
 	}
 	return merge.FailText(pull, g.marker, s.Failure)
 }

@@ -33,12 +33,16 @@ func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	if t.MergeFacts != nil {
 		return nil
 	}
-	branch := t.Snap.Pull.HeadRef
+	branch, base := t.Snap.Pull.HeadRef, t.Snap.Pull.BaseRef
 	if t.Snap.Pull.CrossRepo {
 		branch = ""
 	}
-	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch)
+	if base == t.Snap.DefaultBranch { // whatever was merged from it
+		base = ""
+	}
+	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch, base)
 	if err == nil {
+		facts.HeadDemands = t.HeadDemands
 		facts.DefaultHead = branch != "" && branch == t.Snap.DefaultBranch
 		facts.Demands = append(facts.Demands, t.Demands[t.Snap.Pull.BaseRef]...)
 		t.MergeFacts = &facts
@@ -63,6 +67,17 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 	}
 	t.Demands[base] = list
 	t.MergeFacts.Demands = append(t.MergeFacts.Demands, list...)
+	return nil
+}
+
+// ReadHeadDemands adds to the merge facts what keeps our token from rewriting the head branch, once in a run.
+func ReadHeadDemands(ctx context.Context, t *Thread) (err error) {
+	if t.HeadDemands == nil {
+		if t.HeadDemands, err = t.GitHub.Repositories.HeadDemands(ctx, t.Event.Repo, t.Snap.Pull.HeadRef); err != nil {
+			return err
+		}
+	}
+	t.MergeFacts.HeadDemands = t.HeadDemands
 	return nil
 }
 

@@ -43,6 +43,8 @@ type Thread struct {
 	MergeFacts *model.MergeFacts // nil: not asked
 	// Demands are what each base demands of our push, beside what MergeFacts tell by themselves.
 	Demands map[string][]model.Demand
+	// HeadDemands are what keeps us from rewriting the head branch; nil: not asked.
+	HeadDemands []model.Demand
 
 	// The claim at hand: the comment, 0 for none, and its marker.
 	ClaimID int64

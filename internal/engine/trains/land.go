@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
@@ -61,6 +62,9 @@ func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, 
 		return nil
 	case errors.As(err, &failure):
 		l.home.Log.Warn("train_not_landed", "base", l.Base, "car", e.Car, "error", err)
+		if failure.Code == model.CodeProtected {
+			return barred(ctx, l, e, failure)
+		}
 		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
 		if failure.Code == model.CodeBaseMoved {
 			l.facts.Base, err = transport.BranchTip(ctx, l.home.Checkout, l.Base)
@@ -69,6 +73,22 @@ func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, 
 		return nil
 	}
 	return err
+}
+
+// barred ends the requests that the rules of a branch keep from landing, which would do so again: that of the pull request whose head
+// it is, or all that land where it is the base.
+func barred(ctx context.Context, l *line, e train.Land, failure *landing.Failure) error {
+	for _, m := range e.Members {
+		if failure.Number != 0 && failure.Number != m.Number {
+			continue
+		}
+		token := l.token(m.Number)
+		if err := l.finish(ctx, train.Request{Number: m.Number, Token: token}, func(a *landing.Aboard) (*thread.Stop, error) { return a.Fail(ctx, failure.Failure) }); err != nil {
+			return err
+		}
+		l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
+	}
+	return nil
 }
 
 // order is a landing with the requests of its members; nil: one of them is over.

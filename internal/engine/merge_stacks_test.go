@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// When the lower pull request of a stack lands, those on its branch get its base, with a line here and there, and land on main
+// once they are approved for it.
+func TestAStackLandsWhereItsBaseWent(t *testing.T) {
+	t.Parallel()
+	for name, land := range map[string]func(w *world){
+		"here":             func(*world) {},
+		"in a train":       func(w *world) { w.wholeTrain() },
+		"merged by GitHub": func(*world) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, order := newMerge(t), "/mergexo merge"
+			switch name {
+			case "in a train":
+				w = newTrain(t, "ci_retries = 0")
+			case "merged by GitHub":
+				order += " strategy=api"
+			}
+			low := w.proposed("feat/low", "main", "main")
+			mid := w.proposed("feat/mid", "feat/low", "feat/low")
+			high := w.proposed("feat/top", "feat/mid", "feat/mid")
+			w.moveOn()
+			for _, n := range []int{low, mid, high} {
+				w.number, w.head = n, map[int]string{low: "feat/low", mid: "feat/mid", high: "feat/top"}[n]
+				if n != low {
+					assert.Equal(t, "main", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
+					all := w.comments()
+					assert.Contains(t, all[len(all)-1]["body"], fmt.Sprintf("The base of this pull request is now `main`: #%d has merged ", n-1))
+					w.later(time.Minute)
+					w.command("carol", order)
+					assert.Equal(t, []string{"in_approval APPROVAL_STALE"}, w.merges())
+					w.approve("alice")
+					w.handle(w.delivery("pull_request_review"))
+				} else {
+					w.command("carol", order)
+				}
+				land(w)
+				require.Equal(t, "merged", w.badge(), w.logged.String())
+				if n != high {
+					assert.Contains(t, w.request(), fmt.Sprintf("Pull request %d was based on branch %s. It now goes to main", n+1, w.head))
+				}
+			}
+			assert.Equal(t, "x\n", w.fileOf("main", "of-top.txt"))
+		})
+	}
+}
+
+// Where somebody merged the lower one without MergeXO, the upper one is refused with the reason, until it has another base.
+func TestAPullRequestOnABranchThatWasMerged(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	low := w.proposed("feat/low", "main", "main")
+	w.proposed("feat/top", "feat/low", "feat/low")
+	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", low)), object{})
+	before := w.at("feat/low")
+	for _, order := range []string{"/mergexo merge", "/mergexo merge strategy=api"} {
+		rep := w.command("carol", order)
+		assert.Equal(t, "BASE_MERGED", rep.BlockedReason, rep.Reason)
+		assert.Contains(t, rep.Reason, fmt.Sprintf(`branch "feat/low" was merged into "main" by pull request %d`, low))
+	}
+	assert.Equal(t, before, w.at("feat/low"))
+	w.api("bob", "PATCH", w.pull(""), object{"base": "main"})
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "x\n", w.fileOf("main", "of-top.txt"))
+}
+
+// develop goes on after it was merged: pull requests on it stay there, and land there.
+func TestPullRequestsOnALongLivedBranchStayThere(t *testing.T) {
+	t.Parallel()
+	w := developed(t)
+	release := w.number
+	next := w.proposed("feat/two", "develop", "develop")
+	w.number, w.head = release, "develop"
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result, w.logged.String())
+	assert.NotContains(t, w.request(), "now goes to")
+	w.number, w.head = next, "feat/two"
+	assert.Equal(t, "develop", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "x\n", w.fileOf("develop", "of-two.txt"))
+}
+
+// GitHub refuses the new base where the branch of the upper one has a pull request to it already: the comment says that it stays.
+func TestAPullRequestThatCannotGetTheNewBase(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	low := w.proposed("feat/low", "main", "main")
+	top := w.proposed("feat/top", "feat/low", "feat/low")
+	w.number, w.head = low, "feat/low"
+	w.api("octo", "POST", w.path("/pulls"), object{"title": "Also", "head": "feat/top", "base": "main"})
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result, w.logged.String())
+	assert.Contains(t, w.request(), fmt.Sprintf("Pull request %d is still based on branch feat/low, because GitHub did not change that: ", top))
+}
+
+// A request that was made for the branch of the lower one was not for main: it ends, and says so.
+func TestARequestOnTheBranchOfALowerPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, train := range []bool{false, true} {
+		w := newMerge(t)
+		if train {
+			w = newTrain(t, "ci_retries = 0")
+		}
+		low := w.proposed("feat/low", "main", "main")
+		top := w.proposed("feat/top", "feat/low", "feat/low")
+		w.labels("carol", "mergexo:freeze")
+		w.command("carol", "/mergexo merge")
+		require.Equal(t, []string{"in_approval FROZEN"}, w.merges())
+		w.number, w.head = low, "feat/low"
+		w.command("carol", "/mergexo merge")
+		w.wholeTrain()
+		require.Equal(t, "merged", w.badge(), w.logged.String())
+		w.number, w.head = top, "feat/top"
+		w.later(time.Minute)
+		w.sweep()
+		assert.Equal(t, []string{"merge_failed RETARGETED"}, w.merges(), w.logged.String())
+	}
+}
