@@ -54,7 +54,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command was not found. The end of the output:"},
 		},
 		"tests that do not end": {
-			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"timed out after 100ms"},
+			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: timed out after 100ms ([merge] test_timeout)", says: []string{"timed out after 100ms"},
 		},
 		"no tests": {
 			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"set `[merge] tests` to the command, or to `\"none\"` to merge without tests"},

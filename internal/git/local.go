@@ -68,10 +68,12 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 	if err := identify(ctx, c, opt.Dir); err != nil {
 		return err
 	}
-	if !opt.Local {
-		if err := findOrigin(ctx, c, opt.Dir); err != nil {
-			return err
-		}
+	err := findOrigin(ctx, c, opt.Dir)
+	if none := (*ErrNoOrigin)(nil); opt.Local && (err == nil || errors.As(err, &none)) {
+		c.Opt.URL, err = "", nil // it is never contacted
+	}
+	if err != nil {
+		return err
 	}
 	return takeState(ctx, c)
 }
@@ -164,10 +166,11 @@ func findOrigin(ctx context.Context, c *Checkout, dir string) error {
 			c.person.settings = append(c.person.settings, s)
 		}
 	}
-	if c.Opt.URL == "" {
+	if c.address = home; c.Opt.URL == "" {
 		return &ErrNoOrigin{Dir: dir}
 	}
 	c.Opt.URL = absolute(c.Opt.URL, home)
+	c.address = c.Opt.URL
 	return nil
 }
 
