@@ -200,6 +200,11 @@ func rootOf(ctx context.Context, c *git.Checkout, sha string, unread *error) mer
 		return err == nil && len(names) < history.MaxFiles && first != "." && !slices.Contains(names, first)
 	}
 	return func(name string) (string, bool) {
+		if name == merge.Nested {
+			paths, err := history.Everywhere(ctx, c, sha, merge.Manifests...)
+			*unread = errors.Join(*unread, err)
+			return strings.Join(paths, "\n"), err == nil
+		}
 		if absent(name) {
 			return "", false
 		}
