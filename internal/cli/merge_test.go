@@ -59,7 +59,7 @@ func TestMergeByHTTP(t *testing.T) {
 	o := object(t, got)
 	assert.Equal(t, []any{"done", 0.0}, []any{o["result"], o["exit"]})
 	calls := o["calls"].(map[string]any)
-	assert.Equal(t, []any{0.0, 0.0, 5.0}, []any{calls["rest"], calls["graphql"], calls["git"]}, "fetch, lock, a look at the base, head, base")
+	assert.Equal(t, []any{0.0, 0.0, 6.0}, []any{calls["rest"], calls["graphql"], calls["git"]}, "the default branch, fetch, lock, a look at both branches, head, base")
 	y.git(y.dir, "fetch", "-q")
 	assert.Equal(t, y.here("origin/main"), y.here("origin/agent/greet"))
 	assert.Equal(t, "Write world.txt\nWrite later.txt", y.git(y.dir, "log", "-2", "--format=%s", "origin/main"))

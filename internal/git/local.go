@@ -38,6 +38,13 @@ func (e *ErrNoIdentity) Error() string {
 	return fmt.Sprintf("%s has no user.name and user.email: set them with git config --global user.name and git config --global user.email", e.Dir)
 }
 
+// ErrSHA256 says that a repository names its objects by SHA-256.
+type ErrSHA256 struct{ Dir string }
+
+func (e *ErrSHA256) Error() string {
+	return fmt.Sprintf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", e.Dir)
+}
+
 // ErrNoOrigin says that a checkout has no remote named origin.
 type ErrNoOrigin struct{ Dir string }
 
@@ -47,7 +54,7 @@ func (e *ErrNoOrigin) Error() string {
 
 // OpenLocal opens a person's checkout: a working tree, a linked one, or a bare repository. It changes nothing in it, apart
 // from adding objects and what LandLocal and MoveLocal do. Network operations reach the origin as the person would. Errors
-// are ErrNoRepository, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
+// are ErrNoRepository, *ErrSHA256, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
 func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
@@ -107,43 +114,55 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	} else if c.Top, err = ask("--show-toplevel"); err != nil {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // inside a git directory
 	}
-	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info")
+	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info", "--show-object-format")
 	if err != nil {
 		return err
 	}
 	part := strings.Split(said, "\n")
-	if len(part) != 6 {
+	switch {
+	case len(part) != 7:
 		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
+	case part[6] != "sha1":
+		return &ErrSHA256{Dir: dir}
 	}
 	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
 	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]
 	return nil
 }
 
-// identify reads the committer identity of the checkout.
+// identify asks git for the committer of a commit in the checkout: git knows the order of the sources (git-commit(1), COMMIT
+// INFORMATION), and drops what no name may have.
 func identify(ctx context.Context, c *Checkout, dir string) error {
-	read := func(key string) (string, error) {
-		out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--get", key)
-		if ExitCode(err) == 1 {
-			err = nil
-		}
-		return syntax.Line(out), err
-	}
-	name, err := read("user.name")
-	if err != nil {
-		return fmt.Errorf("read identity: %w", err)
-	}
-	email, err := read("user.email")
-	if err != nil {
-		return fmt.Errorf("read identity: %w", err)
-	}
-	// Git drops these from names in commits, and rewrite must do the same.
-	strip := strings.NewReplacer("<", "", ">", "", "\n", "")
-	c.Opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
-	if c.Opt.Identity.Name == "" || c.Opt.Identity.Email == "" {
+	out, err := c.AsOwner(ctx, c.MainWorktree(), "var", "GIT_COMMITTER_IDENT")
+	if strings.Contains(StderrOf(err), "tell me who you are") {
 		return &ErrNoIdentity{Dir: dir}
 	}
+	if err != nil {
+		return fmt.Errorf("read identity: %w", err)
+	}
+	name, rest, _ := strings.Cut(syntax.Line(out), " <")
+	email, _, _ := strings.Cut(rest, "> ")
+	c.Opt.Identity = Identity{Name: name, Email: email}
 	return nil
+}
+
+// TakenThere is where an origin on this machine has a branch checked out and refuses pushes to it (git-config(1),
+// receive.denyCurrentBranch); "": nowhere, or the origin is elsewhere.
+func TakenThere(ctx context.Context, c *Checkout, branch string) string {
+	dir := strings.TrimPrefix(c.Opt.URL, "file://")
+	ask := func(args ...string) string { // what git cannot say here, the push says
+		out, _ := c.Run(ctx, Spec{Dir: dir, Env: slices.Concat(c.person.env, settingsEnv(c.person.settings)), Args: Safely(args), alone: true})
+		return string(out)
+	}
+	if !filepath.IsAbs(dir) || slices.Contains([]string{"ignore", "warn", "false", "updateinstead"}, strings.ToLower(syntax.Line([]byte(ask("config", "receive.denyCurrentBranch"))))) {
+		return ""
+	}
+	for entry := range strings.SplitSeq(ask("worktree", "list", "--porcelain"), "\n\n") {
+		if top, rest, _ := strings.Cut(entry, "\n"); slices.Contains(strings.Split(rest, "\n"), "branch refs/heads/"+branch) {
+			return strings.TrimPrefix(top, "worktree ")
+		}
+	}
+	return ""
 }
 
 // findOrigin reads the origin's address, and the checkout's settings for reaching it.
