@@ -38,13 +38,6 @@ func (e *ErrNoIdentity) Error() string {
 	return fmt.Sprintf("%s has no user.name and user.email: set them with git config --global user.name and git config --global user.email", e.Dir)
 }
 
-// ErrSHA256 says that a repository names its objects by SHA-256.
-type ErrSHA256 struct{ Dir string }
-
-func (e *ErrSHA256) Error() string {
-	return fmt.Sprintf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", e.Dir)
-}
-
 // ErrNoOrigin says that a checkout has no remote named origin.
 type ErrNoOrigin struct{ Dir string }
 
@@ -54,7 +47,7 @@ func (e *ErrNoOrigin) Error() string {
 
 // OpenLocal opens a person's checkout: a working tree, a linked one, or a bare repository. It changes nothing in it, apart
 // from adding objects and what LandLocal and MoveLocal do. Network operations reach the origin as the person would. Errors
-// are ErrNoRepository, *ErrSHA256, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
+// are ErrNoRepository, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
 func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
@@ -123,7 +116,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	case len(part) != 7:
 		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
 	case part[6] != "sha1":
-		return &ErrSHA256{Dir: dir}
+		return fmt.Errorf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", dir)
 	}
 	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
 	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]

@@ -98,16 +98,13 @@ func (c *Checkout) Sibling(remote string) (address string, ok bool) {
 // Beside is what a URL means that is relative to the repository's own (gitmodules(5)), without a credential.
 func (c *Checkout) Beside(relative string) string {
 	address := cmp.Or(c.address, c.Opt.URL)
-	scheme, rest, found := strings.Cut(address, "://")
-	host, dir, scp := strings.Cut(address, ":")
-	switch {
-	case found:
-		host, dir, _ = strings.Cut(rest, "/")
+	if u, err := url.Parse(address); err == nil && strings.Contains(address, "://") {
 		if IsHTTP(address) {
-			host = host[strings.LastIndex(host, "@")+1:]
+			u.User = nil
 		}
-		return scheme + "://" + host + path.Join("/", dir, relative)
-	case scp && !strings.Contains(host, "/"):
+		return u.JoinPath(relative).String()
+	}
+	if host, dir, scp := strings.Cut(address, ":"); scp && !strings.Contains(host, "/") {
 		return host + ":" + path.Join(dir, relative)
 	}
 	return path.Join(address, relative)

@@ -117,33 +117,18 @@ func defaultBase(ctx context.Context, c *git.Checkout, local bool) (string, erro
 	return base, err
 }
 
-// silent is an error of git whose origin cannot be read or written, in one sentence.
-type silent struct {
-	error
-	says string
-}
-
-func (s silent) Error() string { return s.says }
-func (s silent) Unwrap() error { return s.error }
-
-// unanswered makes a sentence of git's error where the origin does not answer; other errors stay as they are.
+// unanswered is ErrUsage where git does not reach the origin by its address.
 func unanswered(err error) error {
 	failed := (*git.Error)(nil)
-	if is[*git.ErrUnclear](err) || !errors.As(err, &failed) {
+	if is[*git.ErrUnclear](err) || !errors.As(err, &failed) || failed.Failure != git.NotFound && failed.Failure != git.Denied {
 		return err
 	}
-	does, set := "cannot be read", "git remote set-url origin URL"
+	does, set := "read", "git remote set-url origin URL"
 	if failed.Args[0] == "push" {
-		does, set = "cannot be pushed to", "git remote set-url --push origin URL"
-	}
-	fix, known := map[git.Failure]string{
-		git.NotFound: "correct its address with " + set, git.Denied: "check that you may use it, and see git remote -v", git.Unreachable: "run this again later, or correct its address with " + set,
-	}[failed.Failure]
-	if !known {
-		return err
+		does, set = "pushed to", "git remote set-url --push origin URL"
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
-	return silent{err, fmt.Sprintf("the origin %s: %s: %s", does, strings.TrimPrefix(first, "fatal: "), fix)}
+	return misuse("the origin cannot be %s: %s: check that you have access, or correct the address with %s", does, strings.TrimPrefix(first, "fatal: "), set)
 }
 
 // mistake is an ErrUsage that says what is wrong, and no more.

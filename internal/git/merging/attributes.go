@@ -68,13 +68,16 @@ func (g *input) unapplied(ctx context.Context, paths []string) string {
 	out, _ := g.c.Run(ctx, git.Spec{Dir: g.files, Env: env, Args: git.Safely(args)}) // it only explains
 	part := syntax.Fields(out)
 	for ; len(part) >= 3; part = part[3:] {
-		union := part[2] == "union"
-		switch {
-		case union && model.ByGitHub(g.Strategy):
-			return fmt.Sprintf("; %q has merge=union in .gitattributes, which GitHub does not apply: merge the base into the branch, or use another strategy", part[0])
-		case !union && !slices.Contains([]string{"unspecified", "set", "unset", "text", "binary"}, part[2]):
-			return fmt.Sprintf("; %q has merge=%s in .gitattributes, and MergeXO runs no such program: merge the base into the branch in a clone that has it", part[0], syntax.Clean(part[2]))
+		why := ", and MergeXO runs no such program: merge the base into the branch in a clone that has it"
+		switch part[2] {
+		case "unspecified", "set", "unset", "text", "binary":
+			continue
+		case "union":
+			if why = ", which GitHub does not apply: merge the base into the branch, or use another strategy"; !model.ByGitHub(g.Strategy) {
+				continue
+			}
 		}
+		return fmt.Sprintf("; %q has merge=%s in .gitattributes%s", part[0], syntax.Clean(part[2]), why)
 	}
 	return ""
 }
