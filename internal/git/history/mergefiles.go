@@ -15,7 +15,7 @@ import (
 
 // FillMerge fetches the files for a merge into a partial clone: everything that the head's own commits changed, before and
 // after, the base's versions of those paths, and the files that git examines to detect the base's renames. One network
-// operation, none if they are here or the clone is not partial.
+// operation, and one more for the trees that a treeless clone lacks; none if all are here or the clone is not partial.
 func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	if !c.Partial || met.Unrelated || met.MergeBase == met.HeadSHA {
 		return nil
