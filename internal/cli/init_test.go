@@ -107,6 +107,15 @@ var projects = map[string]project{
 	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}, "pipx install uv"},
 }
 
+func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
+	dir := newRepository(t)
+	for _, file := range []string{"go.mod", "tools/go.mod", "node_modules/x/go.mod"} {
+		put(t, dir, file, "module x\n")
+	}
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
+	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "; detected from go.mod; not tested: tools/go.mod\n")
+}
+
 func TestInitFindsTheTests(t *testing.T) {
 	for name, one := range projects {
 		t.Run(name, func(t *testing.T) {

@@ -316,6 +316,9 @@ func localWorkflows(root *os.Root) []doctor.File {
 // rootFiles reads the top of a checkout, for the detection of tests.
 func rootFiles(root *os.Root) merge.Root {
 	return func(name string) (string, bool) {
+		if name == merge.Nested {
+			return manifests(root), true
+		}
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
 			entries, err := fs.ReadDir(root.FS(), dir)
 			var names []string
@@ -328,6 +331,21 @@ func rootFiles(root *os.Root) merge.Root {
 		found := readLocal(root, &file)
 		return file.Text, found && file.Bad == ""
 	}
+}
+
+// manifests are the paths of the files of a checkout that begin a module. Directories that cannot be read are left out.
+func manifests(root *os.Root) string {
+	var list []string
+	_ = fs.WalkDir(root.FS(), ".", func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil || e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
+			return fs.SkipDir
+		case slices.Contains(merge.Manifests, e.Name()):
+			list = append(list, file)
+		}
+		return nil
+	})
+	return strings.Join(list, "\n")
 }
 
 // requiredTests finds the command for required_tests, the commands that install its tools on a runner, and what shows it. Tests

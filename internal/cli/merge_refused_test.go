@@ -54,16 +54,16 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command was not found. The end of the output:"},
 		},
 		"tests that do not end": {
-			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"timed out after 100ms"},
+			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: timed out after 100ms ([merge] test_timeout)", says: []string{"timed out after 100ms"},
 		},
 		"no tests": {
 			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"set `[merge] tests` to the command, or to `\"none\"` to merge without tests"},
 		},
 		"settings that do not hold": {base: settings("[merge]\nstrategies = 1\n"), exit: 2, reason: "main:.github/mergexo.toml:2"},
 		"a strategy of GitHub's":    {base: settings("[merge]\nstrategy = \"api\"\ntests = \"none\"\n"), exit: 2, reason: "strategy api is GitHub's own"},
-		"an origin that is gone":    {prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", y.bare+"-gone") }, exit: 2, reason: "fetch for a merge: "},
+		"an origin that is gone":    {prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", y.bare+"-gone") }, exit: 2, reason: "the origin cannot be read: "},
 		"an origin that does not answer": {
-			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "fetch for a merge: ",
+			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "read the default branch of the origin: ",
 		},
 	}
 	for name, tt := range tests {

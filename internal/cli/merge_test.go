@@ -59,7 +59,7 @@ func TestMergeByHTTP(t *testing.T) {
 	o := object(t, got)
 	assert.Equal(t, []any{"done", 0.0}, []any{o["result"], o["exit"]})
 	calls := o["calls"].(map[string]any)
-	assert.Equal(t, []any{0.0, 0.0, 5.0}, []any{calls["rest"], calls["graphql"], calls["git"]}, "fetch, lock, a look at the base, head, base")
+	assert.Equal(t, []any{0.0, 0.0, 6.0}, []any{calls["rest"], calls["graphql"], calls["git"]}, "the default branch, fetch, lock, a look at both branches, head, base")
 	y.git(y.dir, "fetch", "-q")
 	assert.Equal(t, y.here("origin/main"), y.here("origin/agent/greet"))
 	assert.Equal(t, "Write world.txt\nWrite later.txt", y.git(y.dir, "log", "-2", "--format=%s", "origin/main"))
@@ -185,7 +185,10 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 	t.Run("in a clone that is not whole", func(t *testing.T) {
 		y := newYard(t, nil)
 		y.git(y.bare, "config", "uploadpack.allowFilter", "true")
-		for option, says := range map[string]string{"--filter=blob:none": "mergexo: the checkout is not complete: it is a partial clone", "--depth=1": "run git fetch --unshallow"} {
+		for option, says := range map[string]string{
+			"--filter=blob:none": "mergexo: the checkout is not complete: it is a partial clone", "--filter=tree:0": "mergexo: the checkout is not complete: it is a partial clone",
+			"--depth=1": "run git fetch --unshallow",
+		} {
 			y.clone("clone", "-q", option, "--no-checkout", "--no-single-branch", "file://"+y.bare)
 			y.git(y.dir, "branch", "fix", "origin/fix")
 			was := y.checkout()
@@ -210,6 +213,7 @@ func TestMergeInEveryKindOfClone(t *testing.T) {
 	for name, prepare := range map[string]func(y *yard){
 		"shallow":       func(y *yard) { y.clone("clone", "-q", "--depth=1", "file://"+y.bare) },
 		"without blobs": func(y *yard) { y.clone("clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+y.bare) },
+		"without trees": func(y *yard) { y.clone("clone", "-q", "--filter=tree:0", "file://"+y.bare) },
 		"bare":          func(y *yard) { y.clone("clone", "-q", "--bare", y.bare) },
 		"of one branch": func(y *yard) { y.clone("clone", "-q", "--single-branch", y.bare) },
 		"a linked worktree": func(y *yard) {

@@ -345,6 +345,7 @@ var faults = map[string]map[string]fault{
 	"checkout": {
 		"none to test in": also(edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", ""),
 			settingsOf(func(s *Settings) { s.TestsInCheckout = true })),
+		"sparse":      also(edit("          fetch-depth: 0\n", "          fetch-depth: 0\n          sparse-checkout: src\n"), settingsOf(func(s *Settings) { s.TestsInCheckout = true })),
 		"none":        edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", ""),
 		"after it":    also(edit("      - uses: actions/checkout@", "      - uses: mergexo/mergexo@v0\n      - uses: actions/checkout@"), settingsOf(func(s *Settings) { s.PassEnv = nil })),
 		"elsewhere":   edit("          fetch-depth: 0\n", "          fetch-depth: 0\n          path: other\n"),

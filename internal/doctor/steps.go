@@ -100,6 +100,9 @@ func checkout(e *exam) []Finding {
 			continue
 		}
 		at := u.at(found.line) + ": actions/checkout"
+		if found.with["sparse-checkout"] != "" && e.Settings.TestsInCheckout && u.phase != agentPhase {
+			out = append(out, problem("remove sparse-checkout below with:, or set tests_in = \"fresh\"", `%s leaves out files, and merge.tests_in is "checkout": no merge can be tested`, at))
+		}
 		if strings.ToLower(found.with["persist-credentials"]) != "false" {
 			out = append(out, warn("set persist-credentials: false below with:", "%s leaves the token in the checkout for every later step", at))
 		}

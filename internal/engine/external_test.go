@@ -283,6 +283,39 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	w.quiet()
 }
 
+// A push to another branch of the fork says nothing about the head that the label was for.
+func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		meanwhile func(w *world)
+		want      string
+	}{
+		"alone":                    {func(*world) {}, "merged"},
+		"before one to the branch": {func(w *world) { w.contribute("feature", "f.txt", "something else\n") }, "open"},
+		"which came back to the head": {func(w *world) {
+			was := w.theirs()
+			w.forcePush()
+			w.later(time.Minute)
+			w.api("mallory", "PATCH", "/api/v3/repos/mallory/widgets/git/refs/heads/feature", object{"sha": was, "force": true})
+		}, "open"},
+		"of a fork that the token may not see": {func(w *world) {
+			w.fail(object{"match": object{"path": "*/mallory/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
+		}, "open"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newExternal(t)
+			w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
+			w.letIn("carol")
+			w.contribute("other", "o.txt", "o\n")
+			tt.meanwhile(w)
+			w.sweep()
+			assert.Equal(t, tt.want, w.badge(), w.said())
+			w.quiet()
+		})
+	}
+}
+
 // Who has written the pull request may choose its base; who admits it says which one that is.
 func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	t.Parallel()

@@ -123,6 +123,7 @@ func TestMergeSetupAndTestsHaveOneTime(t *testing.T) {
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason, rep.Reason)
 	assert.Contains(t, w.request(), "timed out after 7s")
+	assert.Contains(t, w.request(), "Details: timed out after 7s ([merge] test_timeout)")
 }
 
 func TestMergeWithoutASetup(t *testing.T) {

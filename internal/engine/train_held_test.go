@@ -95,6 +95,18 @@ func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
 	assert.Contains(t, w.bare("show", trainRecord+":content"), `"next":2`, "one car was built")
 }
 
+// A try that conflicts says where, as a request does.
+func TestATryThatConflictsSaysWhere(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.number = w.ready("car", "one\n")[0]
+	w.write("octo", "main", "car0.txt", "as the base has it\n")
+	w.command("carol", "/mergexo try")
+	w.wholeTrain()
+	assert.Contains(t, w.request(), "The try failed", w.logged.String())
+	assert.Contains(t, w.request(), "<<<<<<< base\nas the base has it\n=======\none\n>>>>>>> branch")
+}
+
 // A label that freezes a member takes it out of its car, and its comment says so. Once the label is gone it boards again.
 func TestAMemberIsFrozenByALabel(t *testing.T) {
 	t.Parallel()

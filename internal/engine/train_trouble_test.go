@@ -148,6 +148,9 @@ func TestABatchThatConflictsOnlyTogether(t *testing.T) {
 	w.number = numbers[1]
 	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges())
 	assert.Contains(t, w.request(), "shared.txt")
+	assert.Contains(t, w.request(), "<<<<<<< base\nas 0 has it\n=======\nas 1 has it\n>>>>>>> branch", "as a merge without the train says it")
+	assert.Contains(t, w.request(), "Commits of `main` since the branch began that changed these files:\n\n- ")
+	assert.Contains(t, w.request(), fmt.Sprintf(", #%d", numbers[0]))
 	assert.Empty(t, w.trains())
 }
 

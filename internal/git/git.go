@@ -66,6 +66,7 @@ type Checkout struct {
 	Boundary       []byte            // content of our own shallow file
 	settingsBefore []Setting         // the checkout's settings that affect files, before the agent ran
 	Partial        bool              // the workspace is a partial clone
+	Treeless       bool              // its filter leaves out trees as well
 	Tracked        []string          // the server's commits and tags in the workspace when it was opened
 	Branch         string            // local branch of the last Restore or Begin, a full name; "" if HEAD had to be detached
 	Started        string            // commit of the last Restore or Begin
@@ -76,6 +77,8 @@ type Checkout struct {
 	// Differing are the files that differed from the index just after git had written them.
 	Differing map[string]Differing
 	LeftOut   []string // what a commit could not take, with git's reasons; whoever tells people empties it
+
+	address string // of a person's origin, or of their repository where it has none
 
 	person *person // the person who owns the checkout and how they reach the origin; nil: a workspace or our own clone
 
@@ -338,7 +341,7 @@ func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 // replaceByClone replaces the workspace with a clone of our own.
 func replaceByClone(ctx context.Context, c *Checkout) error {
 	c.Forget()
-	c.Refs, c.Boundary, c.settingsBefore, c.Partial = map[string]string{}, nil, nil, false
+	c.Refs, c.Boundary, c.settingsBefore, c.Partial, c.Treeless = map[string]string{}, nil, nil, false, false
 	c.Started, c.Branches = "", nil
 	if err := startClone(ctx, c); err != nil {
 		return err

@@ -68,10 +68,12 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 	if err := identify(ctx, c, opt.Dir); err != nil {
 		return err
 	}
-	if !opt.Local {
-		if err := findOrigin(ctx, c, opt.Dir); err != nil {
-			return err
-		}
+	err := findOrigin(ctx, c, opt.Dir)
+	if none := (*ErrNoOrigin)(nil); opt.Local && (err == nil || errors.As(err, &none)) {
+		c.Opt.URL, err = "", nil // it is never contacted
+	}
+	if err != nil {
+		return err
 	}
 	return takeState(ctx, c)
 }
@@ -105,43 +107,55 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	} else if c.Top, err = ask("--show-toplevel"); err != nil {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // inside a git directory
 	}
-	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info")
+	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info", "--show-object-format")
 	if err != nil {
 		return err
 	}
 	part := strings.Split(said, "\n")
-	if len(part) != 6 {
+	switch {
+	case len(part) != 7:
 		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
+	case part[6] != "sha1":
+		return fmt.Errorf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", dir)
 	}
 	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
 	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]
 	return nil
 }
 
-// identify reads the committer identity of the checkout.
+// identify asks git for the committer of a commit in the checkout: git knows the order of the sources (git-commit(1), COMMIT
+// INFORMATION), and drops what no name may have.
 func identify(ctx context.Context, c *Checkout, dir string) error {
-	read := func(key string) (string, error) {
-		out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--get", key)
-		if ExitCode(err) == 1 {
-			err = nil
-		}
-		return syntax.Line(out), err
-	}
-	name, err := read("user.name")
-	if err != nil {
-		return fmt.Errorf("read identity: %w", err)
-	}
-	email, err := read("user.email")
-	if err != nil {
-		return fmt.Errorf("read identity: %w", err)
-	}
-	// Git drops these from names in commits, and rewrite must do the same.
-	strip := strings.NewReplacer("<", "", ">", "", "\n", "")
-	c.Opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
-	if c.Opt.Identity.Name == "" || c.Opt.Identity.Email == "" {
+	out, err := c.AsOwner(ctx, c.MainWorktree(), "var", "GIT_COMMITTER_IDENT")
+	if strings.Contains(StderrOf(err), "tell me who you are") {
 		return &ErrNoIdentity{Dir: dir}
 	}
+	if err != nil {
+		return fmt.Errorf("read identity: %w", err)
+	}
+	name, rest, _ := strings.Cut(syntax.Line(out), " <")
+	email, _, _ := strings.Cut(rest, "> ")
+	c.Opt.Identity = Identity{Name: name, Email: email}
 	return nil
+}
+
+// TakenThere is where an origin on this machine has a branch checked out and refuses pushes to it (git-config(1),
+// receive.denyCurrentBranch); "": nowhere, or the origin is elsewhere.
+func TakenThere(ctx context.Context, c *Checkout, branch string) string {
+	dir := strings.TrimPrefix(c.Opt.URL, "file://")
+	ask := func(args ...string) string { // what git cannot say here, the push says
+		out, _ := c.Run(ctx, Spec{Dir: dir, Env: slices.Concat(c.person.env, settingsEnv(c.person.settings)), Args: Safely(args), alone: true})
+		return string(out)
+	}
+	if !filepath.IsAbs(dir) || slices.Contains([]string{"ignore", "warn", "false", "updateinstead"}, strings.ToLower(syntax.Line([]byte(ask("config", "receive.denyCurrentBranch"))))) {
+		return ""
+	}
+	for entry := range strings.SplitSeq(ask("worktree", "list", "--porcelain"), "\n\n") {
+		if top, rest, _ := strings.Cut(entry, "\n"); slices.Contains(strings.Split(rest, "\n"), "branch refs/heads/"+branch) {
+			return strings.TrimPrefix(top, "worktree ")
+		}
+	}
+	return ""
 }
 
 // findOrigin reads the origin's address, and the checkout's settings for reaching it.
@@ -164,10 +178,11 @@ func findOrigin(ctx context.Context, c *Checkout, dir string) error {
 			c.person.settings = append(c.person.settings, s)
 		}
 	}
-	if c.Opt.URL == "" {
+	if c.address = home; c.Opt.URL == "" {
 		return &ErrNoOrigin{Dir: dir}
 	}
 	c.Opt.URL = absolute(c.Opt.URL, home)
+	c.address = c.Opt.URL
 	return nil
 }
 

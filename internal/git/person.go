@@ -39,10 +39,10 @@ type person struct {
 	bare     string    // an empty directory as the working tree of a bare repository; "" if there is one
 }
 
-// reaching are the GIT_ variables about reaching a server, and about a person's configuration.
+// reaching are the GIT_ variables about reaching a server, about a person's configuration, and about who commits.
 var reaching = []string{
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_PROXY_COMMAND", "GIT_ALLOW_PROTOCOL",
-	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
 }
 
 // newPerson filters an environment: the language is ours, since git's output is parsed, and so are git's directories.

@@ -1,11 +1,13 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -91,6 +93,21 @@ func (c *Checkout) Sibling(remote string) (address string, ok bool) {
 	}
 	name, ok := Named(remote, c.site)
 	return c.site + name, ok
+}
+
+// Beside is what a URL means that is relative to the repository's own (gitmodules(5)), without a credential.
+func (c *Checkout) Beside(relative string) string {
+	address := cmp.Or(c.address, c.Opt.URL)
+	if u, err := url.Parse(address); err == nil && strings.Contains(address, "://") {
+		if IsHTTP(address) {
+			u.User = nil
+		}
+		return u.JoinPath(relative).String()
+	}
+	if host, dir, scp := strings.Cut(address, ":"); scp && !strings.Contains(host, "/") {
+		return host + ":" + path.Join(dir, relative)
+	}
+	return path.Join(address, relative)
 }
 
 // Named is owner/name of a remote's URL if it is on the server; other URLs and local paths have none.

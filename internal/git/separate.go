@@ -13,7 +13,7 @@ import (
 func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	a := &Checkout{Opt: c.Opt, program: c.program, site: c.site, calls: c.calls, MostRefs: c.MostRefs, person: c.person, Refs: map[string]string{}}
 	if joined {
-		a.Refs, a.Boundary, a.Partial = c.Refs, c.Boundary, c.Partial
+		a.Refs, a.Boundary, a.Partial, a.Treeless = c.Refs, c.Boundary, c.Partial, c.Treeless
 	}
 	if err := a.NewOwnDir(); err != nil {
 		return err

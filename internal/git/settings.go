@@ -77,6 +77,8 @@ func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
 			c.settingsBefore = append(c.settingsBefore, s)
 		case strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".promisor") && s.Value == "true":
 			c.Partial = true
+		case strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".partialclonefilter") && strings.Contains(s.Value, "tree:"):
+			c.Treeless = true
 		}
 	}
 	c.settingsBefore = append(c.settingsBefore, failing...)

@@ -28,9 +28,12 @@ type pullNode struct {
 	HeadRefName       string
 	HeadRefOID        string `json:"headRefOid"`
 	HeadRef           *headNode
-	HeadRepository    *struct{ PushedAt *time.Time }
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
+	HeadRepository    *struct {
+		NameWithOwner string
+		PushedAt      *time.Time
+	}
+	CreatedAt time.Time
+	UpdatedAt time.Time
 	// StatusCheckRollup is null where there are no checks, or where the token may not see them.
 	StatusCheckRollup *struct{ State string }
 	Checks            *rollupNode
@@ -163,6 +166,7 @@ func (n pullNode) pull() model.Pull {
 		p.ForkDeleted = true
 	} else if n.IsCrossRepository && fork.PushedAt != nil {
 		p.ForkPushedAt = fork.PushedAt.UTC()
+		p.Fork, _ = model.ParseRepo(fork.NameWithOwner)
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		p.BaseSHA = n.BaseRef.Target.OID

@@ -8,11 +8,11 @@ import (
 )
 
 // Root reads the root of a tree for DetectTests: the text of a file by its name, or the names in a directory with a final
-// slash, one per line; "./" is the root itself. ok is false for a missing one.
+// slash, one per line; "./" is the root itself, and Nested the paths of all Manifests. ok is false for a missing one.
 type Root func(name string) (text string, ok bool)
 
 // lookedFor tells people what DetectTests looks for.
-const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, Cargo.toml, and a target test or check in a Makefile"
+const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, Cargo.toml, pom.xml, and a target test or check in a Makefile"
 
 // tools are the ways to find tests, in order of preference: a language's own tool before make, whose targets can mean
 // anything.
@@ -25,10 +25,12 @@ var tools = []struct {
 	{[]string{"python3", "-m", "tox"}, tox},
 	{[]string{"npm", "test"}, node},
 	{[]string{"cargo", "test"}, func(r Root) string { return there(r, "Cargo.toml") }},
+	{[]string{"mvn", "--batch-mode", "test"}, func(r Root) string { return there(r, "pom.xml") }},
 }
 
 // DetectTests finds the command that tests a project, and the file that shows it. For several languages it prefers a make
-// target, which may cover all of them; else it takes the first one, and names the others. ok is false if nothing is found.
+// target, which may cover all of them; else it takes the first one, and names the others. It also names the modules below the root
+// that the command leaves out. ok is false if nothing is found.
 func DetectTests(root Root) (argv []string, said string, ok bool) {
 	var signs []string
 	for _, tool := range tools {
@@ -41,15 +43,19 @@ func DetectTests(root Root) (argv []string, said string, ok bool) {
 	target, file := makeTarget(root)
 	switch {
 	case len(signs) == 1:
-		return argv, "detected from " + signs[0], true
+		return argv, "detected from " + signs[0] + untested(nested(root, signs[0])), true
 	case target != "" && len(signs) > 1:
 		return []string{"make", target}, "detected from " + file + ", since there is more than one language: " + strings.Join(signs, ", "), true
 	case target != "":
 		return []string{"make", target}, "detected from " + file, true
 	case len(signs) > 1:
-		return argv, "detected from " + signs[0] + "; not tested: " + strings.Join(signs[1:], ", "), true
+		return argv, "detected from " + signs[0] + untested(append(signs[1:], nested(root, signs[0])...)), true
 	}
 	return nil, "", false
+}
+
+func untested(list []string) string {
+	return either(len(list) > 0, "; not tested: "+strings.Join(list, ", "), "")
 }
 
 func there(root Root, name string) string {

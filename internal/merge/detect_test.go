@@ -12,6 +12,7 @@ func TestTestsAreFoundByTheFilesOfAProject(t *testing.T) {
 	t.Parallel()
 	type root map[string]string
 	goTest, npm, pytest, tox := []string{"go", "test", "./..."}, []string{"npm", "test"}, []string{"python3", "-m", "pytest"}, []string{"python3", "-m", "tox"}
+	cargo, maven := []string{"cargo", "test"}, []string{"mvn", "--batch-mode", "test"}
 	for name, tt := range map[string]struct {
 		files root
 		want  []string
@@ -48,6 +49,21 @@ func TestTestsAreFoundByTheFilesOfAProject(t *testing.T) {
 		"make before check":     {root{"Makefile": "check:\ntest:\n"}, []string{"make", "test"}, "detected from Makefile"},
 		"make without":          {root{"Makefile": ".PHONY: test\ntest := 3\ntest ::= 3\ncheck = a:b\n# test: x\n\ttest: y\ntests:\n"}, nil, ""},
 		"only what make reads":  {root{"GNUmakefile": "all:\n", "Makefile": "test:\n"}, nil, ""},
+		"maven":                 {root{"pom.xml": "<project/>"}, maven, "detected from pom.xml"},
+		"cargo":                 {root{"Cargo.toml": "[package]\n"}, cargo, "detected from Cargo.toml"},
+		"go, nested": {root{"go.mod": "module x", "go.work": "use ./tools", "**/": "go.mod\ntools/go.mod\nvendor/y/go.mod\na/testdata/go.mod\n.hidden/go.mod\nrung\r/go.mod\nweb/package.json\na/b/go.mod\n"},
+			goTest, "detected from go.mod; not tested: a/b/go.mod, tools/go.mod"},
+		"go, many nested": {root{"go.mod": "", "**/": "a/go.mod\nb/go.mod\nc/go.mod\nd/go.mod\ne/go.mod\nf/go.mod\ng/go.mod\nh/go.mod\ni/go.mod\nj/go.mod\nk/go.mod\nl/go.mod\n"},
+			goTest, "detected from go.mod; not tested: a/go.mod, b/go.mod, c/go.mod, d/go.mod, e/go.mod, f/go.mod, g/go.mod, h/go.mod, i/go.mod, j/go.mod, and more"},
+		"node, nested": {root{"package.json": `{"scripts": {"test": "jest && cd told && npm test"}}`, "web/package.json": `{"scripts": {"test": "jest"}}`, "told/package.json": `{"scripts": {"test": "jest"}}`, "lib/package.json": "{}",
+			"**/": "lib/package.json\nnode_modules/x/package.json\npackage.json\ntold/package.json\nweb/package.json"}, npm, "detected from package.json; not tested: web/package.json"},
+		"node, workspaces":      {root{"package.json": `{"workspaces": ["web"], "scripts": {"test": "jest"}}`, "web/package.json": `{"scripts": {"test": "jest"}}`, "**/": "web/package.json"}, npm, "detected from package.json"},
+		"node, pnpm":            {root{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-workspace.yaml": "", "web/package.json": `{"scripts": {"test": "jest"}}`, "**/": "web/package.json"}, npm, "detected from package.json"},
+		"cargo, nested":         {root{"Cargo.toml": "[package]\n", "**/": "Cargo.toml\nfuzz/Cargo.toml\ntarget/package/Cargo.toml"}, cargo, "detected from Cargo.toml; not tested: fuzz/Cargo.toml"},
+		"cargo, a workspace":    {root{"Cargo.toml": "[package]\n[workspace]\n", "**/": "a/Cargo.toml"}, append(cargo, "--workspace"), "detected from Cargo.toml"},
+		"maven, nested":         {root{"pom.xml": "<modules><module>core</module></modules>", "**/": "core/pom.xml\ncore/api/pom.xml\nscore/pom.xml"}, maven, "detected from pom.xml; not tested: score/pom.xml"},
+		"two languages, nested": {root{"go.mod": "", "Cargo.toml": "", "**/": "tools/go.mod\nx/Cargo.toml"}, goTest, "detected from go.mod; not tested: Cargo.toml, tools/go.mod"},
+		"make, nested":          {root{"Makefile": "test:\n", "**/": "a/go.mod"}, []string{"make", "test"}, "detected from Makefile"},
 		"two languages":         {root{"go.mod": "", "pytest.ini": "", "package.json": `{"scripts": {"test": "jest"}}`}, goTest, "detected from go.mod; not tested: pytest.ini, package.json"},
 		"two languages, make":   {root{"go.mod": "", "pytest.ini": "", "Makefile": "check:\n"}, []string{"make", "check"}, "detected from Makefile, since there is more than one language: go.mod, pytest.ini"},
 	} {

@@ -156,7 +156,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeTests:         {headline: "the tests before the merge failed", todo: "Push a fix. If the branch is not to blame, fix the tests on `%s`.", then: thenAgain},
 	testsUnstarted:          {headline: "the tests before the merge could not be started", todo: "Fix `[merge] tests` in `.github/mergexo.toml` on `%s`: name an executable file of the repository, or a command of the runner.", then: thenAgain},
 	model.CodeSetup:         {headline: "the setup for the tests failed", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] setup` to the command that prepares a fresh tree, or to `\"none\"`.", then: thenAgain},
-	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
+	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, without `sparse-checkout`, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
 	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
 	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
 	protectedHead:           {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to force-push to `%s`, or leave that branch as it is: `/mergexo merge strategy=no-ff`."},

@@ -55,7 +55,7 @@ var runners = map[string]string{
 	"npm": langNode, "npx": langNode, "node": langNode, "pnpm": langNode, "yarn": langNode,
 	"python": langPython, "python3": langPython, "pytest": langPython, "uv": langPython, "tox": langOwn, "nox": langOwn,
 	"bundle": langRuby, "rake": langRuby, "ruby": langRuby, "rspec": langRuby,
-	"go": langGo, "gotestsum": langGo, "cargo": langRust,
+	"go": langGo, "gotestsum": langGo, "cargo": langRust, "mvn": langOwn,
 }
 
 // languageOf returns the language that a command tests; "" if it is not known.
@@ -155,6 +155,10 @@ func testerOf(root Root, argv []string) []string {
 		}
 	case languageOf(argv) == langPython && there(root, "uv.lock") != "":
 		return append([]string{"uv", "run", "python"}, argv[1:]...)
+	case languageOf(argv) == langRust:
+		if text, _ := root("Cargo.toml"); workspace.MatchString(text) {
+			return append(argv, "--workspace")
+		}
 	}
 	return argv
 }

@@ -309,7 +309,9 @@ type Pull struct {
 	HeadSHA       string
 	HeadExists    bool // false once the branch is deleted
 	CrossRepo     bool // the head is in a fork
-	// ForkPushedAt is when the fork was last pushed to; zero if it was deleted, or if GitHub does not say.
+	Fork          Repo // that has the head; none if there is no ForkPushedAt
+	// ForkPushedAt is when the fork was last pushed to, or its branch, where somebody has asked for that; zero if it was deleted, or
+	// if GitHub does not say.
 	ForkPushedAt time.Time
 	ForkDeleted  bool
 	CreatedAt    time.Time

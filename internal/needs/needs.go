@@ -87,7 +87,7 @@ var merges = map[model.MergeCode]task{
 	model.CodeTests:         {"fix the tests that fail on what would land", author, again},
 	model.CodeNoTests:       {"set a test command (or none) in [merge] tests", maintainer, again},
 	model.CodeSetup:         {"set the command that prepares the tests in [merge] setup", maintainer, again},
-	model.CodeNoCheckout:    {"have the workflow check the repository out, or set tests_in = \"fresh\"", maintainer, again},
+	model.CodeNoCheckout:    {"have the workflow check out the whole repository, or set tests_in = \"fresh\"", maintainer, again},
 	model.CodeRewound:       {"rebase its own commits onto the current base", author, again},
 	model.CodeProtected:     {"let the token push, or merge it by hand", maintainer, again},
 	model.CodeForbidden:     {"allow the token to merge", maintainer, again},

@@ -56,6 +56,9 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if err := thread.AskHost(ctx, p.Thread); err != nil {
 		return nil, err
 	}
+	if err := thread.AskBranch(ctx, p.Thread); err != nil {
+		return nil, err
+	}
 	facts := thread.ForkFacts(p.Thread, p.MayLetIn)
 	step := external.Next(facts)
 	if external.LabelLeft(facts) && p.Snap.Pull.State == model.PullOpen {

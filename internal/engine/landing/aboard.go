@@ -99,6 +99,15 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	return m.made.Tip, nil
 }
 
+// Conflicts are where the approved head conflicts with a commit, and with what there; nil: it does not, or that cannot be told now.
+func (a *Aboard) Conflicts(ctx context.Context, home *thread.Thread, onto string) *merge.Conflicts {
+	_, err := a.Build(ctx, home, onto)
+	if s := (*Failure)(nil); errors.As(err, &s) && s.conflict != nil {
+		return a.one.conflicts(ctx, s.conflict)
+	}
+	return nil
+}
+
 // ByGitHub says that GitHub itself merges the request that was built, as the settings have it now.
 func (a *Aboard) ByGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
 

@@ -74,13 +74,13 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 		return misuse("%w", err)
 	}
 	if order.Base == "" {
-		order.Base, err = fetch.OriginHead(ctx, c)
+		order.Base, err = defaultBase(ctx, c, order.Checkout.Local)
 	}
 	if err == nil {
 		err = order.checkBase()
 	}
 	if err != nil {
-		return errors.Join(err, c.Close())
+		return errors.Join(unanswered(err), c.Close())
 	}
 	l := &localMerger{Thread: thread.New(w, model.Event{}, rep, nil), order: order}
 	l.Checkout = c
@@ -88,7 +88,7 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 	rep.Calls.Git = c.NetworkCalls()
 	told := l.told()
 	rep.Merging = &told
-	if errors.Is(err, fetch.ErrPartial) {
+	if err = unanswered(err); errors.Is(err, fetch.ErrPartial) {
 		err = misuse("%w", err)
 	}
 	if s := (*Failure)(nil); errors.As(err, &s) {
@@ -101,6 +101,34 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 		err = end
 	}
 	return errors.Join(err, c.Close())
+}
+
+// defaultBase is the default branch of the origin as the clone has it. Where the origin has another one by now, nobody knows which is
+// meant.
+func defaultBase(ctx context.Context, c *git.Checkout, local bool) (string, error) {
+	base, err := fetch.OriginHead(ctx, c)
+	if err != nil || base == "" || local {
+		return base, err
+	}
+	now, err := fetch.OriginHeadNow(ctx, c)
+	if err == nil && now != "" && now != base {
+		err = misuse("the origin's default branch is now %s, and the clone still has %s: run git remote set-head origin --auto, or name the branch to merge into with --base", now, base)
+	}
+	return base, err
+}
+
+// unanswered is ErrUsage where git does not reach the origin by its address.
+func unanswered(err error) error {
+	failed := (*git.Error)(nil)
+	if is[*git.ErrUnclear](err) || !errors.As(err, &failed) || failed.Failure != git.NotFound && failed.Failure != git.Denied {
+		return err
+	}
+	does, set := "read", "git remote set-url origin URL"
+	if failed.Args[0] == "push" {
+		does, set = "pushed to", "git remote set-url --push origin URL"
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
+	return misuse("the origin cannot be %s: %s: check that you have access, or correct the address with %s", does, strings.TrimPrefix(first, "fatal: "), set)
 }
 
 // mistake is an ErrUsage that says what is wrong, and no more.
@@ -192,6 +220,10 @@ func (l *localMerger) lockHere(ctx context.Context) error {
 
 // lockThere waits for the lock of the base. Where the origin keeps none, the leases of the pushes hold without it.
 func (l *localMerger) lockThere(ctx context.Context) error {
+	if dir := git.TakenThere(ctx, l.Checkout, l.order.Base); dir != "" {
+		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: fmt.Sprintf(
+			"the origin has %s checked out in %s: check out another branch there, or set receive.denyCurrentBranch to updateInstead in it", l.order.Base, dir)}}
+	}
 	want := effect.Lock{Base: l.order.Base, Lease: transport.Lease{
 		Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.LockTimeout + l.Settings.Merge.TestTimeout + thread.ClaimMargin),
 	}}

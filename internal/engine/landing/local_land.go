@@ -8,6 +8,8 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -53,8 +55,34 @@ func (l *localMerger) moves() []effect.Effect {
 	return []effect.Effect{l.moveHead(), l.moveBase()}
 }
 
+// unmoved refuses branches that are not where they were when they were tested.
+func (l *localMerger) unmoved(ctx context.Context) (err error) {
+	base, head := "refs/heads/"+l.order.Base, "refs/heads/"+l.order.Branch
+	at := map[string]string{}
+	if l.order.Checkout.Local {
+		at[base] = l.div.BaseSHA // which its move asks for
+		at[head], err = merging.TipOf(ctx, l.Checkout, head)
+	} else {
+		at, err = fetch.Remote(ctx, l.Checkout, base, head)
+	}
+	switch {
+	case err != nil:
+		return err
+	case at[base] != l.div.BaseSHA:
+		return l.baseMoved(at[base])
+	case at[head] == "":
+		return &Failure{Failure: merge.Failure{Code: model.CodeBranchMissing, Detail: fmt.Sprintf("branch %s was deleted while it was tested", l.order.Branch)}}
+	case at[head] != l.div.HeadSHA:
+		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.order.Branch, markdown.Short(l.div.HeadSHA), markdown.Short(at[head]))}}
+	}
+	return nil
+}
+
 // landHere moves the branches of the checkout.
 func (l *localMerger) landHere(ctx context.Context) error {
+	if err := l.unmoved(ctx); err != nil {
+		return err
+	}
 	_, err := l.Apply(ctx, l.moveBase())
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
 		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
@@ -75,17 +103,9 @@ func (l *localMerger) keepHead(why string) {
 	l.kept = fmt.Sprintf("The branch %s was not moved to the result: %s", l.order.Branch, why)
 }
 
-// rewriteHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would
-// bring what was taken away there. Where the origin does not let a branch be moved like that, it stays.
+// rewriteHead moves the branch of the origin. Where the origin does not let a branch be moved like that, it stays.
 func (l *localMerger) rewriteHead(ctx context.Context) error {
-	at, err := transport.BranchTip(ctx, l.Checkout, l.order.Base)
-	switch {
-	case err != nil:
-		return err
-	case at != l.div.BaseSHA:
-		return l.baseMoved(at)
-	}
-	_, err = l.Apply(ctx, l.moveHead())
+	_, err := l.Apply(ctx, l.moveHead())
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
@@ -110,9 +130,13 @@ func (l *localMerger) rewriteHead(ctx context.Context) error {
 	return nil
 }
 
-// landThere moves the branches of the origin, and gives the lock back with the base.
+// landThere moves the branches of the origin, and gives the lock back with the base. The branch moves while the base is where it was:
+// onto a base that has gone back the branch would bring what was taken away there.
 func (l *localMerger) landThere(ctx context.Context) error {
 	l.kept = ""
+	if err := l.unmoved(ctx); err != nil {
+		return err
+	}
 	if l.carries {
 		if err := l.rewriteHead(ctx); err != nil {
 			return err
@@ -125,7 +149,7 @@ func (l *localMerger) landThere(ctx context.Context) error {
 	case err == nil:
 		return l.landed()
 	case errors.As(err, &unclear):
-	case errors.As(err, &rejected) && strings.Contains(rejected.Message, "hook declined"): // a rule of the origin's own, which stays
+	case errors.As(err, &rejected) && strings.Contains(rejected.Message, "hook declined") || strings.Contains(rejected.Message, "checked out"): // a rule of the origin's own, which stays
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: err.Error()}}
 	case rejected == nil || rejected.Reason != git.Stale:
 		return failureOf(err, l.way.Strategy)

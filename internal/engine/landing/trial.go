@@ -34,7 +34,10 @@ func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Set
 	if err := t.occupy(ctx, &run, tip); err != nil {
 		return run, err
 	}
-	if t.temp, err = e.Git.Scratch.Make(e.Git.Temp, "tests", e.Log); err != nil {
+	if t.temp, err = e.Git.Scratch.Make(e.Git.Temp, "tests", e.Log); err == nil {
+		t.env, err = testtree.Env(c, t.dir, t.temp)
+	}
+	if err != nil {
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), t.remove())
 	}
 	err = t.whole(ctx, &run)
@@ -62,7 +65,6 @@ type trial struct {
 // occupy gets the tree to test in: one of its own, or the workspace of the runner with what the workflow has installed. That
 // is what it was when remove has been called.
 func (t *trial) occupy(ctx context.Context, run *merge.TestRun, tip string) (err error) {
-	t.env = t.checkout.AgentEnv()
 	if !run.InCheckout {
 		t.dir, t.remove, err = testtree.Make(ctx, t.checkout, tip)
 		return err
@@ -74,7 +76,7 @@ func (t *trial) occupy(ctx context.Context, run *merge.TestRun, tip string) (err
 	if err != nil {
 		return err
 	}
-	t.dir, t.env = place.Dir(), place.Env()
+	t.dir = place.Dir()
 	t.Log.Info("tests_in_checkout", "dir", t.dir, "commit", tip)
 	t.remove = func() (err error) {
 		run.Changed, err = place.Back(context.WithoutCancel(ctx))
@@ -141,7 +143,8 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 	run.Tail = strings.TrimSpace(failed.Stderr)
 	switch failed.Kind {
 	case agent.Timeout:
-		run.Timeout = limit.String()
+		run.Timeout = clock.Text(limit)
+		failed.Detail = fmt.Sprintf("timed out after %s ([merge] test_timeout)", run.Timeout)
 	case agent.Start, agent.NotInstalled:
 		run.Problem = failed.Detail
 	default:
@@ -197,6 +200,11 @@ func rootOf(ctx context.Context, c *git.Checkout, sha string, unread *error) mer
 		return err == nil && len(names) < history.MaxFiles && first != "." && !slices.Contains(names, first)
 	}
 	return func(name string) (string, bool) {
+		if name == merge.Nested {
+			paths, err := history.Everywhere(ctx, c, sha, merge.Manifests...)
+			*unread = errors.Join(*unread, err)
+			return strings.Join(paths, "\n"), err == nil
+		}
 		if absent(name) {
 			return "", false
 		}

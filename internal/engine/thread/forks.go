@@ -2,10 +2,14 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -31,4 +35,23 @@ func AskHost(ctx context.Context, t *Thread) error {
 		return nil
 	}
 	return t.Ask(ctx, []string{login})
+}
+
+// AskBranch asks when the branch of a fork was pushed to, where another one may have been since the label was put on. A newest push
+// that did not bring the head tells nothing: GitHub may not show the next one yet.
+func AskBranch(ctx context.Context, t *Thread) error {
+	p, said := &t.Snap.Pull, t.State.External()
+	change, labelled := p.LabelledBy(t.Settings.External.Label)
+	handled := said != nil && said.Marker.At.Equal(change.At)
+	if !labelled || handled || p.Fork == (model.Repo{}) || p.ForkPushedAt.Before(change.At.Truncate(time.Second)) {
+		return nil
+	}
+	pushes, err := t.GitHub.Refs.Pushes(ctx, p.Fork, p.HeadRef)
+	if gh := (*github.Error)(nil); errors.As(err, &gh) && (gh.Kind == github.NotFound || gh.Kind == github.Forbidden) {
+		return nil // a fork that the token may not see
+	}
+	if err == nil && len(pushes) > 0 && pushes[0].After == p.HeadSHA {
+		p.ForkPushedAt = pushes[0].At
+	}
+	return err
 }

@@ -232,7 +232,11 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 // fail ends a request that did not land.
 func (l *line) fail(ctx context.Context, e train.Fail) error {
 	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
-		return a.Fail(ctx, merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)})
+		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)}
+		if e.Code == train.CodeConflict { // where, the record has no room for
+			f.Conflicts = a.Conflicts(ctx, l.home, l.now.SHA)
+		}
+		return a.Fail(ctx, f)
 	})
 }
 
@@ -243,7 +247,13 @@ func (l *line) done(ctx context.Context, e train.Done) error {
 		if e.Outcome == train.Landed {
 			return end, a.Finish(ctx)
 		}
-		return end, a.Report(ctx, merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks)))
+		text := merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks))
+		if e.Outcome == train.Refuted && e.SHA == "" { // it was not built
+			if c := a.Conflicts(ctx, l.home, l.now.SHA); c != nil {
+				text += "\n\n" + merge.ConflictText(a.Pull(), *c)
+			}
+		}
+		return end, a.Report(ctx, text)
 	})
 }
 

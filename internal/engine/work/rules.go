@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -80,7 +81,11 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if err := thread.MakePlaces(w.Thread); err != nil { // a run that goes on from another one's record has had no agent
 		return "", false, err
 	}
-	opt, err := thread.TestOptions(ctx, w.World, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, w.Checkout.AgentEnv())
+	env, err := testtree.Env(w.Checkout, w.Checkout.Dir(), w.Memory.Temp)
+	if err != nil {
+		return "", false, err
+	}
+	opt, err := thread.TestOptions(ctx, w.World, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, env)
 	if err == nil {
 		opt.Redact = redact.Words(ctx, w.Thread)
 		shown := w.Working.Show("running " + strings.Join(w.Settings.Repo.RequiredTests, " "))

@@ -11,7 +11,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/relay"
 )
 
-// Tree fetches the blobs of a commit's tree that a partial clone lacks, in one network operation; none for other clones.
+// Tree fetches the blobs of a commit's tree that a partial clone lacks, in one network operation, and in one more the trees that a
+// treeless clone lacks; none for other clones.
 func Tree(ctx context.Context, c *git.Checkout, sha string) error {
 	return Reachable(ctx, c, "--no-walk", sha)
 }
@@ -21,7 +22,23 @@ func Reachable(ctx context.Context, c *git.Checkout, args ...string) error {
 	if !c.Partial {
 		return nil
 	}
-	out, err := c.Ask(ctx, append([]string{"rev-list", "--objects", "--missing=print"}, args...)...)
+	if err := Trees(ctx, c, nil, args...); err != nil {
+		return err
+	}
+	return reachable(ctx, c, nil, args)
+}
+
+// Trees fetches the trees that a treeless clone lacks of all that git rev-list finds, in one network operation; none for other
+// clones. The server sends a tree with all trees below it.
+func Trees(ctx context.Context, c *git.Checkout, stdin []byte, args ...string) error {
+	if !c.Treeless {
+		return nil
+	}
+	return reachable(ctx, c, stdin, append([]string{"--filter=blob:none"}, args...))
+}
+
+func reachable(ctx context.Context, c *git.Checkout, stdin []byte, args []string) error {
+	out, err := c.Tell(ctx, stdin, append([]string{"rev-list", "--objects", "--missing=print"}, args...)...)
 	if err != nil {
 		return fmt.Errorf("list missing files: %w", err)
 	}

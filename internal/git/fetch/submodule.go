@@ -39,8 +39,7 @@ func SubmoduleLacks(ctx context.Context, c *git.Checkout, rev, path, sha string)
 
 // submoduleAddress is where .gitmodules of a commit says that a submodule is (gitmodules(5)); "" if it does not.
 func submoduleAddress(ctx context.Context, c *git.Checkout, rev, path string) string {
-	out, _ := c.Ask(ctx, "config", "--blob", rev+":.gitmodules", "--no-includes", "--null", "--list") // nothing, if there is no such file
-	list := git.SettingsIn(out)
+	list := SubmoduleSettings(ctx, c, rev)
 	for _, s := range list {
 		if name, is := strings.CutSuffix(s.Key, ".path"); is && s.Value == path {
 			if at := slices.IndexFunc(list, func(s git.Setting) bool { return s.Key == name+".url" }); at >= 0 {
@@ -49,6 +48,12 @@ func submoduleAddress(ctx context.Context, c *git.Checkout, rev, path string) st
 		}
 	}
 	return ""
+}
+
+// SubmoduleSettings are those in .gitmodules of a commit; none if there is no such file.
+func SubmoduleSettings(ctx context.Context, c *git.Checkout, rev string) []git.Setting {
+	out, _ := c.Ask(ctx, "config", "--blob", rev+":.gitmodules", "--no-includes", "--null", "--list")
+	return git.SettingsIn(out)
 }
 
 // holds looks for a commit in a repository of this machine. Only its objects are read: its configuration could name programs.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -23,6 +24,19 @@ func OriginHead(ctx context.Context, c *git.Checkout) (string, error) {
 	}
 	branch, _ := strings.CutPrefix(syntax.Line(out), "refs/remotes/origin/")
 	return branch, nil
+}
+
+// OriginHeadNow is the origin's default branch; "" if it has none. One network operation.
+func OriginHeadNow(ctx context.Context, c *git.Checkout) (string, error) {
+	out, err := c.Network(ctx, relay.Listing, nil, "ls-remote", "--quiet", "--symref", "origin", "HEAD")
+	if err != nil {
+		return "", fmt.Errorf("read the default branch of the origin: %w", err)
+	}
+	target, _, _ := strings.Cut(syntax.Line(out), "\t")
+	if branch, known := strings.CutPrefix(target, "ref: refs/heads/"); known {
+		return branch, nil
+	}
+	return "", nil
 }
 
 // Tips are the server's refs that were fetched by name, as they were then.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -14,10 +15,13 @@ import (
 
 // FillMerge fetches the files for a merge into a partial clone: everything that the head's own commits changed, before and
 // after, the base's versions of those paths, and the files that git examines to detect the base's renames. One network
-// operation, none if they are here or the clone is not partial.
+// operation, and one more for the trees that a treeless clone lacks; none if all are here or the clone is not partial.
 func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	if !c.Partial || met.Unrelated || met.MergeBase == met.HeadSHA {
 		return nil
+	}
+	if err := fillTrees(ctx, c, met.BaseSHA, met.HeadSHA); err != nil {
+		return err
 	}
 	need := &Needed{Ids: map[string]bool{}}
 	own, err := OwnChanges(ctx, c, met)
@@ -42,6 +46,18 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 		return err
 	}
 	return fetch.Objects(ctx, c, ids)
+}
+
+// fillTrees fetches into a treeless clone the trees of what each side has since their merge bases, and of these.
+func fillTrees(ctx context.Context, c *git.Checkout, one, other string) error {
+	if !c.Treeless {
+		return nil
+	}
+	out, err := c.Ask(ctx, "rev-list", "--boundary", one+"..."+other)
+	if err != nil {
+		return fmt.Errorf("list commits whose trees are missing: %w", err)
+	}
+	return fetch.Trees(ctx, c, bytes.ReplaceAll(out, []byte("-"), nil), "--no-walk", "--stdin")
 }
 
 // Altered is one path in which two trees differ.
@@ -104,6 +120,9 @@ func altered(steps []Step) []Altered {
 // NeedBoth adds what merging two commits needs of either side. own are changes of the second one in addition to its visible
 // ones.
 func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string, own []Altered) error {
+	if err := fillTrees(ctx, c, pair[0], pair[1]); err != nil {
+		return err
+	}
 	out, err := c.Ask(ctx, "merge-base", "--all", pair[0], pair[1])
 	if err != nil && git.ExitCode(err) != 1 {
 		return fmt.Errorf("find merge base of %s and %s: %w", pair[0], pair[1], err)

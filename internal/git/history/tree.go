@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -25,6 +27,19 @@ func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, err
 	}
 	names := syntax.Fields(out)
 	return names[:min(len(names), MaxFiles)], nil
+}
+
+// Everywhere lists the paths of a commit's files that have one of these names, at most a thousand.
+func Everywhere(ctx context.Context, c *git.Checkout, rev string, names ...string) ([]string, error) {
+	if !syntax.IsSHA(rev) {
+		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
+	}
+	out, err := c.Ask(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev)
+	if err != nil {
+		return nil, fmt.Errorf("list files of %s: %w", rev, err)
+	}
+	found := slices.DeleteFunc(syntax.Fields(out), func(file string) bool { return !slices.Contains(names, path.Base(file)) })
+	return found[:min(len(found), MaxFiles)], nil
 }
 
 // Names lists the names in a directory of a commit, "" for the root: none if it does not exist, and at most a thousand.

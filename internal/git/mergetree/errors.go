@@ -12,6 +12,7 @@ type ErrConflict struct {
 	Paths  []string
 	Tree   string         // the merge's tree, with conflict markers
 	Files  []ConflictFile // at most 20 of them, for people
+	Why    string         // a merge driver that might have prevented it, as the end of a sentence; "": none
 
 	Found *Result
 }
@@ -24,5 +25,5 @@ type ConflictFile struct {
 }
 
 func (e *ErrConflict) Error() string {
-	return fmt.Sprintf("%s conflicts in %s", e.Commit, syntax.Quoted(e.Paths))
+	return fmt.Sprintf("%s conflicts in %s%s", e.Commit, syntax.Quoted(e.Paths), e.Why)
 }

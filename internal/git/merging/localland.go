@@ -50,7 +50,7 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 		if !syntax.ValidRef(ref) || base == head {
 			return history.Divergence{}, fmt.Errorf("merge %q into %q: not two branches", head, base)
 		}
-		sha, err := tipOf(ctx, c, ref)
+		sha, err := TipOf(ctx, c, ref)
 		if err == nil && sha == "" {
 			err = &git.ErrNoRef{Ref: ref}
 		}
@@ -74,8 +74,8 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 	return met, history.FillMerge(ctx, c, met)
 }
 
-// tipOf is the commit of a ref in the checkout, "" if there is none.
-func tipOf(ctx context.Context, c *git.Checkout, ref string) (string, error) {
+// TipOf is the commit of a ref in the checkout, "" if there is none.
+func TipOf(ctx context.Context, c *git.Checkout, ref string) (string, error) {
 	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if git.ExitCode(err) == 1 {
 		return "", nil
@@ -175,7 +175,7 @@ func expect(ctx context.Context, c *git.Checkout, branch, from, to string) (done
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return false, fmt.Errorf("move %q from %q to %q: not a branch and commit ids", branch, from, to)
 	}
-	now, err := tipOf(ctx, c, ref)
+	now, err := TipOf(ctx, c, ref)
 	if err == nil && now != from && now != to {
 		err = &git.ErrRejected{Ref: ref, Reason: git.Stale, Message: fmt.Sprintf("it is at %q", now)}
 	}

@@ -59,6 +59,7 @@ func (g *input) explain(ctx context.Context, err error) error {
 		if failed := mergetree.Describe(ctx, g.c, conflict, "base", "branch"); failed != nil {
 			return failed
 		}
+		conflict.Why = g.unapplied(ctx, conflict.Paths)
 	}
 	return err
 }

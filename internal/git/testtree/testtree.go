@@ -74,7 +74,7 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 		return fmt.Errorf("read its configuration: %w", err)
 	}
 	for name, text := range map[string][]byte{
-		"config":                  append(settings, testConfig(c)...),
+		"config":                  append(settings, testConfig(ctx, c, sha)...),
 		"objects/info/alternates": []byte(c.Objects + "\n"),
 		"packed-refs":             tags,
 		"shallow":                 c.Boundary,
@@ -97,11 +97,34 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 	return git("read-tree", "-m", "-u", sha)
 }
 
-// testConfig is the configuration of a test tree, apart from what git init detects about the file system.
-func testConfig(c *git.Checkout) []byte {
-	list := []git.Setting{{Key: "core.hooksPath", Value: "/dev/null"}, {Key: "core.commitGraph", Value: "false"}, {Key: "gc.auto", Value: "0"}, {Key: "maintenance.auto", Value: "false"}}
+// Env is git's part of the environment of tests in dir: git as on a fresh machine. Our settings are in a new file in temp: those of
+// a repository come first. They hold the checkout's identity and no credential.
+func Env(c *git.Checkout, dir, temp string) ([]string, error) {
+	file, err := os.CreateTemp(temp, "gitconfig-")
+	if err == nil {
+		_, err = file.Write(git.SettingsText([]git.Setting{
+			{Key: "user.name", Value: c.Opt.Identity.Name}, {Key: "user.email", Value: c.Opt.Identity.Email},
+			{Key: "safe.directory", Value: dir}, {Key: "protocol.file.allow", Value: "always"},
+		}))
+		err = errors.Join(err, file.Chmod(0o644), file.Close())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write git's settings for the tests: %w", err)
+	}
+	return []string{"GIT_CONFIG_GLOBAL=" + file.Name(), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}, nil
+}
+
+// testConfig is the configuration of a test tree, apart from what git init detects about the file system. Submodules are where the
+// repository itself would look for them.
+func testConfig(ctx context.Context, c *git.Checkout, sha string) []byte {
+	list := []git.Setting{{Key: "core.commitGraph", Value: "false"}, {Key: "gc.auto", Value: "0"}, {Key: "maintenance.auto", Value: "false"}}
 	if u, err := url.Parse(c.Opt.URL); err == nil && u.User == nil && u.Host != "" {
 		list = append(list, git.Setting{Key: "remote.origin.url", Value: c.Opt.URL})
+	}
+	for _, s := range fetch.SubmoduleSettings(ctx, c, sha) {
+		if strings.HasSuffix(s.Key, ".url") && strings.HasPrefix(s.Value, ".") {
+			list = append(list, git.Setting{Key: s.Key, Value: c.Beside(s.Value)})
+		}
 	}
 	return git.SettingsText(list)
 }

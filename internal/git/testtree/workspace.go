@@ -66,8 +66,11 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 	if err != nil {
 		return nil, fmt.Errorf("test in the workspace: %w", err)
 	}
-	if w.OwnClone {
+	switch {
+	case w.OwnClone:
 		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is not a checkout of this repository", workspace)}, w.Close())
+	case w.Sparse():
+		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is a sparse checkout, which leaves out files of the commit", workspace)}, w.Close())
 	}
 	if err := os.Chmod(c.Top, 0o711); err != nil { // as in Make: another user can read the objects, and nothing else
 		return nil, errors.Join(fmt.Errorf("test in the workspace: %w", err), w.Close())
@@ -85,9 +88,6 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 
 // Dir is the workspace.
 func (p *Workspace) Dir() string { return p.w.Top }
-
-// Env is git's part of the environment of programs in the workspace.
-func (p *Workspace) Env() []string { return p.w.AgentEnv() }
 
 // note records the workspace's state. It changes nothing, except for removing credentials.
 func (p *Workspace) note(ctx context.Context) (err error) {
