@@ -139,6 +139,11 @@ func (f *fold) join() {
 			f.Queue[i] = f.Queue[i].renewed(r)
 		}
 	}
+	for i, r := range f.Queue {
+		if r.Try {
+			f.Queue[i].Needs = nil // it stands on the base alone
+		}
+	}
 }
 
 // unready says that this run has learned that a request must not land as things are.

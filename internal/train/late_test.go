@@ -140,3 +140,14 @@ func TestATryWhoseChecksNeverReport(t *testing.T) {
 	assert.Contains(t, y.passed(), "done #1 refuted")
 	assert.Empty(t, y.waiting())
 }
+
+// A try stands on the base alone, so that it needs nobody to land before it.
+func TestATryNeedsNobody(t *testing.T) {
+	y := newYard(t)
+	y.ask(train.Request{Number: 1, Try: true, Needs: []int{9}})
+	y.facts.Requests[9] = train.Standing{State: train.Closed}
+	y.run()
+	assert.Equal(t, "try m0+1 testing", y.line())
+	y.ci("m0+1", green)
+	assert.Contains(t, y.passed(), "done #1 passed")
+}
