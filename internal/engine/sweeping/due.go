@@ -176,31 +176,34 @@ func stubs(comments []model.Comment) []model.Comment {
 // mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can fix
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
-	newest := p.State.Merge()
 	if a, asks := thread.AsksByItself(p.Thread); asks && (a.By != "" || p.Snap.Pull.Opinions != "") {
 		return a.At, true
-	}
-	if newest == nil {
-		return since, false
 	}
 	if said := merge.Badge(p.State); said != nil && (merge.BadgeOver(said.Marker, p.Snap.ReadAt) || !merge.Waits(said.Marker, p.Snap.Pull.HeadSHA)) {
 		return said.At, true
 	}
-	for _, m := range p.State.Merges[:len(p.State.Merges)-1] {
-		if m.Marker.Open() {
+	for _, m := range p.State.Replaced() {
+		return m.At, true
+	}
+	for _, m := range p.State.Requests() {
+		if p.lookDue(m.Marker) {
 			return m.At, true
 		}
 	}
-	m := newest.Marker
+	return since, false
+}
+
+// lookDue says whether an open request has anything to gain from another look.
+func (p *reading) lookDue(m model.MergeMarker) bool {
 	switch {
-	case !m.Open() || m.Leader != "":
-		return since, false
+	case m.Leader != "":
+		return false
 	case m.State == model.MergeRunning, m.Reason == model.CodeCancelled, m.Reason == model.CodeMember:
-		return newest.At, true
+		return true
 	case m.Reason.Retryable() && m.Reason != model.CodeChecks && m.Reason != model.CodeTrain:
-		return newest.At, true
+		return true
 	}
-	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
+	return m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
 }
 
 // failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.
