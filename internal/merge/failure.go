@@ -182,7 +182,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeMember:        {headline: "another pull request of the group is not ready", todo: allOrNone, then: thenAgain, to: "Once that one is ready"},
 	model.CodeBaseMoved:     {headline: "`%s` kept moving", then: thenRetry},
 	model.CodeRejected:      {headline: "the server rejected the push", then: thenRetry},
-	unansweredAPI:           {headline: "GitHub did not answer the merge into `%s`", then: thenRetry},
+	unansweredAPI:           {headline: "GitHub did not merge it into `%s`", then: thenRetry},
 	model.CodeLock:          {headline: "another merge into `%s` is in progress", then: thenRetry},
 	model.CodeHeadMoved:     {headline: "the head has changed since the request", todo: "A request and an approval cover one head. Review the new commits.", then: thenAgain},
 	model.CodeWrongHead:     {headline: "the head is not the one that `sha=` names", todo: "Look at the head. Name it with `sha=`, or leave `sha=` out to merge the current head."},
