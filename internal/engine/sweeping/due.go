@@ -24,6 +24,7 @@ type reading struct{ *thread.Thread }
 // item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
 type item struct {
 	number     int
+	viewer     string // who we are
 	logKey     string // what the log calls the number
 	isIssue    bool
 	why        []model.Reason
@@ -63,7 +64,7 @@ func (g *item) due(why model.Reason, since time.Time) {
 }
 
 func (p *reading) item() item {
-	return item{number: p.Event.Number, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+	return item{number: p.Event.Number, viewer: p.Snap.Viewer.Login, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
 // openItem is the item of an open number: with whether MergeXO has worked on it with another account, what two runs said in the same
@@ -163,7 +164,7 @@ func (p *reading) dueTurn(g *item, st model.State) {
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {
 		comments[i] = model.Comment{
-			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
+			Kind: c.Kind, ID: c.ID, InReplyTo: c.InReplyTo, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
 			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted, Body: c.Body, Posted: c.Posted,
 		}
 		if turn.Insider(c) || markdown.Opens(c.Body) && !strings.Contains(strings.ToLower(c.Body), command.Word) {

@@ -346,6 +346,9 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	if err := s.lookUp(ctx, f); err != nil {
 		return err
 	}
+	if err := s.leaveOutResolved(ctx, f, rights); err != nil {
+		return err
+	}
 	for _, g := range f.items {
 		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
 		f.dueRoadmap(&g)
