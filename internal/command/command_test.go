@@ -62,6 +62,12 @@ func paused(c command.Case) command.Case {
 	return c
 }
 
+func mergeFailed() command.Case {
+	return with(free(), func(c *command.Case) {
+		c.State.Merges = []model.Posted[model.MergeMarker]{{Marker: model.MergeMarker{State: model.MergeFailed, Reason: model.CodeTests, Head: b}}}
+	})
+}
+
 func with(c command.Case, change func(*command.Case)) command.Case {
 	change(&c)
 	return c
@@ -101,6 +107,11 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"retry_nothing", "/mergexo retry", with(free(), func(c *command.Case) { c.Status.Pending = 0 }), model.Rejected},
 		{"retry_blocked", "/mergexo retry", blocked(), model.Rejected},
 		{"retry_paused", "/mergexo retry", paused(free()), model.Rejected},
+		{"retry_merge", "/mergexo retry", with(mergeFailed(), func(c *command.Case) {
+			c.Found = &command.Found{Verdict: model.Applied, Text: "**Merging** it.", Marker: &model.MergeMarker{}}
+		}), model.Applied},
+		{"retry_merge_unknown", "/mergexo retry", mergeFailed(), model.Failed},
+		{"retry_merge_taken_over", "/mergexo retry", with(mergeFailed(), func(c *command.Case) { c.Away = true }), model.Rejected},
 		{"retry_untracked", "/mergexo retry", with(free(), released), model.Rejected},
 		{"status", "/mergexo status", free(), model.Applied},
 		{"status_blocked", "/mergexo status", blocked(), model.Applied},

@@ -66,7 +66,7 @@ func verbs() []verb {
 		{name: "merge", keys: []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, decide: merge, wakes: true, does: "merge this pull request once it is approved and its checks have passed. `dry-run` only reports what would happen; `cancel` cancels a waiting request. For the merge train: `priority=high` or `low`, `solo` (alone) and `now` (before all others)"},
 		{name: "why", decide: why, does: "explain why nothing happens here, or what happens next"},
 		{name: "status", decide: status, does: "show the state of this pull request"},
-		{name: "retry", keys: []string{keyIssue}, decide: retry, changes: true, wakes: true, does: "retry what failed, with three new attempts"},
+		{name: "retry", keys: []string{keyIssue}, decide: retry, changes: true, wakes: true, does: "retry what failed: the merge, or the work on feedback, with three new attempts"},
 		{name: "unblock", keys: []string{keyHead}, decide: unblock, wakes: true, does: "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
 		{name: "pause", decide: pause, changes: true, does: "do nothing until `resume`; comments made until then wait"},
 		{name: "resume", decide: resume, changes: true, wakes: true, does: "end a pause"},

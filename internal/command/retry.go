@@ -1,9 +1,38 @@
 package command
 
-import "github.com/mergexo/mergexo/internal/markdown"
+import (
+	"slices"
 
-// retry resets the failed attempts, so that pending work is tried as if for the first time.
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// FailedMerge is the request to merge that a retry makes again, where the newest one of this head has failed and no turn has; false:
+// there is none.
+func FailedMerge(c Case) (Case, bool) {
+	said, head := c.State.Merge(), c.Target.Pull.HeadSHA
+	if c.Command.Name != "retry" || c.Status.Failed > 0 || said == nil || c.Target.Pull.State != model.PullOpen {
+		return c, false
+	}
+	m := said.Marker
+	over := m.State != model.MergeFailed || m.Tries() || m.Reason == model.CodeCancelled || m.Reason == model.CodeReplaced
+	if over || m.Mirror != "" || m.Leader != "" || m.Head != head && !slices.Contains(m.Tips(), head) {
+		return c, false
+	}
+	if c.Command.Strategy = m.Asked; m.Train != nil {
+		c.Command.Train = *m.Train
+	}
+	return c, true
+}
+
+// retry asks again for the merge that failed, or resets the failed attempts, so that pending work is tried as if for the first time.
 func retry(c Case) Answer {
+	if _, failed := FailedMerge(c); failed {
+		if a, ok := c.changeable(); !ok {
+			return a
+		}
+		return c.found("MergeXO could not determine whether this pull request can be merged")
+	}
 	if a, ok := c.tracked(); !ok {
 		return a
 	}

@@ -186,7 +186,7 @@ var faults = map[string]map[string]fault{
 		"no edited":         edit("types: [submitted, edited, dismissed]", "types: [submitted, dismissed]"),
 		"no dismissals":     edit("types: [submitted, edited, dismissed]", "types: [submitted, edited]"),
 		"no labels off":     edit("labeled, unlabeled, ready_for_review, synchronize", "labeled, synchronize"),
-		"default types":     edit("    types: [opened, reopened, labeled, unlabeled, ready_for_review, synchronize, dequeued, closed]\n", ""),
+		"default types":     edit("    types: [opened, reopened, edited, labeled, unlabeled, ready_for_review, synchronize, dequeued, closed]\n", ""),
 		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened, closed] # closed: a roadmap continues without an item", "  x-issues: #"),
 		"labels on only":    edit("[labeled, unlabeled, reopened, closed]", "[labeled]"),
 		"no merges":         edit(", synchronize, dequeued, closed]", ", synchronize]"),

@@ -72,6 +72,26 @@ func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {
 	}))
 }
 
+// A title may hold a merge, and an approval is for one base. Somebody who edits a text costs no run.
+func TestOfTheEditsOfAPullRequestThoseAreHeardThatChangeAMerge(t *testing.T) {
+	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}} {
+		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		require.NoError(t, err)
+		heard := map[string]int{}
+		for _, u := range usesOf(w) {
+			for _, what := range []string{"title", "base", "body"} {
+				changes := expression.Object{what: expression.Object{"from": "before"}}
+				own := atPull(event("edited", person, "User", expression.Object{"pull_request": pull(7, here), "changes": changes}), 7)
+				if met, known, err := u.runs(sampleEvent{event: "pull_request"}, own); assert.NoError(t, err) && met && known {
+					heard[what]++
+				}
+			}
+		}
+		assert.Equal(t, map[string]int{"title": heard["base"], "base": heard["title"]}, heard, "%+v", c)
+		assert.NotZero(t, heard["title"])
+	}
+}
+
 // A run that Dependabot starts gets no secrets, and must not take the place of one that waits. The end of its CI is an event with secrets.
 func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 	const dependabot = "dependabot[bot]"

@@ -32,6 +32,7 @@ var wanted = []struct {
 	{"pull_request", "labeled", Warning, "labels on pull requests wait for the next event"},
 	{"pull_request", "unlabeled", Warning, "a merge that a label blocks continues only at another event"},
 	{"pull_request", "ready_for_review", Warning, "a merge that waits for a draft to be ready continues only at another event"},
+	{"pull_request", "edited", Warning, "a merge that a title holds, or whose base has changed, continues only at another event"},
 	{"pull_request", "synchronize", Warning, "MergeXO notices a rewritten branch only at the next event"},
 	{"pull_request", "closed", Warning, "a merged design is implemented only at another event on its issue, and a roadmap continues only with the sweep"},
 	{"workflow_run", "completed", Warning, "a failed CI run does not reach the agent, and a merge that waits for checks continues only at the next event or sweep"},

@@ -135,6 +135,17 @@ func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	assert.Equal(t, 2, w.attempt(9001))
 }
 
+func TestAFlakyTestThatGitHubDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	w, ev := flake(t)
+	w.fail(object{"match": object{"method": "POST", "path": "*/rerun-failed-jobs"}, "status": 403, "times": 0})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 1, w.attempt(9001))
+	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "The failed jobs could not be rerun.")
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "reported as #2; the failed jobs could not be rerun.")
+}
+
 func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
 	t.Parallel()
 	w, ev := flake(t)

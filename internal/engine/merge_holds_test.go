@@ -54,7 +54,11 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 			w.sweep()
 			assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
 			c.free(w)
-			w.sweep()
+			if name == "a title" {
+				w.handle(w.delivery("pull_request"))
+			} else {
+				w.sweep()
+			}
 			assert.Equal(t, "merged", w.badge(), w.logged.String())
 		})
 	}
@@ -106,6 +110,7 @@ func TestWhatPeopleAreDoneWithIsNoFeedback(t *testing.T) {
 	w.put("/_sandbox/threads", object{"comments": []int64{line}, "by": "bob"})
 	rep := w.handle(w.delivery("issue_comment"))
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.NotContains(t, fmt.Sprint(w.due()), "feedback", "nobody is visited for nothing")
 	w.sweep()
 	assert.Zero(t, w.calls())
 

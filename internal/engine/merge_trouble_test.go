@@ -151,7 +151,11 @@ func TestMergeOntoAProtectedBase(t *testing.T) {
 	assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, head, w.tip())
-	assert.Contains(t, w.comments()[len(w.comments())-1]["body"], "strategy=api")
+	said := w.comments()[len(w.comments())-1]["body"]
+	assert.Contains(t, said, "add MergeXO to those who may push")
+	assert.NotContains(t, said, "strategy=api")
+	rep = w.command("carol", "/mergexo merge strategy=api")
+	assert.Equal(t, "PROTECTED", rep.BlockedReason, "the same rule refuses that: %s", rep.Reason)
 }
 
 func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {

@@ -90,12 +90,13 @@ func (p *topics) Revert(ctx context.Context, c command.Case) (*command.Found, er
 
 func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
 	gates, err := p.merging.Gates(ctx)
-	open := p.State.Merge()
-	if err != nil || open == nil || !open.Marker.Open() {
+	open := p.State.Requests()
+	if err != nil || len(open) == 0 {
 		return gates, nil, err
 	}
-	joins := open.Marker.Reason == model.CodeTrain
-	if !joins && open.Marker.Train == nil {
+	newest := open[len(open)-1].Marker
+	joins := newest.Reason == model.CodeTrain
+	if !joins && newest.Train == nil {
 		return gates, nil, nil
 	}
 	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)

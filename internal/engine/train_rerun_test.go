@@ -49,4 +49,5 @@ func TestARedResultThatGitHubDoesNotRunAgain(t *testing.T) {
 	require.Equal(t, 1, w.attempt(5001))
 	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
 	assert.Contains(t, w.request(), "- [`ci`](")
+	assert.Contains(t, w.request(), "the checks failed on what would land; GitHub did not rerun them")
 }

@@ -112,6 +112,8 @@ var (
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
 	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", pagesOfOurs, 50, mayLack}
 	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", pagesOfStates, 50, mayLack}
+	// threadsOfEach asks for no more than the newest of a pull request.
+	threadsOfEach = asked{"ThreadsOf", "n", "Int!", "pullRequest(number: $%s) { reviewThreads(last: 50) { ...Threads } }", pagesOfThreads, 20, mayLack}
 )
 
 // askEach asks about each of a list, and gives take what GitHub shows of each that is there.
@@ -168,7 +170,7 @@ func Documents() map[string]string {
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
 		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "posted": postedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
+		"states": statesOf.document(two), "threadsof": threadsOfEach.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
 	}
 }
 

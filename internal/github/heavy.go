@@ -24,6 +24,7 @@ const (
 	pagesOfOurs    = "our issues"
 	pagesOfRights  = "permissions"
 	pagesOfStates  = "states"
+	pagesOfThreads = "review threads"
 	pagesOfNow     = "pull requests as they are"
 	pagesOfCommits = "pull requests of commits"
 	pagesOfRuns    = "runs on commits"

@@ -33,3 +33,20 @@ func (c Threads) States(ctx context.Context, repo model.Repo, numbers []int) (ma
 	})
 	return out, err
 }
+
+// Resolved says who has resolved threads of pull requests, by the comments that begin them: of the newest 50 of each. A thread that
+// nobody can be named for is not in the map.
+func (c Threads) Resolved(ctx context.Context, repo model.Repo, numbers []int) (map[int64]string, error) {
+	type threadsNode struct {
+		ReviewThreads connection[threadNode]
+	}
+	out := map[int64]string{}
+	err := askEach(ctx, c.conn, threadsOfEach, fmt.Sprintf("read the review threads of %s", repo), repo, numbers, func(_ int, n *threadsNode) {
+		for _, t := range n.ReviewThreads.Nodes {
+			if t.IsResolved && t.ResolvedBy != nil && len(t.Comments.Nodes) > 0 {
+				out[int64(t.Comments.Nodes[0].FullDatabaseID)] = t.ResolvedBy.Login
+			}
+		}
+	})
+	return out, err
+}

@@ -43,3 +43,14 @@ func TestAStateThatIsNotTold(t *testing.T) {
 		failure(t, err, want)
 	}
 }
+
+func TestThreadsThatPeopleHaveResolved(t *testing.T) {
+	w := newWorld(t)
+	w.pull()
+	c := w.client("actions")
+	by, err := c.Threads.Resolved(t.Context(), widgets, []int{1, 999})
+	require.NoError(t, err)
+	assert.Empty(t, by)
+	_, err = c.Threads.Resolved(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
+	failure(t, err, NotFound)
+}

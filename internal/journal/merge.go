@@ -59,9 +59,9 @@ func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 	st.Merges[at] = said
 }
 
-// cancel cancels the newest request, even a claimed one: its run checks again before it acts.
+// cancel cancels the requests that count, even a claimed one: its run checks again before it acts.
 func (f *fold) cancel(m *model.CommandMarker) {
-	if w := f.st.Merge(); w != nil && w.Marker.Open() {
+	for _, w := range f.st.Requests() {
 		w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By
 	}
 }

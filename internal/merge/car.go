@@ -72,6 +72,14 @@ func CarRequired(entries, rules []string, checks []model.Check) []model.TrainChe
 	return out
 }
 
+// CarNames are the names of the checks that a car needs, by the settings and by the rules of the base.
+func CarNames(p Policy, facts model.MergeFacts) (out []string) {
+	for _, c := range CarRequired(p.RequiredChecks, bound(facts), nil) {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
 // CarChecks is how the checks stand that a car needs. Where there are none nothing is known to have passed. failed are those to
 // blame, and open the names of those that have not passed yet. begun is when the newest of these began; zero: none is at work.
 func CarChecks(entries, rules []string, checks []model.Check) (state model.CheckState, failed []model.Check, open []string, begun time.Time) {

@@ -16,7 +16,7 @@ var barring = map[model.DemandKind]struct {
 }{
 	model.DemandPull:       {"accepts changes only by pull request", hasGitHub, false},
 	model.DemandQueue:      {"accepts changes only from its merge queue", "strategy=" + model.StrategyQueue + " uses it", false},
-	model.DemandPushers:    {"does not let MergeXO's token push", hasGitHub, false},
+	model.DemandPushers:    {"does not let MergeXO's token push", addPusher, false},
 	model.DemandLocked:     {"accepts no changes, because the branch is locked", "unlock it", false},
 	model.DemandChecks:     {"accepts only commits that have passed", hasGitHub, true},
 	model.DemandSignatures: {"accepts only signed commits", hasGitHub, true},
@@ -24,6 +24,9 @@ var barring = map[model.DemandKind]struct {
 }
 
 const hasGitHub = "strategy=" + model.StrategyAPI + " lets GitHub merge instead"
+
+// addPusher is for a rule that GitHub's own merge obeys as well: https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#restrict-who-can-push-to-matching-branches
+const addPusher = "add MergeXO to those who may push, since GitHub's own merge needs that, too"
 
 // RefusedBy says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
 // Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it

@@ -105,7 +105,7 @@ var stories = map[string]story{
 		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
 	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
 	"gone, and not needed": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api lets GitHub merge instead"},
+	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "add MergeXO to those who may push, since GitHub's own merge needs that, too"},
 	"the base takes pull requests only": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "branch protection"}}
 	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead`},

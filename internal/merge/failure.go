@@ -114,6 +114,8 @@ const (
 const (
 	testsUnstarted model.MergeCode = model.CodeTests + ", not started"
 	protectedHead  model.MergeCode = model.CodeProtected + ", of the head"
+	protectedPush  model.MergeCode = model.CodeProtected + ", at the push"
+	unansweredAPI  model.MergeCode = model.CodeRejected + ", by GitHub itself"
 	protectedAPI   model.MergeCode = model.CodeProtected + ", by GitHub itself"
 	emptyProven    model.MergeCode = model.CodeEmpty + ", proven"
 )
@@ -127,6 +129,10 @@ func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 		return protectedHead
 	case f.Code == model.CodeProtected && model.ByGitHub(m.Strategy):
 		return protectedAPI
+	case f.Code == model.CodeProtected && !strings.Contains(f.Detail, "not authorized to push"): // which GitHub's own merge needs, too
+		return protectedPush
+	case f.Code == model.CodeRejected && model.ByGitHub(m.Strategy):
+		return unansweredAPI
 	case f.Code == model.CodeEmpty && len(f.Proof) > 0:
 		return emptyProven
 	}
@@ -158,7 +164,8 @@ var ends = map[model.MergeCode]end{
 	model.CodeSetup:         {headline: "the setup for the tests failed", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] setup` to the command that prepares a fresh tree, or to `\"none\"`.", then: thenAgain},
 	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, without `sparse-checkout`, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
 	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
-	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
+	model.CodeProtected:     {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`."},
+	protectedPush:           {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to push to `%s`, or let GitHub merge: `/mergexo merge strategy=api`."},
 	protectedHead:           {headline: "the rules of `%s` refuse the push", todo: "Allow MergeXO's token to force-push to `%s`, or leave that branch as it is: `/mergexo merge strategy=no-ff`."},
 	protectedAPI:            {headline: "GitHub refuses the merge into `%s`", options: "If `%s` has a merge queue, use `/mergexo merge strategy=github-queue`.", todo: "Resolve what GitHub reports, or have somebody who may bypass the rules of `%s` merge it on GitHub.", then: thenAgain, to: "To try again"},
 	model.CodeUnrelated:     {headline: "the branch has no common history with `%s`", todo: "Move its commits to a branch that starts at `%s`."},
@@ -182,6 +189,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeMember:        {headline: "another pull request of the group is not ready", todo: allOrNone, then: thenAgain, to: "Once that one is ready"},
 	model.CodeBaseMoved:     {headline: "`%s` kept moving", then: thenRetry},
 	model.CodeRejected:      {headline: "the server rejected the push", then: thenRetry},
+	unansweredAPI:           {headline: "GitHub did not merge it into `%s`", then: thenRetry},
 	model.CodeLock:          {headline: "another merge into `%s` is in progress", then: thenRetry},
 	model.CodeHeadMoved:     {headline: "the head has changed since the request", todo: "A request and an approval cover one head. Review the new commits.", then: thenAgain},
 	model.CodeWrongHead:     {headline: "the head is not the one that `sha=` names", todo: "Look at the head. Name it with `sha=`, or leave `sha=` out to merge the current head."},

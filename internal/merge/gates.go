@@ -204,7 +204,7 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	case RefusedBy(way, p, facts, "") != "":
 		return find(GatePushable, model.CodeProtected, false, "%s", RefusedBy(way, p, facts, ""))
 	case facts.PushRefused:
-		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s lets GitHub merge instead", p.BaseRef, model.StrategyAPI)
+		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; %s", p.BaseRef, addPusher)
 	case len(bound(facts)) > 0 && way.Train:
 		return find(GatePushable, model.CodeProtected, true, "branch %q accepts only commits that have passed %s, which the merge train waits for", p.BaseRef, names("", bound(facts)))
 	case len(bound(facts)) > 0:

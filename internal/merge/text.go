@@ -141,6 +141,8 @@ type Plan struct {
 	BaseSHA   string
 	Tip       string
 	Tests     TestRun // of which Argv and Why count
+	Train     bool    // the merge train has CI test it, with Checks
+	Checks    []string
 	Conflicts *Conflicts
 	Notes     []string
 	// Code and Detail say why nothing would land, where it is no conflict.
@@ -159,6 +161,8 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 		fmt.Fprintf(&b, "**It could not be merged**: %s\n", what(p, m))
 	case v.Go && v.Way.Strategy == model.StrategyQueue:
 		fmt.Fprintf(&b, "**It would join GitHub's merge queue now**: %s\n", what(p, m))
+	case v.Go && plan != nil && plan.Train:
+		fmt.Fprintf(&b, "**It would join the merge train now**: %s\n", what(p, m))
 	case v.Go:
 		fmt.Fprintf(&b, "**It would be merged now**: %s\n", what(p, m))
 	case v.Wait:
@@ -188,14 +192,28 @@ func (plan *Plan) text(p model.Pull) string {
 	if plan.Tip != "" {
 		fmt.Fprintf(&b, " The base is at %s.", markdown.Commit(p.URL, plan.BaseSHA))
 	}
-	if plan.Tests.Argv == nil {
-		fmt.Fprintf(&b, " No tests would run: %s.", plan.Tests.untested())
-	} else {
-		fmt.Fprintf(&b, " The tests would run with %s%s%s.", said(plan.Tests.Argv), plan.Tests.origin(), plan.Tests.after())
+	heading := "These commits would land"
+	if plan.Train {
+		heading += " if nothing lands before them"
+		b.WriteString(plan.checks())
 	}
-	b.WriteString(commits(p, "These commits would land", plan.Commits, plan.More))
+	switch {
+	case plan.Tests.Argv != nil:
+		fmt.Fprintf(&b, " The tests would run with %s%s%s.", said(plan.Tests.Argv), plan.Tests.origin(), plan.Tests.after())
+	case !plan.Train:
+		fmt.Fprintf(&b, " No tests would run: %s.", plan.Tests.untested())
+	}
+	b.WriteString(commits(p, heading, plan.Commits, plan.More))
 	b.WriteString(notes(p, plan.Notes))
 	return b.String()
+}
+
+// checks names what has to pass on a car.
+func (plan *Plan) checks() string {
+	if len(plan.Checks) == 0 {
+		return " No check is required, so nothing would test it."
+	}
+	return fmt.Sprintf(" In the train, %s must pass: %s.", markdown.Count(len(plan.Checks), "required check"), strings.Join(quoted(plan.Checks), ", "))
 }
 
 // what is a request in words: what goes where, how and for whom.

@@ -141,6 +141,8 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
 		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
 		"dry_run_no_tests":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d}),
+		"dry_run_train":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Train: true, Checks: []string{"ci", "lint`x"}}),
+		"dry_run_train_both":    merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Train: true, Checks: []string{"ci"}, Tests: passed}),
 		"dry_run_wait":          merge.DryRunText(p, asked(), verdict(two), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Tests: passed}),
 		"dry_run_refused":       merge.DryRunText(p, with(func(m *model.MergeMarker) { m.Strategy = "" }), verdict(func(c *merge.Case) { c.Request.Asked = "yolo" }), nil),
 		"dry_run_conflict":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Conflicts: &clashes}),
@@ -243,6 +245,8 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	}
 	fmt.Fprintf(&told, "%s\n\n---\n\n", merge.RetargetedText(pull(), "main"))
 	told.WriteString(merge.FailText(pull(), api, merge.Failure{Code: model.CodeProtected, Detail: "At least 1 approving review is required by reviewers with write access."}))
+	told.WriteString("\n\n---\n\n" + merge.FailText(pull(), api, merge.Failure{Code: model.CodeRejected, Detail: "merge octo/widgets#7: GitHub answered 503 Service Unavailable"}))
+	told.WriteString("\n\n---\n\n" + merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeProtected, Detail: "You're not authorized to push to this branch."}))
 	golden.Text(t, "failures_told.md", told.String())
 	other := member()
 	var group strings.Builder

@@ -355,12 +355,57 @@ func (s State) Receipt() int64 {
 	return id
 }
 
-// Merge is the newest request to merge; nil for none. Older ones no longer count.
+// Merge is the newest request to merge; nil for none. Older ones no longer count, but a try takes the place of none that is open.
 func (s State) Merge() *Posted[MergeMarker] {
-	if len(s.Merges) == 0 {
+	n := len(s.Merges)
+	if n == 0 {
 		return nil
 	}
-	return &s.Merges[len(s.Merges)-1]
+	if newest := s.newest(false); newest != nil && newest.Marker.Open() {
+		return newest
+	}
+	return &s.Merges[n-1]
+}
+
+// Try is the open try beside a request to merge; nil: there is none. It ends once that request is in the merge train, which tests the
+// same.
+func (s State) Try() *Posted[MergeMarker] {
+	m, try := s.Merge(), s.newest(true)
+	if try == nil || !try.Marker.Open() || m.Marker.Tries() || m.Marker.State != MergeWaiting || m.Marker.Reason == CodeTrain {
+		return nil
+	}
+	return try
+}
+
+// newest is the newest request that only tries, or that does not; nil: there is none.
+func (s State) newest(tries bool) *Posted[MergeMarker] {
+	for i := len(s.Merges) - 1; i >= 0; i-- {
+		if s.Merges[i].Marker.Tries() == tries {
+			return &s.Merges[i]
+		}
+	}
+	return nil
+}
+
+// Requests are the open requests that count: one to merge, and a try beside it.
+func (s State) Requests() (out []*Posted[MergeMarker]) {
+	for _, m := range []*Posted[MergeMarker]{s.Merge(), s.Try()} {
+		if m != nil && m.Marker.Open() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Replaced are the open requests that no longer count.
+func (s State) Replaced() (out []Posted[MergeMarker]) {
+	for _, m := range s.Merges {
+		counts := func(r *Posted[MergeMarker]) bool { return r.CommentID == m.CommentID }
+		if m.Marker.Open() && !slices.ContainsFunc(s.Requests(), counts) {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // Retry records that an operator asked for another attempt on an issue. A stop for a comment that somebody edited ends with that, and

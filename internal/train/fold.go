@@ -133,6 +133,7 @@ func (f *fold) join() {
 			if f.Queue[i].End == nil && !unready(f, r) {
 				f.Queue[i].Held, f.Queue[i].Needs = "", r.Needs
 			}
+		case r.Try && !f.Queue[i].Try && f.facts.Requests[r.Number].Ended != f.Queue[i].Token: // its car tests the same
 		case f.Queue[i].End != nil:
 			f.Queue[i] = r
 		default:
@@ -156,10 +157,12 @@ func unready(f *fold, r Request) bool {
 
 // renewed is a request that was asked for again, which keeps its place if it is about the same head.
 func (r Request) renewed(by Request) Request {
-	if by.Head == r.Head {
+	if by.Head == r.Head && by.Try == r.Try {
 		by.At, by.Made, by.Conflicts, by.ConflictOn = r.At, r.Made, r.Conflicts, r.ConflictOn
 	}
-	by.Comment, by.Told = cmp.Or(by.Comment, r.Comment), r.Told
+	if by.Comment = cmp.Or(by.Comment, r.Comment); by.Comment == r.Comment {
+		by.Told = r.Told
+	}
 	return by
 }
 
@@ -288,7 +291,7 @@ func (f *fold) ready(number int) bool {
 // stays says whether a member may stay in a car: nothing is known against it.
 func stays(f *fold, c Car, m Member) bool {
 	i := f.request(m.Number)
-	if i < 0 || f.Queue[i].End != nil || f.Queue[i].Head != m.Head {
+	if i < 0 || f.Queue[i].End != nil || f.Queue[i].Head != m.Head || f.Queue[i].Try != c.Try {
 		return false
 	}
 	now, known := f.facts.Requests[m.Number]

@@ -19,12 +19,18 @@ func paused(f *fold) string {
 }
 
 // resume builds a car again, and what stands behind it, once it has waited for twice as long as the settings say: CI may have lost its
-// push. Each of its members has a car of its own then, and the others board beside it. What reports shows who is to blame.
+// push. Each of its members has a car of its own then, and the others board beside it. What reports shows who is to blame. Where
+// all were built again and nobody else waits, another time would show nothing new: they fail.
 func resume(f *fold) bool {
 	for k, i := range f.line() {
 		c := f.Cars[i]
 		if !c.Overdue() || f.now-c.Since < 2*int64(f.settings.Timeout.Seconds()) {
 			continue
+		}
+		if rebuilt(f) && firstAboard(f) == nil {
+			f.Cars[i].Why += ", also when it was built again"
+			f.fail(k)
+			return true
 		}
 		for _, m := range c.Members {
 			if at := f.request(m.Number); at >= 0 {
@@ -34,6 +40,11 @@ func resume(f *fold) bool {
 		return f.drop(k)
 	}
 	return false
+}
+
+// rebuilt says that all of the line was built again, since CI had not begun with it in time.
+func rebuilt(f *fold) bool {
+	return !slices.ContainsFunc(f.Queue, func(r Request) bool { return f.aboard()[r.Number] && !r.Try && !r.Late })
 }
 
 // reportedBeside says that CI has reported on a car that stands beside another one.

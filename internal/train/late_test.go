@@ -99,6 +99,42 @@ func TestWhoKeepsCIFromReportingFailsAlone(t *testing.T) {
 	}
 }
 
+// Who is alone and never reports is built again once, and then fails: nobody else would show anything new.
+func TestWhoIsAloneAndNeverReportsFails(t *testing.T) {
+	for _, all := range [][]int{{1}, {1, 2}} {
+		y := newYard(t)
+		y.ask(requests(all...)...)
+		y.run()
+		for range 7 {
+			y.silent(time.Hour)
+		}
+		assert.NotContains(t, y.passed(), "fail")
+		assert.Equal(t, "the train is paused, since "+late+" on car 2", train.Show(y.record, y.facts, y.settings, y.now).Trouble)
+		y.silent(time.Hour)
+		log := y.passed()
+		assert.Equal(t, len(all), strings.Count(log, "fail"))
+		assert.Contains(t, log, "fail #1 CHECKS_FAILED: "+late+", also when it was built again")
+		assert.Empty(t, y.line())
+	}
+}
+
+// CI that is back reports on one car after the other. The first report blames nobody.
+func TestCIThatIsBackBlamesNobody(t *testing.T) {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = 1, 2
+	y.ask(requests(1, 2)...)
+	y.run()
+	for range 7 {
+		y.silent(time.Hour)
+	}
+	assert.Equal(t, "m0+1 testing, m0+2 testing", y.line())
+	y.passed()
+	y.ci("m0+2", green)
+	y.ci("m0+1", green)
+	y.all()
+	assert.Equal(t, "done #1 done #2", strings.Join(ends(y), " "))
+}
+
 // What has begun and does not end in time has failed. The time counts from its beginning.
 func TestAHangingCheckFails(t *testing.T) {
 	y := newYard(t)

@@ -204,7 +204,16 @@ type Landing struct {
 // mostLanded is how many landings a manifest remembers.
 const mostLanded = model.TrainLandings
 
-// Encode is the manifest as it is stored. Equal manifests are equal bytes.
+// Stored is a manifest as Decode reads it again. Errors say why that would refuse it: then it must not be written.
+func Stored(m Manifest) ([]byte, error) {
+	raw, err := m.Encode()
+	if err == nil {
+		_, err = Decode(raw, m.Base)
+	}
+	return raw, err
+}
+
+// Encode is the manifest in JSON. Equal manifests are equal bytes.
 func (m Manifest) Encode() ([]byte, error) {
 	raw, err := json.Marshal(m)
 	if err != nil {

@@ -188,8 +188,12 @@ func (f *fold) fail(k int) {
 	f.Cars = slices.Delete(f.Cars, i, i+1)
 }
 
-// notRerun names the failed checks that the settings want to be run again and that nobody can have run again.
+// notRerun names the failed checks that the settings want to be run again and that nobody can have run again, or says that GitHub did
+// not.
 func notRerun(f *fold, c Car) string {
+	if c.Reruns > 0 && len(c.Rerun) == 0 {
+		return "; GitHub did not rerun them"
+	}
 	var names []string
 	for _, k := range c.Checks {
 		if k.ID == 0 && f.settings.Retries > 0 {

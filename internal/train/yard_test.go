@@ -26,6 +26,7 @@ type yard struct {
 	unready  *train.Unready  // what the last look before the next landing finds
 	outdated bool            // the next landing finds that its car was built in another way
 	log      []string        // effects that were carried out
+	tells    []string        // comments of the last run
 
 	checkRuns int // that have failed
 }
@@ -61,6 +62,7 @@ func requests(numbers ...int) (all []train.Request) {
 func (y *yard) run() {
 	y.t.Helper()
 	tried := map[string]bool{}
+	y.tells = nil
 	for range 100 {
 		next, effects := train.Fold(y.record, y.facts, y.settings, y.now)
 		again, same := train.Fold(next, y.facts, y.settings, y.now)
@@ -135,6 +137,7 @@ func (y *yard) carryOut(e train.Effect) {
 		y.note("done #%d %s %s", e.Request.Number, e.Outcome, e.SHA)
 		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
 	case train.Tell:
+		y.tells = append(y.tells, fmt.Sprintf("tell #%d", e.Request.Number))
 		result = train.Told{Number: e.Request.Number, Key: e.Key}
 	}
 	if result != nil {

@@ -209,13 +209,15 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 	s := snapshot()
 	f := model.FlakyTest{Title: "TestGreet fails\u202e by chance ", Summary: "It waits for a second.\n\n- and then another\n", RelevantLogURL: "https://github.com/octo/widgets/actions/runs/5/job/6#step:3:1"}
 	run := failed(ciRun(5, func(r *model.CIRun) { r.Name = "CI *[x](y) | @octo`" }))[0]
-	title, body := turn.FlakyIssue(f, s.Pull, []model.Comment{said(1, "alice", "OWNER", "x"), run})
+	title, body := turn.FlakyIssue(f, s.Pull, []model.Comment{said(1, "alice", "OWNER", "x"), run}, true)
 	golden.Text(t, "flaky_issue.md", title+"\n\n"+body)
-	title, _ = turn.FlakyIssue(model.FlakyTest{Title: " ", Summary: "It waits.\n" + strings.Repeat("ä", 300)}, s.Pull, nil)
+	_, body = turn.FlakyIssue(f, s.Pull, []model.Comment{run}, false)
+	assert.True(t, strings.HasSuffix(body, "\n\nThe failed jobs could not be rerun."), "GitHub refuses it")
+	title, _ = turn.FlakyIssue(model.FlakyTest{Title: " ", Summary: "It waits.\n" + strings.Repeat("ä", 300)}, s.Pull, nil, true)
 	assert.Equal(t, "It waits. "+strings.Repeat("ä", 190)+"...", title, "a report without a title")
 	for _, odd := range []string{"javascript:alert(1)", "https://u:p@x", "https://x/> <b", "see the log", "http://x", "https://x/`"} {
 		f.RelevantLogURL = odd
-		_, body = turn.FlakyIssue(f, s.Pull, nil)
+		_, body = turn.FlakyIssue(f, s.Pull, nil, true)
 		assert.Contains(t, body, "\nLog: `")
 	}
 	m := model.TurnMarker{Start: head, Planned: head, Head: head, Attempt: 1, Flaky: &model.FlakyMark{Issue: 12, Head: head, Runs: []model.Rerun{{Run: 5, Attempt: 1}}}}

@@ -59,9 +59,9 @@ func failedAgain(c model.Comment, before model.Rerun) bool {
 	return c.Run != nil && c.ID == before.Run && c.Run.Attempt > before.Attempt
 }
 
-// FlakyIssue drafts the issue that reports a flaky test, as seen in the failed runs in the feedback. Its body quotes the
-// agent.
-func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (title, body string) {
+// FlakyIssue drafts the issue that reports a flaky test, as seen in the failed runs in the feedback. again says that the failed jobs
+// run again. Its body quotes the agent.
+func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment, again bool) (title, body string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent working there found that the test is flaky, and that the pull request did not break it.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
 	for _, c := range feedback {
@@ -72,7 +72,11 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (titl
 	if u := strings.TrimSpace(f.RelevantLogURL); u != "" {
 		fmt.Fprintf(&b, "\n\nLog: %s", address(u))
 	}
-	b.WriteString("\n\nThe failed jobs are rerun once. If they fail again, MergeXO stops working on the pull request until an operator decides.")
+	if again {
+		b.WriteString("\n\nThe failed jobs are rerun once. If they fail again, MergeXO stops working on the pull request until an operator decides.")
+	} else {
+		b.WriteString("\n\nThe failed jobs could not be rerun.")
+	}
 	return name(cmp.Or(strings.TrimSpace(f.Title), f.Summary), maxFlakyTitle), b.String()
 }
 

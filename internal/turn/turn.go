@@ -115,7 +115,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 	for _, c := range s.Comments {
 		switch {
 		case c.Ours, c.Marked, c.Author.Login == "", c.Author.Bot && !model.Named(policy.AllowedUsers, c.Author.Login):
-		case c.Minimized, c.Resolved && c.ResolvedBy != "" && !strings.EqualFold(c.ResolvedBy, s.Viewer.Login): // people are done with it
+		case c.Minimized, c.Resolved && DoneBy(c.ResolvedBy, s.Viewer.Login):
 		case !asks && (c.ReviewState == "APPROVED" || c.ReviewState == "DISMISSED"):
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):
@@ -132,6 +132,9 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 	})
 	return out
 }
+
+// DoneBy says that people are done with a thread that this account has resolved.
+func DoneBy(login, viewer string) bool { return login != "" && !strings.EqualFold(login, viewer) }
 
 // claimed says that a turn that has not come to an end is about this event.
 func claimed(st model.State, key string) bool {

@@ -91,13 +91,9 @@ func (p *Pull) flaky(ctx context.Context) error {
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonFlaky, Observed: p.Snap.Pull.HeadSHA}, turn.FlakyBlock(mark, p.Snap.Failures))
 }
 
-// incident files the report of a test that fails by itself and has what failed run again: each once, whatever died before.
+// incident has what failed run again and files the report of a test that fails by itself: each once, whatever died before.
 func incident(ctx context.Context, p *Pull, o model.Outbox) (*model.FlakyMark, error) {
 	mark := &model.FlakyMark{Head: p.Marker.Start}
-	var err error
-	if mark.Issue, err = fileFlaky(ctx, p, o); err != nil {
-		return nil, err
-	}
 	for _, r := range o.Reruns {
 		again, err := runAgain(ctx, p, r)
 		if err != nil {
@@ -107,14 +103,16 @@ func incident(ctx context.Context, p *Pull, o model.Outbox) (*model.FlakyMark, e
 			mark.Runs = append(mark.Runs, r)
 		}
 	}
-	return mark, nil
+	issue, err := fileFlaky(ctx, p, o, len(mark.Runs) > 0)
+	mark.Issue = issue
+	return mark, err
 }
 
-// fileFlaky opens the issue, unless a run that died has opened it. GitHub has no way to open one only once, so what we
+// fileFlaky opens the issue, which says whether the failed jobs run again, unless a run that died has opened it. GitHub has no way to open one only once, so what we
 // opened lately is read before, and after an answer that got lost.
-func fileFlaky(ctx context.Context, p *Pull, o model.Outbox) (int, error) {
+func fileFlaky(ctx context.Context, p *Pull, o model.Outbox, again bool) (int, error) {
 	token := journal.Token("flaky", p.Marker.Key)
-	title, text := turn.FlakyIssue(*o.Flaky, p.Snap.Pull, p.Feedback)
+	title, text := turn.FlakyIssue(*o.Flaky, p.Snap.Pull, p.Feedback, again)
 	body, err := p.Codec.Encode(journal.Body{Text: text, Tokens: []string{token}})
 	if err != nil {
 		return 0, err

@@ -44,8 +44,10 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	m.Spent = &spent
 	mark := turn.Since(p.Snap, later)
-	if open := p.State.Merge(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
-		mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
+	for _, open := range p.State.Requests() {
+		if open.UpdatedAt.Before(mark.At) {
+			mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
+		}
 	}
 	if failed := turn.FailedMerge(p.Snap.Pull, p.State); failed != nil && failed.UpdatedAt.Before(mark.At) {
 		mark = model.Mark{At: failed.UpdatedAt} // the agent is told of it for as long as the head stays

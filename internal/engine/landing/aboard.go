@@ -26,13 +26,13 @@ type Aboard struct {
 	one *member
 }
 
-// Aboard is the newest request to merge the pull request, where it is open and of no group; nil: there is none.
+// Aboard is the request to merge the pull request, where it is open and of no group, or the try beside it; nil: there is none.
 func (p *Request) Aboard() *Aboard {
-	said := p.State.Merge()
-	if said == nil || !said.Marker.Open() || said.Marker.Leader != "" {
+	all := p.State.Requests()
+	if len(all) == 0 || all[0].Marker.Leader != "" {
 		return nil
 	}
-	return &Aboard{g: newMerger(p, *said)}
+	return &Aboard{g: newMerger(p, *all[len(all)-1])}
 }
 
 // Comment is the comment of the request, and Marker its marker.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -223,10 +224,10 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	if err := g.Read(ctx); err != nil {
 		return err
 	}
-	now := g.State.Merge()
-	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
+	now := standing(g)
+	g.lost = now == nil || !now.Marker.Open() || now.Marker.Claim != claim
 	switch {
-	case now == nil || now.CommentID != g.comment:
+	case now == nil:
 		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted in the meantime", g.Event.Number)
 	case !now.Marker.Open():
 		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
@@ -240,6 +241,16 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 		return thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
 	}
 	return nil
+}
+
+// standing is the request as it was read last; nil: it is not there, or another one has taken its place.
+func standing(g *merger) *model.Posted[model.MergeMarker] {
+	is := func(m model.Posted[model.MergeMarker]) bool { return m.CommentID == g.comment }
+	at := slices.IndexFunc(g.State.Merges, is)
+	if at < 0 || slices.ContainsFunc(g.State.Replaced(), is) {
+		return nil
+	}
+	return &g.State.Merges[at]
 }
 
 // run prepares, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.

@@ -34,9 +34,9 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 	if wish := c.Command.Train; wish != (model.TrainWish{}) {
 		m.Train = &wish
 	}
-	if earlier := p.State.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
-		if live, err := thread.MergeAtWork(ctx, p.Thread, *earlier); err != nil || live {
-			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is already [in progress](%s).", earlier.URL)}, err
+	if earlier := p.State.Merge(); earlier != nil && !c.Command.DryRun {
+		if text, err := inTheWay(ctx, p, m, *earlier); err != nil || text != "" {
+			return &command.Found{Verdict: model.Rejected, Text: text}, err
 		}
 	}
 	v, err := p.Evaluate(ctx, m, c.Command.Head)
@@ -58,6 +58,21 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 	p.asked = true
 	m, text := p.Opening(m, v)
 	return &command.Found{Verdict: model.Applied, Text: text, Marker: &m}, nil
+}
+
+// inTheWay says what of an earlier request rules out another one; "": nothing does.
+func inTheWay(ctx context.Context, p *Request, m model.MergeMarker, earlier model.Posted[model.MergeMarker]) (string, error) {
+	switch k := earlier.Marker; {
+	case k.State == model.MergeRunning:
+		live, err := thread.MergeAtWork(ctx, p.Thread, earlier)
+		if live {
+			return fmt.Sprintf("A merge is already [in progress](%s).", earlier.URL), err
+		}
+		return "", err
+	case m.Tries() && !k.Tries() && k.Open() && k.Reason == model.CodeTrain:
+		return fmt.Sprintf("The [request to merge](%s) is in the merge train, which tests the same commit. `/mergexo why` shows how it stands.", earlier.URL), nil
+	}
+	return "", nil
 }
 
 // Opening is how a request begins that was evaluated: its marker, and what its comment says.
@@ -313,6 +328,24 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if said == nil {
 		return nil, nil
 	}
+	stop, err := proceed(ctx, p, *said)
+	if err != nil || p.State.Try() == nil {
+		return stop, err
+	}
+	if err := p.Read(ctx); err != nil { // the request may be in the train now, which ends the try
+		return nil, err
+	}
+	if err := endOthers(ctx, p); err != nil {
+		return nil, err
+	}
+	if try := p.State.Try(); try != nil && p.Snap.Pull.State == model.PullOpen {
+		return proceed(ctx, p, *try)
+	}
+	return stop, nil
+}
+
+// proceed takes one request as far as it goes.
+func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarker]) (*thread.Stop, error) {
 	m := said.Marker
 	if m.Reason == model.CodeTrain || m.Train != nil || m.Reason == model.CodeCancelled {
 		p.Train = m.Base
@@ -321,7 +354,7 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 		return nil, nil
 	}
 	if m.Reason == model.CodeCancelled && (m.State == model.MergeWaiting || len(m.Members) > 0 || m.Leader == "") {
-		return cancel(ctx, newMerger(p, *said))
+		return cancel(ctx, newMerger(p, said))
 	}
 	if err := YieldToOther(ctx, p.Thread); err != nil {
 		return nil, err
@@ -334,7 +367,7 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 			return nil, err
 		}
 	}
-	return newMerger(p, *said).advance(ctx)
+	return newMerger(p, said).advance(ctx)
 }
 
 // guard blocks a pull request of which nobody can be sure what was approved.
@@ -353,12 +386,12 @@ func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Comma
 
 // endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.
 func endOthers(ctx context.Context, p *Request) error {
-	newest := p.State.Merge()
-	for _, said := range p.State.Merges {
-		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() {
-			continue
-		}
-		if err := p.Supersede(ctx, said, newest.URL); err != nil {
+	over := p.State.Replaced()
+	if try := p.State.Try(); try != nil && p.Snap.Pull.State != model.PullOpen {
+		over = append(over, *try)
+	}
+	for _, said := range over {
+		if err := p.Supersede(ctx, said, p.State.Merge().URL); err != nil {
 			return err
 		}
 	}
@@ -381,7 +414,11 @@ func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdic
 	one := g.self(v.Way)
 	err := g.prepare(ctx, one)
 	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
-	if err == nil {
+	if err == nil && v.Way.Train {
+		plan.Train, err = inNoGroup(ctx, g)
+		plan.Checks = merge.CarNames(p.policy(), *p.MergeFacts)
+	}
+	if err == nil && (!plan.Train || p.policy().Verify == config.VerifyBoth) {
 		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
 	}
 	s := (*Failure)(nil)

@@ -45,6 +45,9 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 		var pending []model.Comment
 		pending, err = p.Pending(ctx)
 		c.Status = p.PullStatus(pending)
+		if again, failed := command.FailedMerge(c); failed && err == nil && !c.Away {
+			c.Found, err = p.Topics.FindMerge(ctx, again)
+		}
 	}
 	if err != nil {
 		return decision{}, err

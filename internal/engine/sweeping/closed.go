@@ -10,8 +10,10 @@ import (
 // dueClosed finds what is due on a pull request that is no longer open: the end of what was begun before.
 func (p *reading) dueClosed() item {
 	g := p.item()
-	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
-		g.due(model.DueMerge, m.At)
+	for _, m := range p.State.Requests() {
+		if m.Marker.Leader == "" {
+			g.due(model.DueMerge, m.At)
+		}
 	}
 	if said := merge.Badge(p.State); said != nil {
 		g.due(model.DueMerge, said.At)

@@ -24,6 +24,7 @@ type reading struct{ *thread.Thread }
 // item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
 type item struct {
 	number     int
+	viewer     string // who we are
 	logKey     string // what the log calls the number
 	isIssue    bool
 	why        []model.Reason
@@ -63,7 +64,7 @@ func (g *item) due(why model.Reason, since time.Time) {
 }
 
 func (p *reading) item() item {
-	return item{number: p.Event.Number, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+	return item{number: p.Event.Number, viewer: p.Snap.Viewer.Login, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
 // openItem is the item of an open number: with whether MergeXO has worked on it with another account, what two runs said in the same
@@ -163,7 +164,7 @@ func (p *reading) dueTurn(g *item, st model.State) {
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {
 		comments[i] = model.Comment{
-			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
+			Kind: c.Kind, ID: c.ID, InReplyTo: c.InReplyTo, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor,
 			CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, Submitted: c.Submitted, Body: c.Body, Posted: c.Posted,
 		}
 		if turn.Insider(c) || markdown.Opens(c.Body) && !strings.Contains(strings.ToLower(c.Body), command.Word) {
@@ -176,31 +177,34 @@ func stubs(comments []model.Comment) []model.Comment {
 // mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can fix
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
-	newest := p.State.Merge()
 	if a, asks := thread.AsksByItself(p.Thread); asks && (a.By != "" || p.Snap.Pull.Opinions != "") {
 		return a.At, true
-	}
-	if newest == nil {
-		return since, false
 	}
 	if said := merge.Badge(p.State); said != nil && (merge.BadgeOver(said.Marker, p.Snap.ReadAt) || !merge.Waits(said.Marker, p.Snap.Pull.HeadSHA)) {
 		return said.At, true
 	}
-	for _, m := range p.State.Merges[:len(p.State.Merges)-1] {
-		if m.Marker.Open() {
+	for _, m := range p.State.Replaced() {
+		return m.At, true
+	}
+	for _, m := range p.State.Requests() {
+		if p.lookDue(m.Marker) {
 			return m.At, true
 		}
 	}
-	m := newest.Marker
+	return since, false
+}
+
+// lookDue says whether an open request has anything to gain from another look.
+func (p *reading) lookDue(m model.MergeMarker) bool {
 	switch {
-	case !m.Open() || m.Leader != "":
-		return since, false
+	case m.Leader != "":
+		return false
 	case m.State == model.MergeRunning, m.Reason == model.CodeCancelled, m.Reason == model.CodeMember:
-		return newest.At, true
+		return true
 	case m.Reason.Retryable() && m.Reason != model.CodeChecks && m.Reason != model.CodeTrain:
-		return newest.At, true
+		return true
 	}
-	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
+	return m.Looked != thread.Looked(p.Snap.Pull, p.State, m.Reason)
 }
 
 // failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.

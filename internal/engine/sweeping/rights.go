@@ -1,6 +1,7 @@
 package sweeping
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -110,4 +111,25 @@ func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
 		}
 	}
 	return slices.ContainsFunc(g.starters, may)
+}
+
+// leaveOutResolved takes out what is said in threads that people have resolved, of which the survey does not know. Only pull requests
+// are asked about that would be visited for comments on lines.
+func (s *sweeper) leaveOutResolved(ctx context.Context, f *scan, rights map[string]model.Permission) error {
+	var ask []int
+	onLine := func(c model.Comment) bool { return c.Kind == model.KindReview }
+	for _, g := range f.items {
+		if !g.isIssue && slices.ContainsFunc(turn.Allowed(g.candidates, rights, g.policy), onLine) {
+			ask = append(ask, g.number)
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	by, err := s.GitHub.Threads.Resolved(ctx, s.repo, ask)
+	for i := range f.items {
+		g := &f.items[i]
+		g.candidates = slices.DeleteFunc(g.candidates, func(c model.Comment) bool { return onLine(c) && turn.DoneBy(by[c.Thread()], g.viewer) })
+	}
+	return err
 }

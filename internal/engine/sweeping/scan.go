@@ -251,8 +251,10 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 	pull := snap.Pull
 	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
 	f.noteDone(p.State)
-	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Reason == model.CodeTrain {
-		f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
+	for _, m := range p.State.Requests() {
+		if m.Marker.Reason == model.CodeTrain {
+			f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
+		}
 	}
 	tracked := false
 	err = s.configured(p, func() error {
@@ -342,6 +344,9 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 		f.items[i].hear(rights)
 	}
 	if err := s.lookUp(ctx, f); err != nil {
+		return err
+	}
+	if err := s.leaveOutResolved(ctx, f, rights); err != nil {
 		return err
 	}
 	for _, g := range f.items {

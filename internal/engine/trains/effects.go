@@ -31,8 +31,8 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 		return false, err
 	}
 	m.Writer = l.home.Random()
-	if raw, err = m.Encode(); err != nil {
-		return false, err
+	if raw, err = train.Stored(m); err != nil {
+		return false, fmt.Errorf("the merge train of %s would have a record that nobody can read, so that nothing was written: %w", l.Base, err)
 	}
 	raw = l.home.Codec.Seal(journal.KindTrain, l.Repo, raw)
 	ref := transport.TrainRef(l.Base)

@@ -215,6 +215,9 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 		s.Cancelled = a.Cancelled()
 	case a != nil:
 		s.Held = a.Held()
+		if at >= 0 && l.manifest.Queue[at].Token != a.Marker().Command { // another one has taken its place
+			s.Ended = l.manifest.Queue[at].Token
+		}
 	}
 	return s
 }

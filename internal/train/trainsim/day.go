@@ -35,6 +35,7 @@ type Faults struct {
 	Settings float64 // a change of who merges: GitHub itself, or we
 	Stop     float64 // of everything for a while: frozen, no CI on train branches, CI down, no base
 	Crash    float64 // at each step of a run: before it, or after it without its answer
+	Again    float64 // another command: a try of what is to land, or a merge of what was only to be tried
 	Beside   float64 // another run, at each step of a run
 	Lose     float64 // the manifest
 	Refuse   float64 // a push, a landing or a re-run, by GitHub
@@ -167,7 +168,7 @@ func RandomDay(seed uint64) (Day, train.Settings) {
 		Red: some(0.3), Flaky: some(0.2), Runners: 1 + rng.IntN(8), Wishes: some(0.6), ByGitHub: rng.IntN(5) == 0,
 		Faults: Faults{Conflict: some(0.1), Unfit: some(0.1), Push: some(0.2), Change: some(0.3), Meddle: some(0.2), Forge: some(0.1), Recheck: some(0.2),
 			Settings: some(0.05), Stop: some(0.05), Crash: some(0.1), Beside: some(0.2), Lose: some(0.1), Refuse: some(0.1), Hang: some(0.05), Mute: some(0.05),
-			Blind: some(0.05), Late: some(0.1)},
+			Blind: some(0.05), Late: some(0.1), Again: some(0.3)},
 		Statuses: rng.IntN(3) == 0,
 	}
 	s := train.Defaults()

@@ -55,6 +55,7 @@ func plague(w *world, c change) {
 			}
 		}},
 		{f.Change, func() { upset(w, w.pulls[c.number]) }},
+		{f.Again, func() { askOtherwise(w, w.pulls[c.number]) }},
 		{f.Meddle, func() { meddle(w) }},
 		{f.Forge, func() { forge(w) }},
 		{f.Recheck, func() { recheck(w) }},
@@ -172,6 +173,21 @@ func ask(w *world, p *pull) {
 	p.upset, p.byGitHub, p.held = true, w.byGitHub, ""
 	p.head = p.approvedHead()
 	w.handle(p.asked())
+}
+
+// askOtherwise has somebody ask for the merge of what is only tried, or try what is in the train.
+func askOtherwise(w *world, p *pull) {
+	switch {
+	case p.state != train.Open || p.ended == p.token():
+	case p.wish.Try:
+		p.asks, p.upset = p.asks+1, true
+		p.wish.Try = false
+		w.handle(p.asked())
+	case slices.ContainsFunc(w.record.Queue, func(r train.Request) bool { return r.Number == p.number }):
+		try := p.asked()
+		try.Token, try.Try = try.Token+"/try", true
+		w.handle(try)
+	}
 }
 
 // settleDay looks whether everything ended.

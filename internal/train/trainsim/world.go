@@ -1,6 +1,7 @@
 package trainsim
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -25,6 +26,7 @@ type pull struct {
 	state     train.PullState
 	head      string
 	revision  int
+	asks      int    // how often the head was asked for otherwise
 	byGitHub  bool   // by the settings when it was asked for
 	merged    string // commit on the base
 	waits     string
@@ -33,6 +35,7 @@ type pull struct {
 	off       bool   // it goes to another base
 	cancelled string
 	ended     string // token that its comment shows as over
+	tried     string // likewise of a try beside it
 	outcome   train.Outcome
 	landings  int   // how often it landed
 	queued    int64 // when the record had it first, plus one; 0: never
@@ -202,11 +205,11 @@ func (w *world) standing(number int) train.Standing {
 		q := *p
 		q.waits, p = "it has the label freeze", &q
 	}
-	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Held: p.held, Off: p.off, Cancelled: p.cancelled, Ended: p.ended}
+	return train.Standing{State: p.state, Head: p.head, SHA: p.merged, Waits: p.waits, Held: p.held, Off: p.off, Cancelled: p.cancelled, Ended: cmp.Or(p.tried, p.ended)}
 }
 
 // token is that of the newest request for a pull request.
-func (p *pull) token() string { return fmt.Sprintf("%d/%d", p.number, p.revision) }
+func (p *pull) token() string { return fmt.Sprintf("%d/%d/%d", p.number, p.revision, p.asks) }
 
 // asked is the newest request for a pull request, as its comment tells it.
 func (p *pull) asked() train.Request {
