@@ -95,6 +95,12 @@ func SettingsText(p model.Pull, file, problems string) string {
 		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
 }
 
+// IdentityText tells that another account has worked here as MergeXO.
+func IdentityText(f model.Foreign, viewer string) string {
+	return fmt.Sprintf("**Stopped: MergeXO has worked here with another account**\n\n`%s` [wrote as MergeXO](%s), but the token of this run belongs to `%s`. "+
+		"MergeXO does nothing here with this token. `mergexo help ci` tells what to do after a change of the token.", markdown.Code(f.Author.Login), f.URL, markdown.Code(viewer))
+}
+
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // BlockReason is the same for a terminal: what and why in the first line, with the way on.

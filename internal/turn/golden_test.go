@@ -55,6 +55,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
 	golden.Text(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
+	golden.Text(t, "identity.md", turn.IdentityText(model.Foreign{Author: model.Actor{Login: "github-actions[bot]", Bot: true}, URL: s.Pull.URL + "#issuecomment-5"}, "mergexo-app[bot]"))
 	blocked := failed
 	blocked.Reason = model.ReasonRewrite + ": bob pushed by force"
 	golden.Text(t, "failed_blocked.md", turn.FailedText(s.Pull, feedback[:1], blocked, "The pull request is blocked; see the comment below."))

@@ -88,10 +88,6 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 	if err := s.decide(ctx, f); err != nil {
 		return f, nil, err
 	}
-	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
-		f.work, f.links = wrong, nil
-		return f, nil, nil
-	}
 	if f.cut != nil {
 		return f, f.places(), nil
 	}

@@ -69,7 +69,7 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 // begin is Begin for who may write.
 func begin(ctx context.Context, t *Thread) error {
 	if err := Look(ctx, t); err != nil {
-		return TellSettings(ctx, t, err)
+		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
 	}
 	return t.Tidy(ctx)
 }
@@ -275,7 +275,8 @@ func (t *Thread) Fold() {
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
 	return journal.Scope{
-		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
+		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t),
+		Cut: !t.Snap.CommentsComplete, Now: t.Snap.ReadAt,
 	}
 }
 
