@@ -40,6 +40,7 @@ type scan struct {
 	invalid   error            // of the settings of the default branch
 	cursor    string           // behind the last page that was read whole
 	trains    map[string][]int // bases with a merge train, and the pull requests whose requests are in it
+	counts    map[string]int64 // of the records of those trains, as the comments of the requests name them
 	roadmaps  github.RoadmapsSeen
 	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
 	done      map[string]bool // keys of turns with a receipt
@@ -61,7 +62,7 @@ type seen struct {
 // scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
 // the place that it got to.
 func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
-	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -248,7 +249,8 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
 	f.noteDone(p.State)
 	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Reason == model.CodeTrain {
-		f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
+		base := m.Marker.Base
+		f.trains[base], f.counts[base] = append(f.trains[base], pull.Number), max(f.counts[base], m.Marker.Record)
 	}
 	tracked := false
 	err = s.configured(p, func() error {
