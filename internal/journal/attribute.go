@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,7 +17,7 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 		if !c.Ours && !model.Named(scope.Bots, c.Author.Login) {
 			continue
 		}
-		if c.EditedByOther && c.Editor != "" && (model.Named(scope.Bots, c.Editor) || strings.EqualFold(c.Editor, scope.Viewer)) {
+		if c.EditedByOther && c.Editor != "" && scope.ours(c.Editor) {
 			c.EditedByOther, c.WasMarked = false, false
 		}
 		// If somebody else edited it and GitHub does not report the original text, it may have been ours.

@@ -19,6 +19,8 @@ type Scope struct {
 	Viewer string
 	// Bots are further logins of ours that the settings name.
 	Bots []string
+	// Deletions are comments that somebody else than their authors deleted.
+	Deletions []model.Deletion
 	// Cut says that older comments were not read.
 	Cut bool
 	// Now is when the comments were read, on GitHub's clock: expired blocks do not count. Zero: all do.
@@ -28,6 +30,11 @@ type Scope struct {
 // about says that a name is one of the repository.
 func (s Scope) about(repo string) bool {
 	return strings.EqualFold(repo, s.Repo.String()) || slices.Contains(s.Formerly, strings.ToLower(repo))
+}
+
+// ours says that an account is one of ours.
+func (s Scope) ours(login string) bool {
+	return strings.EqualFold(login, s.Viewer) || model.Named(s.Bots, login)
 }
 
 // Fold derives the state of one pull request from its comments. It is pure: the order of the comments does not matter.
@@ -41,6 +48,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 		}
 	}
 	f.accept()
+	f.deleted(scope)
 	if scope.Cut && !f.st.Settled.At.IsZero() { // we have worked here before what was read
 		f.st.Foreign = nil
 	}

@@ -65,6 +65,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 		"block_rewrite_agent.md": {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardLocal},
 		"block_attempts.md":      {Reason: model.ReasonAttempts, Observed: a},
 		"block_marker.md":        {Reason: model.ReasonMarkerEdited, Expected: a, Observed: a},
+		"block_deleted.md":       {Reason: model.ReasonMarkerDeleted, Observed: a},
 	} {
 		golden.Text(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}, nil))
 	}

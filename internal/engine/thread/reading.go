@@ -93,6 +93,12 @@ func Look(ctx context.Context, t *Thread) error {
 	if err := t.Configure(); err != nil {
 		return err
 	}
+	if len(t.State.Deleted) > 0 && t.Snap.IsPull() { // commits may tell what was lost
+		if err := Attest(ctx, t, turn.Candidates(t.Snap, t.State, t.Policy)); err != nil {
+			return err
+		}
+		FindLost(t)
+	}
 	return CheckIdentity(ctx, t)
 }
 
@@ -276,7 +282,8 @@ func (t *Thread) Fold() {
 func (t *Thread) Scope() journal.Scope {
 	return journal.Scope{
 		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t),
-		Cut: !t.Snap.CommentsComplete, Now: t.Snap.ReadAt,
+		Deletions: slices.DeleteFunc(slices.Clone(t.Snap.Deletions), func(d model.Deletion) bool { return !d.At.After(t.Snap.Floor) }),
+		Cut:       !t.Snap.CommentsComplete, Now: t.Snap.ReadAt,
 	}
 }
 

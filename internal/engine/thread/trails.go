@@ -45,6 +45,7 @@ func FindLost(t *Thread) {
 	}
 	ours, _ := Trails(t)
 	t.Lost = turn.Lost(t.Snap, t.State, slices.Concat(t.State.Traces, ours))
+	t.State.Recovered = len(t.Lost)
 	for _, lost := range t.Lost {
 		for _, e := range lost.Marker.Events {
 			t.State.Answered[e] = true
