@@ -279,12 +279,12 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 			c.CreatedAt = noon.Add(-48 * time.Hour)
 			e.Name, e.Action, e.CommentID = "issue_comment", "edited", 41
 		}, false},
-		"ours":                {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
-		"a bot":               {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
-		"one that quotes us":  {func(c *model.Comment, _ *model.Event) { c.Marked = true }, true},
-		"nobody":              {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
-		"long ago":            {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
-		"drafted long ago":    {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Submitted = noon.Add(-48*time.Hour), noon }, true},
+		"ours":               {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
+		"a bot":              {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"one that quotes us": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, true},
+		"nobody":             {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
+		"long ago":           {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"drafted long ago":   {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Submitted = noon.Add(-48*time.Hour), noon }, true},
 		"submitted long ago": {func(c *model.Comment, _ *model.Event) {
 			c.CreatedAt, c.Submitted = noon.Add(-72*time.Hour), noon.Add(-48*time.Hour)
 		}, false},

@@ -74,7 +74,29 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 	}
 }
 
-// A request to merge waits as well, and what GitHub's timeline tells costs no call.
+// A receipt that is restored counts its turn. Nothing tells what that turn cost, so where a day's cost is limited an operator decides.
+func TestARestoredReceiptCountsForTheBudget(t *testing.T) {
+	t.Parallel()
+	for setting, reasons := range map[string][2]string{
+		"turns_per_day = 1":      {"", model.ReasonBudget},
+		"turns_per_day = 2":      {"", ""},
+		"cost_per_day_usd = 1.0": {model.ReasonMarkerDeleted, model.ReasonMarkerDeleted},
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[feedback]\n"+setting)
+			w.review("alice", "One.")
+			ev := w.delivery("pull_request_review_comment")
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			w.unreceipted()
+			assert.Equal(t, reasons[0], w.handle(ev).BlockedReason)
+			w.talk("alice", "Two.")
+			assert.Equal(t, reasons[1], w.handle(w.delivery("issue_comment")).BlockedReason)
+		})
+	}
+}
+
+// A request to merge waits as well.
 func TestADeletedCommentHoldsAMergeUp(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t)
