@@ -82,7 +82,7 @@ func Inside(c model.Comment) bool {
 }
 
 func byPerson(c model.Comment) bool {
-	return !c.Ours && !c.Marked && !c.Author.Bot && c.Author.Login != ""
+	return !c.Ours && !c.Author.Bot && c.Author.Login != ""
 }
 
 func lately(c model.Comment, s model.Snapshot) bool {

@@ -290,12 +290,12 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 			c.CreatedAt = noon.Add(-48 * time.Hour)
 			e.Name, e.Action, e.CommentID = "issue_comment", "edited", 41
 		}, false},
-		"ours":                {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
-		"a bot":               {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
-		"one with our tokens": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, false},
-		"nobody":              {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
-		"long ago":            {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
-		"drafted long ago":    {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Submitted = noon.Add(-48*time.Hour), noon }, true},
+		"ours":               {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
+		"a bot":              {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"one that quotes us": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, true},
+		"nobody":             {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
+		"long ago":           {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"drafted long ago":   {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Submitted = noon.Add(-48*time.Hour), noon }, true},
 		"submitted long ago": {func(c *model.Comment, _ *model.Event) {
 			c.CreatedAt, c.Submitted = noon.Add(-72*time.Hour), noon.Add(-48*time.Hour)
 		}, false},
@@ -324,7 +324,7 @@ func TestWhoseRightTellsWhetherACommandIsHeard(t *testing.T) {
 		"answered to the end":  {func(c *model.Comment) { c.Closed = true }, false},
 		"a bot":                {func(c *model.Comment) { c.Author.Bot = true }, false},
 		"nobody":               {func(c *model.Comment) { c.Author.Login = "" }, false},
-		"with a token of ours": {func(c *model.Comment) { c.Marked = true }, false},
+		"with a token of ours": {func(c *model.Comment) { c.Marked = true }, true},
 	} {
 		c := posted("/mergexo pause")
 		c.Author.Login = "eve"

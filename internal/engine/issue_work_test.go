@@ -158,6 +158,10 @@ func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
 	before := w.branches()[branch]
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
 	rep := w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ReasonMarkerDeleted, rep.BlockedReason, rep.Reason)
+	w.sweep()
+	assert.Equal(t, 1, w.calls(), "it may have stopped anything")
+	rep = w.handle(w.say("carol", "/mergexo retry"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))

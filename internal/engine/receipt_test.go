@@ -102,7 +102,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 	}
 }
 
-func TestATurnWithoutAnyTraceIsDoneAgain(t *testing.T) {
+func TestATurnWithoutAnyTraceIsDoneAgainOnceAnOperatorSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agent = "echo"
@@ -110,9 +110,14 @@ func TestATurnWithoutAnyTraceIsDoneAgain(t *testing.T) {
 	ev := w.delivery("issue_comment")
 	w.handle(ev)
 	w.unreceipted()
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(0, 1, 0)
+	require.Equal(t, model.ReasonMarkerDeleted, w.handle(ev).BlockedReason)
+	assert.Equal(t, 1, w.calls())
+	w.later(time.Minute)
+	w.orders("carol", "/mergexo unblock")
+	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Equal(t, 2, w.calls())
+	w.sweep()
+	w.quiet()
 }
 
 // What a person pushes or says may look like a trace, and nothing is kept from the agent by it.
@@ -187,8 +192,8 @@ func TestASignedTrailIsBelievedAndAnUnsignedOneIsNot(t *testing.T) {
 	t.Run("of another key", func(t *testing.T) {
 		w.unreceipted()
 		w.key = "another"
-		w.handle(ev)
-		assert.Equal(t, 2, w.calls())
+		assert.Equal(t, model.ReasonMarkerDeleted, w.handle(ev).BlockedReason)
+		assert.Equal(t, 1, w.calls())
 	})
 }
 

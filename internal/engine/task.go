@@ -21,9 +21,10 @@ func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error
 	return sweeping.Board(ctx, e.reading(), e, repo)
 }
 
-// Train takes the merge train of a base further; asked are all whose requests are in it.
-func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error {
-	return e.advance(ctx, trains.Order{Repo: repo, Base: base, Asked: asked, All: true}, rep)
+// Train takes the merge train of a base further; asked are all whose requests are in it, and seen is the greatest count of its record
+// that they name.
+func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked []int, seen int64, rep *model.Report) error {
+	return e.advance(ctx, trains.Order{Repo: repo, Base: base, Seen: seen, Asked: asked, All: true}, rep)
 }
 
 // Task is the work at a number that a sweep has found.

@@ -83,6 +83,36 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 	}
 }
 
+// Whoever may push can set the record back to one that a run has signed before. The comments of the requests tell that there is a
+// newer one: a sweep knows them all, and a run about one of them leaves the record to the sweep.
+func TestAnOldRecordThatIsSetBackIsRecognized(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"a sweep", "a run about a request"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			w := readyTrain(t, nil, "one\n", "two\n")
+			w.key = "a signing key"
+			w.aboard([]int{2}, "")
+			old := strings.TrimSpace(w.bare("rev-parse", trainRecord))
+			w.aboard([]int{3}, "")
+			w.moveRef(trainRecord, old)
+			if first != "a sweep" {
+				rep := w.handle(model.Event{Name: "pull_request", Action: "synchronize", Repo: repo, Number: 3, IsPull: true})
+				assert.Equal(t, model.ResultRetry, rep.Result, w.logged.String())
+				assert.Equal(t, old, strings.TrimSpace(w.bare("rev-parse", trainRecord)))
+			}
+			w.sweep()
+			for _, n := range []int{2, 3} {
+				said := w.losses(n)
+				require.Len(t, said, 1, w.logged.String())
+				assert.Contains(t, said[0], "somebody has set it back to an older one")
+			}
+			w.wholeTrain()
+			assert.Equal(t, "merged merged", w.badges(2, 3), w.logged.String())
+		})
+	}
+}
+
 // A run that dies while it tells who was in a lost record leaves the rest to the next one, and nobody hears of it twice.
 func TestARunDiesWhileItTellsOfALostRecord(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func admission(f Facts) []model.Gate {
 // standing are the gates that a person or a person's command controls.
 func standing(f Facts) []model.Gate {
 	st, p := f.State, f.Pull
-	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody else edited a comment that holds MergeXO's state"),
+	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody else edited or deleted a comment that holds MergeXO's state"),
 		gate(GatePaused, true, "not paused"), gate(GateTaken, true, "no person has taken over by a label")}
 	if st.Released != nil {
 		gates[0] = gate(GateReleased, false, "released by %s, see %s", st.Released.Marker.By, st.Released.URL)
@@ -61,7 +61,7 @@ func standing(f Facts) []model.Gate {
 		gates[1] = gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
 	}
 	if d := st.Spoilt(); d != nil {
-		gates[2] = gate(GateMarkers, false, "%s was edited by %s", d.URL, d.Editor)
+		gates[2] = gate(GateMarkers, false, "%s", d.Evidence())
 	}
 	if st.Paused != nil {
 		gates[3] = gate(GatePaused, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)

@@ -49,6 +49,8 @@ var pauses = map[string]pause{
 		"If the setting is locked, the organization or enterprise has turned it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
 	model.ReasonMarkerEdited: {"somebody else edited a comment that holds MergeXO's state",
 		"MergeXO ignores the edited comment. To continue from the other comments, ask an operator to comment `/mergexo retry`."},
+	model.ReasonMarkerDeleted: {"somebody deleted a comment of MergeXO's",
+		"To continue from the other comments, ask an operator to comment `/mergexo retry`."},
 	model.ReasonBranch:   {"no branch can be created for the pull request", "Delete or rename the branches that are in the way. " + retry},
 	model.ReasonRewrite:  {"history was rewritten", "Comments wait until an operator decides. To accept the branch as it is, and to let the agent try again, ask an operator to comment `/mergexo retry`."},
 	model.ReasonNoDesign: {"the merged design document was not found", "%s, restore it or merge another one, and comment here."},
@@ -153,7 +155,7 @@ func help(m model.IssueMarker, s Stop) string {
 
 // ForOperators says that an attempt that waits for this reason goes on only when an operator says so.
 func ForOperators(reason string) bool {
-	return reason == model.ReasonMarkerEdited || reason == model.ReasonRewrite
+	return model.MarkerSpoilt(reason) || reason == model.ReasonRewrite
 }
 
 // goesOn tells a terminal who can go on.

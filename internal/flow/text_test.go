@@ -75,7 +75,7 @@ var reasons = []string{
 	model.ReasonAgent, model.ReasonTests, model.ReasonNoTest, model.ReasonTimeout, model.ReasonCancelled, model.ReasonNoChange, model.ReasonOutcome,
 	model.ReasonForbidden, model.ReasonSecret, model.ReasonRefused, model.ReasonSession, model.ReasonBudget, model.ReasonFlaky, model.ReasonPush, model.ReasonAttempts,
 	model.ReasonClosed, model.ReasonNoPull, model.ReasonBranch, model.ReasonConflict,
-	model.ReasonRewrite, model.ReasonMarkerEdited, model.ReasonNoDesign,
+	model.ReasonRewrite, model.ReasonMarkerEdited, model.ReasonMarkerDeleted, model.ReasonNoDesign,
 }
 
 func TestStopsAsPeopleReadThem(t *testing.T) {

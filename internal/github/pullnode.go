@@ -42,6 +42,7 @@ type pullNode struct {
 	LabelChanges connection[labelChangeNode]
 	// BaseChanges holds the newest change of the base: nil in a survey, and where the token may not see it.
 	BaseChanges             *connection[struct{ CreatedAt time.Time }]
+	Deletions               connection[deletionNode] // the newest; none in a survey
 	ClosingIssuesReferences connection[issueNode]
 	Files                   *connection[fileNode]
 	Commits                 connection[struct{ Commit commitTextNode }]
@@ -134,6 +135,25 @@ func changes(timeline connection[labelChangeNode]) []model.LabelChange {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b model.LabelChange) int { return a.At.Compare(b.At) })
+	return out
+}
+
+type deletionNode struct {
+	CreatedAt            time.Time
+	Actor                *actorNode
+	DeletedCommentAuthor *actorNode
+}
+
+// deletions are those that were read. If there are more, one of them may have been of the viewer's.
+func (n pullNode) deletions(viewer model.Actor) []model.Deletion {
+	var out []model.Deletion
+	for i, e := range n.Deletions.Nodes {
+		d := model.Deletion{Author: e.DeletedCommentAuthor.actor(), By: e.Actor.actor(), At: e.CreatedAt.UTC()}
+		if i == 0 && n.Deletions.PageInfo.HasPreviousPage {
+			d.Author, d.By = viewer, (*actorNode)(nil).actor()
+		}
+		out = append(out, d)
+	}
 	return out
 }
 

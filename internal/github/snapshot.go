@@ -91,7 +91,7 @@ type repositoryNode struct {
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "posted", "statusCheckRollup", "checks", headRepository}
+var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "deletions", "posted", "statusCheckRollup", "checks", headRepository}
 
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
@@ -165,6 +165,7 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	} else {
 		snap.Of = n.thread(q.Repo)
 	}
+	snap.Deletions = n.deletions(snap.Viewer)
 	var err error
 	snap.Settings, snap.SettingsFound, err = branch.settings(op, name)
 	return snap, err

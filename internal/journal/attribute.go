@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,7 +17,7 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 		if !c.Ours && !model.Named(scope.Bots, c.Author.Login) {
 			continue
 		}
-		if c.EditedByOther && c.Editor != "" && (model.Named(scope.Bots, c.Editor) || strings.EqualFold(c.Editor, scope.Viewer)) {
+		if c.EditedByOther && c.Editor != "" && scope.ours(c.Editor) {
 			c.EditedByOther, c.WasMarked = false, false
 		}
 		// If somebody else edited it and GitHub does not report the original text, it may have been ours.
@@ -27,15 +26,15 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 	return out
 }
 
-// names reports whether the settings name an account as ours.
-// foreign is nil if a comment of an account that is not ours ends in a marker that would count if it were. A bot may only quote an
-// outsider, so with a key its marker must have our signature; a person may have run MergeXO without the key.
-func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) error {
-	reader := c
-	if !cm.Author.Bot {
-		reader = Codec{}
+// foreign notes a comment of an account that is not ours if it ends in a marker that would count if the account were ours. Only the
+// account that wrote the first marker of a number has worked there: later ones repeat what they read. A marker that an edit added
+// does not count. The error says why the marker would not count.
+func (f *fold) foreign(c Codec, cm model.Comment, t trailer, scope Scope) error {
+	_, err := c.open(t, scope)
+	added := cm.EditedByOther || cm.Posted != "" && !LooksMarked(cm.Posted)
+	if err == nil && !f.spoken && !added {
+		f.st.Foreign = append(f.st.Foreign, model.Foreign{Author: cm.Author, Association: cm.Association, URL: cm.URL})
 	}
-	_, err := reader.open(t, scope)
 	return err
 }
 

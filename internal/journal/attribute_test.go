@@ -2,6 +2,7 @@ package journal
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,7 @@ func TestAttribute(t *testing.T) {
 	}
 }
 
-// A bot repeats what strangers write, so its marker counts for another account's only with our signature, where there is a key.
+// A marker tells of another account that works here only where it is the first one, and with a key only where that signed it.
 func TestWhichMarkersAreForeign(t *testing.T) {
 	scope := Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "octo"}
 	mark := func(c Codec, number int) string {
@@ -51,25 +52,45 @@ func TestWhichMarkersAreForeign(t *testing.T) {
 		return body
 	}
 	signed, plain := Codec{Key: []byte("key")}, Codec{}
+	said := func(id int64, login, body string) model.Comment {
+		return model.Comment{Kind: model.KindIssue, ID: id, Author: model.Actor{Login: login}, Ours: login == "octo", Body: body, Posted: body}
+	}
+	edited := func(c model.Comment, posted, editor string) []model.Comment {
+		c.Edited, c.Posted, c.Editor, c.EditedByOther = true, posted, editor, editor != c.Author.Login
+		return []model.Comment{c}
+	}
+	only := func(body string) []model.Comment { return []model.Comment{said(1, "other", body)} }
+	first := said(1, "other", mark(plain, 7))
 	tests := map[string]struct {
 		reader Codec
-		body   string
-		bot    bool
+		said   []model.Comment
 		want   bool
 	}{
-		"a person's":                       {plain, mark(plain, 7), false, true},
-		"a person's without the key":       {signed, mark(plain, 7), false, true},
-		"a bot's":                          {plain, mark(plain, 7), true, true},
-		"a bot's without the key":          {signed, mark(plain, 7), true, false},
-		"a bot's with the key":             {signed, mark(signed, 7), true, true},
-		"a signed one, read without a key": {plain, mark(signed, 7), true, true},
-		"about another number":             {plain, mark(plain, 8), true, false},
-		"not at the end":                   {plain, mark(plain, 7) + "\nas it said", true, false},
-		"of no kind of ours":               {plain, "<!-- mergexo-note:{} -->", true, false},
+		"the first":                         {plain, only(mark(plain, 7)), true},
+		"the first, unsigned":               {signed, only(mark(plain, 7)), false},
+		"the first, signed":                 {signed, only(mark(signed, 7)), true},
+		"a signed one, read without a key":  {plain, only(mark(signed, 7)), true},
+		"about another number":              {plain, only(mark(plain, 8)), false},
+		"not at the end":                    {plain, only(mark(plain, 7) + "\nas it said"), false},
+		"of no kind of ours":                {plain, only("<!-- mergexo-note:{} -->"), false},
+		"after ours":                        {plain, []model.Comment{said(1, "octo", mark(plain, 7)), said(2, "other", mark(plain, 7))}, false},
+		"after ours, signed":                {signed, []model.Comment{said(1, "octo", mark(signed, 7)), said(2, "other", mark(signed, 7))}, false},
+		"before ours":                       {plain, []model.Comment{first, said(2, "octo", mark(plain, 7))}, true},
+		"after our words":                   {plain, []model.Comment{said(1, "octo", "hi\n"+actionPrefix+Token("a")+markerClose), said(2, "other", mark(plain, 7))}, true},
+		"posted with it and edited":         {plain, edited(first, mark(plain, 7), "other"), true},
+		"edited, and how it was is unknown": {plain, edited(first, "", "other"), true},
+		"added by an edit":                  {plain, edited(first, "hi", "other"), false},
+		"added by somebody else":            {plain, edited(first, "", "eve"), false},
 	}
 	for name, tt := range tests {
-		said := model.Comment{Kind: model.KindIssue, ID: 1, Author: model.Actor{Login: "other", Bot: tt.bot}, Body: tt.body, Posted: tt.body}
-		st := tt.reader.Fold([]model.Comment{said}, scope)
-		assert.Equal(t, tt.want, len(st.Foreign) == 1, name)
+		assert.Equal(t, tt.want, len(tt.reader.Fold(tt.said, scope).Foreign) == 1, name)
 	}
+	done := Body{Text: "hi", Kind: KindTurn, Marker: model.TurnMarker{Repo: "octo/widgets", Number: 7, Key: "k", Phase: model.PhaseDone, Since: time.Unix(1, 0)}}
+	receipt, err := plain.Encode(done)
+	require.NoError(t, err)
+	all := []model.Comment{first, said(2, "octo", receipt)}
+	assert.Len(t, plain.Fold(all, scope).Foreign, 1)
+	scope.Cut = true
+	assert.Empty(t, plain.Fold(all, scope).Foreign, "what was not read has earlier markers of ours")
+	assert.Len(t, plain.Fold(all[:1], scope).Foreign, 1, "nothing here is settled by us")
 }

@@ -57,7 +57,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 		reason = st.Block.Marker.Reason
 	}
 	switch reason {
-	case model.ReasonMarkerEdited:
+	case model.ReasonMarkerEdited, model.ReasonMarkerDeleted:
 		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
 	case model.ReasonAgent: // the next turn is told what was asked
 		st.Question = st.Block

@@ -19,6 +19,10 @@ type Scope struct {
 	Viewer string
 	// Bots are further logins of ours that the settings name.
 	Bots []string
+	// Deletions are comments that somebody else than their authors deleted.
+	Deletions []model.Deletion
+	// Cut says that older comments were not read.
+	Cut bool
 	// Now is when the comments were read, on GitHub's clock: expired blocks do not count. Zero: all do.
 	Now time.Time
 }
@@ -28,16 +32,26 @@ func (s Scope) about(repo string) bool {
 	return strings.EqualFold(repo, s.Repo.String()) || slices.Contains(s.Formerly, strings.ToLower(repo))
 }
 
+// ours says that an account is one of ours.
+func (s Scope) ours(login string) bool {
+	return strings.EqualFold(login, s.Viewer) || model.Named(s.Bots, login)
+}
+
 // Fold derives the state of one pull request from its comments. It is pure: the order of the comments does not matter.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}, Keys: map[string]bool{}}}
 	for _, cm := range inOrder(Attribute(comments, scope)) {
-		said, ok := c.trusted(cm, scope, &f.st)
+		said, ok := f.trusted(c, cm, scope)
+		f.spoken = f.spoken || said.kind != nil
 		if ok && !f.again(cm, said) && said.kind != nil {
 			said.kind.fold(&f, cm, said.marker)
 		}
 	}
 	f.accept()
+	f.deleted(scope)
+	if scope.Cut && !f.st.Settled.At.IsZero() { // we have worked here before what was read
+		f.st.Foreign = nil
+	}
 	if over(f.st.Block, scope.Now) {
 		f.st.Block = nil
 	}
@@ -50,6 +64,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 // fold is the state being derived.
 type fold struct {
 	st        model.State
+	spoken    bool // a marker of ours was read
 	done      []model.Posted[model.TurnMarker]
 	unblocked time.Time     // the newest baseline: an unblock, or an adopt after a release
 	baseline  string        // the head that it accepted
@@ -196,10 +211,10 @@ func sticky(cm model.Comment) bool {
 	return k != nil && k.isSticky()
 }
 
-// trusted applies the rules of trust to one comment, and records in st what looks like ours but is refused. JSON markers
+// trusted applies the rules of trust to one comment, and records in the state what looks like ours but is refused. JSON markers
 // occur in conversation comments only, so an outside edit of a review reply does no damage: it only loses its tokens.
-func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed, bool) {
-	t := parseTrailer(cm.Body)
+func (f *fold) trusted(c Codec, cm model.Comment, scope Scope) (believed, bool) {
+	st, t := &f.st, parseTrailer(cm.Body)
 	marked := t.kind != "" || len(t.tokens) > 0
 	distrust := func(reason string, spoilt bool) (believed, bool) {
 		st.Distrusted = append(st.Distrusted, model.Distrust{
@@ -209,9 +224,7 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	}
 	switch {
 	case !cm.Ours && marked:
-		if err := c.foreign(cm, t, scope); err == nil {
-			st.Foreign = append(st.Foreign, model.Foreign{Author: cm.Author, Association: cm.Association, URL: cm.URL})
-		} else if insider(cm) {
+		if err := f.foreign(c, cm, t, scope); insider(cm) {
 			noteElsewhere(st, err, scope)
 		}
 		return distrust("written by "+cm.Author.Login+", not by us", false)

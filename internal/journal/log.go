@@ -15,7 +15,7 @@ func (c Codec) Log(comments []model.Comment, scope Scope) []model.LogEntry {
 	var out []model.LogEntry
 	days := map[string]float64{} // what was spent so far, by day
 	for _, cm := range inOrder(Attribute(comments, scope)) {
-		said, ok := c.trusted(cm, scope, &model.State{})
+		said, ok := new(fold).trusted(c, cm, scope)
 		if !ok || said.kind == nil {
 			continue
 		}

@@ -62,6 +62,11 @@ func (f *fold) spent(m *model.TurnMarker) {
 	if m.Spent == nil {
 		return
 	}
+	if m.Restored { // it counts its own turn only
+		f.also(*m.Spent)
+		f.st.Spent = greater(plus(f.st.Spent, *m.Spent), *m.Spent)
+		return
+	}
 	if m.Claim != "" || m.Head != "" { // else it was posted without an agent, and repeats what was spent
 		f.also(model.Spent{Day: m.Spent.Day, Turns: 1, CostUSD: m.CostUSD})
 	}

@@ -4,21 +4,27 @@ import "time"
 
 // Why a pull request is blocked. The values are part of block markers and step outputs.
 const (
-	ReasonRewrite      = "history_rewrite"     // somebody rewrote the history of the head
-	ReasonMarkerEdited = "marker_edited"       // somebody edited a comment that holds our state
-	ReasonAttempts     = "agent_failed"        // the agent failed on the same feedback as often as it may
-	ReasonAgent        = "agent_blocked"       // the agent says it cannot go on
-	ReasonOutcome      = "outcome_invalid"     // the agent's answer does not hold
-	ReasonForbidden    = "path_forbidden"      // the agent changed what it must not
-	ReasonTests        = "tests_failed"        // required tests fail after the repair rounds
-	ReasonPush         = "push_refused"        // the branch's rules refuse our push
-	ReasonConflict     = "concurrent_conflict" // somebody's commits conflict with the turn's, again and again
-	ReasonSecret       = "secret_found"        // the agent's commits hold what looks like a secret
-	ReasonRefused      = "agent_refused"       // the agent's model will not do it
-	ReasonSession      = "session_missing"     // the agent's session is on no machine that can be reached
-	ReasonBudget       = "budget_spent"        // the day's turns or cost are used up
-	ReasonFlaky        = "flaky_test"          // a failure that the agent held to be a test's own came again
+	ReasonRewrite       = "history_rewrite"     // somebody rewrote the history of the head
+	ReasonMarkerEdited  = "marker_edited"       // somebody edited a comment that holds our state
+	ReasonMarkerDeleted = "marker_deleted"      // somebody deleted a comment of ours, and nothing says what it held
+	ReasonAttempts      = "agent_failed"        // the agent failed on the same feedback as often as it may
+	ReasonAgent         = "agent_blocked"       // the agent says it cannot go on
+	ReasonOutcome       = "outcome_invalid"     // the agent's answer does not hold
+	ReasonForbidden     = "path_forbidden"      // the agent changed what it must not
+	ReasonTests         = "tests_failed"        // required tests fail after the repair rounds
+	ReasonPush          = "push_refused"        // the branch's rules refuse our push
+	ReasonConflict      = "concurrent_conflict" // somebody's commits conflict with the turn's, again and again
+	ReasonSecret        = "secret_found"        // the agent's commits hold what looks like a secret
+	ReasonRefused       = "agent_refused"       // the agent's model will not do it
+	ReasonSession       = "session_missing"     // the agent's session is on no machine that can be reached
+	ReasonBudget        = "budget_spent"        // the day's turns or cost are used up
+	ReasonFlaky         = "flaky_test"          // a failure that the agent held to be a test's own came again
 )
+
+// MarkerSpoilt says that a reason is about a comment of ours that somebody edited or deleted.
+func MarkerSpoilt(reason string) bool {
+	return reason == ReasonMarkerEdited || reason == ReasonMarkerDeleted
+}
 
 // Why an attempt on an issue waits for a person, beside the reasons that a pull request blocks for.
 const (

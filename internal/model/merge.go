@@ -143,6 +143,8 @@ type MergeMarker struct {
 	Members []MergeMember `json:"members,omitempty"`
 	// Train is what the command says about a place in the merge train; nil where it says nothing.
 	Train *TrainWish `json:"train,omitempty"`
+	// Record is the count of the record of the train to Base when this was written; 0: there was none.
+	Record int64 `json:"record,omitempty"`
 	// Queue is what is known of GitHub's merge queue, once the request is to go through it.
 	Queue *QueueMark `json:"queue,omitempty"`
 	// Leader is the pull request whose request this one is part of, as owner/name#number.

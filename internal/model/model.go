@@ -361,6 +361,8 @@ type Snapshot struct {
 	SettingsFound bool
 	// Comments are all comments that were read, of every kind, oldest first by creation, then by ID. Ours are included.
 	Comments []Comment
+	// Deletions are comments that somebody else than their authors deleted, oldest first. A survey does not tell.
+	Deletions []Deletion
 	// Failures are the head's failed workflow runs as feedback, if requested: of KindActions, with the run's ID.
 	Failures []Comment
 	// CommentsComplete is false if paging stopped at the newest receipt: older comments are settled.

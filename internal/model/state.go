@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -241,14 +242,42 @@ type Distrust struct {
 	Editor    string
 	// Spoilt is set for a comment of ours with a JSON marker that somebody else edited: it blocks the pull request.
 	Spoilt bool
-	Reason string
-	At     time.Time // the edit
+	// Deleted is set for a comment of ours that somebody else deleted. GitHub does not say which one it was.
+	Deleted bool
+	Reason  string
+	At      time.Time // the edit or the deletion
 }
 
-// Spoilt is the first comment of ours that somebody else spoilt; nil for none.
+// Evidence says what somebody did, and Code is the reason that this blocks for.
+func (d Distrust) Evidence() string {
+	if d.Deleted {
+		return fmt.Sprintf("a comment of MergeXO's was deleted by %s at %s, and nothing says what it held", d.Editor, d.At.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	return fmt.Sprintf("%s was edited by %s", d.URL, d.Editor)
+}
+
+// Code is described at Evidence.
+func (d Distrust) Code() string {
+	if d.Deleted {
+		return ReasonMarkerDeleted
+	}
+	return ReasonMarkerEdited
+}
+
+// Deletion is a comment that somebody else than its author deleted.
+type Deletion struct {
+	Author, By Actor // without a login if GitHub does not say
+	At         time.Time
+}
+
+// Spoilt is the first comment of ours that somebody else spoilt, or the last one that somebody else deleted if more were deleted than
+// receipts can be restored; nil for none.
 func (s State) Spoilt() *Distrust {
 	if i := slices.IndexFunc(s.Distrusted, func(d Distrust) bool { return d.Spoilt }); i >= 0 {
 		return &s.Distrusted[i]
+	}
+	if n := len(s.Deleted); n > s.Recovered {
+		return &s.Deleted[n-1]
 	}
 	return nil
 }
@@ -323,6 +352,10 @@ type State struct {
 	Tokens map[string]int64
 	// Distrusted comments, for the log and the guard.
 	Distrusted []Distrust
+	// Deleted are the comments of ours that somebody else deleted, oldest first, and Recovered is how many receipts are lost that can be
+	// restored.
+	Deleted   []Distrust
+	Recovered int
 	// Elsewhere are the repositories that markers of ours here name in the place of this one, which may have been called so.
 	Elsewhere []string
 	// Foreign are comments that speak as MergeXO under another account, oldest first.
@@ -408,11 +441,11 @@ func (s State) Replaced() (out []Posted[MergeMarker]) {
 	return out
 }
 
-// Retry records that an operator asked for another attempt on an issue. A stop for a comment that somebody edited ends with that, and
-// the attempt before it is the newest one again.
+// Retry records that an operator asked for another attempt on an issue. A stop for a comment that somebody edited or deleted ends
+// with that, and the attempt before it is the newest one again.
 func (s *State) Retry() {
 	n := len(s.Flows)
-	for n > 1 && s.Flows[n-1].Marker.Status == PhaseWaiting && s.Flows[n-1].Marker.Waiting == ReasonMarkerEdited {
+	for n > 1 && s.Flows[n-1].Marker.Status == PhaseWaiting && MarkerSpoilt(s.Flows[n-1].Marker.Waiting) {
 		n--
 	}
 	s.EditAccepted = n < len(s.Flows) && s.Flows[n-1].Marker.Status == PhaseDone

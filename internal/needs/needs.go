@@ -29,46 +29,48 @@ const (
 
 // blocks are the tasks of blocked pull requests.
 var blocks = map[string]task{
-	model.ReasonRewrite:      {"restore the old history, or accept the new one", operator, unblock},
-	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, unblock},
-	model.ReasonAttempts:     {"find out why the agent keeps failing", operator, unblock},
-	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
-	model.ReasonRefused:      {"rephrase it, because the model refused", operator, unblock},
-	model.ReasonSession:      {"start a new agent session", operator, unblock},
-	model.ReasonOutcome:      {"find out why the agent's answer is invalid", operator, unblock},
-	model.ReasonForbidden:    {"look at the agent's changes that are not allowed", operator, unblock},
-	model.ReasonSecret:       {"look for a secret in the agent's commits", operator, unblock},
-	model.ReasonTests:        {"fix the required tests, or say how", operator, unblock},
-	model.ReasonPush:         {"let the token push to the branch", operator, unblock},
-	model.ReasonConflict:     {"resolve the conflict with the newly pushed commits", operator, unblock},
-	model.ReasonBudget:       {"raise today's budget, or wait", operator, unblock},
-	model.ReasonFlaky:        {"fix the flaky test", operator, unblock},
+	model.ReasonRewrite:       {"restore the old history, or accept the new one", operator, unblock},
+	model.ReasonMarkerEdited:  {"look at the comment that somebody edited", operator, unblock},
+	model.ReasonMarkerDeleted: {"check what a deleted comment can have held", operator, unblock},
+	model.ReasonAttempts:      {"find out why the agent keeps failing", operator, unblock},
+	model.ReasonAgent:         {"answer the agent's question", writer, "a comment with the answer"},
+	model.ReasonRefused:       {"rephrase it, because the model refused", operator, unblock},
+	model.ReasonSession:       {"start a new agent session", operator, unblock},
+	model.ReasonOutcome:       {"find out why the agent's answer is invalid", operator, unblock},
+	model.ReasonForbidden:     {"look at the agent's changes that are not allowed", operator, unblock},
+	model.ReasonSecret:        {"look for a secret in the agent's commits", operator, unblock},
+	model.ReasonTests:         {"fix the required tests, or say how", operator, unblock},
+	model.ReasonPush:          {"let the token push to the branch", operator, unblock},
+	model.ReasonConflict:      {"resolve the conflict with the newly pushed commits", operator, unblock},
+	model.ReasonBudget:        {"raise today's budget, or wait", operator, unblock},
+	model.ReasonFlaky:         {"fix the flaky test", operator, unblock},
 }
 
 // issues are the tasks of issues that wait, as their comments tell them.
 var issues = map[string]task{
-	model.ReasonRewrite:      {"accept the branch as it is now, or restore the work", operator, retry},
-	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, retry},
-	model.ReasonAttempts:     {"find out why the agent keeps failing", writer, commentOrRetry},
-	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
-	model.ReasonRefused:      {"rephrase the task, because the model refused", writer, comment},
-	model.ReasonSession:      {"start a new agent session", operator, retry},
-	model.ReasonOutcome:      {"find out why the agent's answer is invalid", writer, commentOrRetry},
-	model.ReasonForbidden:    {"look at the agent's changes that are not allowed", writer, commentOrRetry},
-	model.ReasonSecret:       {"look for a secret in the agent's work", writer, commentOrRetry},
-	model.ReasonTests:        {"say how to fix the failing tests", writer, commentOrRetry},
-	model.ReasonPush:         {"let the token push to the branch", operator, retry},
-	model.ReasonConflict:     {"say how to resolve the conflict with the newly pushed commits", writer, commentOrRetry},
-	model.ReasonBudget:       {"raise today's budget, or wait", operator, retry},
-	model.ReasonFlaky:        {"fix the flaky test", operator, retry},
-	model.ReasonTimeout:      {"allow the agent more time, or ask for less", writer, commentOrRetry},
-	model.ReasonCancelled:    {"decide whether to continue after the run was cancelled", writer, commentOrRetry},
-	model.ReasonNoTest:       {"say how to test the bug", writer, commentOrRetry},
-	model.ReasonNoChange:     {"say what to change", writer, comment},
-	model.ReasonClosed:       {"reopen the issue", operator, retry},
-	model.ReasonNoPull:       {"allow workflows to open pull requests", maintainer, retry},
-	model.ReasonNoDesign:     {"restore the design document, or merge another one", writer, comment},
-	model.ReasonBranch:       {"delete or rename the branches that are in the way", operator, retry},
+	model.ReasonRewrite:       {"accept the branch as it is now, or restore the work", operator, retry},
+	model.ReasonMarkerEdited:  {"look at the comment that somebody edited", operator, retry},
+	model.ReasonMarkerDeleted: {"check what a deleted comment can have held", operator, retry},
+	model.ReasonAttempts:      {"find out why the agent keeps failing", writer, commentOrRetry},
+	model.ReasonAgent:         {"answer the agent's question", writer, "a comment with the answer"},
+	model.ReasonRefused:       {"rephrase the task, because the model refused", writer, comment},
+	model.ReasonSession:       {"start a new agent session", operator, retry},
+	model.ReasonOutcome:       {"find out why the agent's answer is invalid", writer, commentOrRetry},
+	model.ReasonForbidden:     {"look at the agent's changes that are not allowed", writer, commentOrRetry},
+	model.ReasonSecret:        {"look for a secret in the agent's work", writer, commentOrRetry},
+	model.ReasonTests:         {"say how to fix the failing tests", writer, commentOrRetry},
+	model.ReasonPush:          {"let the token push to the branch", operator, retry},
+	model.ReasonConflict:      {"say how to resolve the conflict with the newly pushed commits", writer, commentOrRetry},
+	model.ReasonBudget:        {"raise today's budget, or wait", operator, retry},
+	model.ReasonFlaky:         {"fix the flaky test", operator, retry},
+	model.ReasonTimeout:       {"allow the agent more time, or ask for less", writer, commentOrRetry},
+	model.ReasonCancelled:     {"decide whether to continue after the run was cancelled", writer, commentOrRetry},
+	model.ReasonNoTest:        {"say how to test the bug", writer, commentOrRetry},
+	model.ReasonNoChange:      {"say what to change", writer, comment},
+	model.ReasonClosed:        {"reopen the issue", operator, retry},
+	model.ReasonNoPull:        {"allow workflows to open pull requests", maintainer, retry},
+	model.ReasonNoDesign:      {"restore the design document, or merge another one", writer, comment},
+	model.ReasonBranch:        {"delete or rename the branches that are in the way", operator, retry},
 }
 
 // merges are the tasks of requests to merge, refused and waiting ones.
@@ -176,7 +178,7 @@ func ofBlock(b model.Blocked) task {
 		t.headline = "find out why the agent rewrote history in its checkout"
 	case b.Reason == model.ReasonRewrite && b.Observed != "":
 		t.next = unblock + ", or " + accept
-	case b.Reason == model.ReasonMarkerEdited && b.Expected == "" && b.Observed != "": // no other head can be accepted
+	case model.MarkerSpoilt(b.Reason) && b.Expected == "" && b.Observed != "": // no other head can be accepted
 		t.next = accept
 	}
 	return t

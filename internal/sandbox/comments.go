@@ -127,6 +127,9 @@ func deleteComment(q *request, c *Comment) (any, error) {
 	c.issue.Comments = slices.DeleteFunc(c.issue.Comments, func(o *Comment) bool { return o == c })
 	delete(q.s.comments, c.ID)
 	c.issue.UpdatedAt = q.s.world.now()
+	if q.user.Login != c.Author { // who deletes a comment of their own leaves no trace
+		c.issue.Deletions = append(c.issue.Deletions, &Deletion{q.s.world.nextID(), c.Author, q.user.Login, c.issue.UpdatedAt})
+	}
 	q.s.world.changed()
 	q.s.hooks.comment(c, "deleted", q.user, nil)
 	return &reply{status: http.StatusNoContent}, nil

@@ -88,7 +88,7 @@ func (l *look) find(id string) (any, *Repository) {
 		return l.reviewComment(v), v.issue.repo
 	}
 	switch prefix {
-	case nodeLabeled, nodeUnlabeled, nodeRenamed, nodeBaseChanged, nodeQueueAdded, nodeQueueRemoved:
+	case nodeLabeled, nodeUnlabeled, nodeRenamed, nodeBaseChanged, nodeDeletion, nodeQueueAdded, nodeQueueRemoved:
 		return l.findTimelineEvent(id)
 	}
 	return l.findLabel(id)
@@ -194,6 +194,7 @@ func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gql
 func (n *gqlNode) ToLabeledEvent() (*gqlLabelEvent, bool)        { return labelEventAs(n, true) }
 func (n *gqlNode) ToUnlabeledEvent() (*gqlLabelEvent, bool)      { return labelEventAs(n, false) }
 func (n *gqlNode) ToRenamedTitleEvent() (*gqlTitleEvent, bool)   { return as[gqlTitleEvent](n) }
+func (n *gqlNode) ToCommentDeletedEvent() (*gqlDeletion, bool)   { return as[gqlDeletion](n) }
 func (n *gqlNode) ToBaseRefChangedEvent() (*gqlBaseEvent, bool)  { return as[gqlBaseEvent](n) }
 func (n *gqlNode) ToAutomaticBaseChangeSucceededEvent() (*gqlBaseEvent, bool) {
 	return nil, false // the sandbox never moves a pull request by itself

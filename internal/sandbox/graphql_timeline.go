@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // gqlLabelEvent is https://docs.github.com/en/graphql/reference/objects#labeledevent or, of the same shape, UnlabeledEvent.
@@ -59,12 +61,33 @@ func (e *gqlBaseEvent) CurrentRefName() string  { return e.e.To }
 func (e *gqlBaseEvent) PreviousRefName() string { return e.e.From }
 func (e *gqlBaseEvent) ID() graphql.ID          { return graphql.ID(nodeID(nodeBaseChanged, e.e.ID)) }
 
-// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its four is set.
+// gqlDeletion is https://docs.github.com/en/graphql/reference/objects#commentdeletedevent. It does not say which comment that was.
+type gqlDeletion struct {
+	look *look
+	i    *Issue
+	e    *Deletion
+}
+
+func (e *gqlDeletion) CreatedAt() text                 { return dateTime(e.e.At) }
+func (e *gqlDeletion) ID() graphql.ID                  { return graphql.ID(nodeID(nodeDeletion, e.e.ID)) }
+func (e *gqlDeletion) DeletedCommentAuthor() *gqlActor { return e.look.actor(e.e.Author) }
+
+// Actor is shown to people with write access only:
+// https://docs.github.com/en/communities/moderating-comments-and-conversations/managing-disruptive-comments
+func (e *gqlDeletion) Actor() *gqlActor {
+	if w := e.look.s.world; w.permission(e.i.repo, e.look.viewer.Login) < model.PermissionWrite {
+		return nil
+	}
+	return e.look.actor(e.e.Actor)
+}
+
+// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its five is set.
 type timelineItem struct {
 	label *gqlLabelEvent
 	title *gqlTitleEvent
 	queue *gqlQueueEvent
 	base  *gqlBaseEvent
+	gone  *gqlDeletion
 }
 
 // The words of GitHub's IssueTimelineItemsItemType for what the sandbox keeps.
@@ -75,10 +98,11 @@ const (
 	itemQueued    = "ADDED_TO_MERGE_QUEUE_EVENT"
 	itemDequeued  = "REMOVED_FROM_MERGE_QUEUE_EVENT"
 	itemRebased   = "BASE_REF_CHANGED_EVENT"
+	itemDeleted   = "COMMENT_DELETED_EVENT"
 	itemMoved     = "AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT" // there never is one
 )
 
-var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued, itemRebased, itemMoved}
+var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued, itemRebased, itemDeleted, itemMoved}
 
 func (t *timelineItem) kind() string {
 	switch {
@@ -86,6 +110,8 @@ func (t *timelineItem) kind() string {
 		return itemRenamed
 	case t.base != nil:
 		return itemRebased
+	case t.gone != nil:
+		return itemDeleted
 	case t.queue != nil && t.queue.e.On:
 		return itemQueued
 	case t.queue != nil:
@@ -104,6 +130,8 @@ func (t *timelineItem) key() sortKey {
 		return sortKey{t.queue.e.At.Unix(), t.queue.e.ID}
 	case t.base != nil:
 		return sortKey{t.base.e.At.Unix(), t.base.e.ID}
+	case t.gone != nil:
+		return sortKey{t.gone.e.At.Unix(), t.gone.e.ID}
 	}
 	return sortKey{t.label.e.At.Unix(), t.label.e.ID}
 }
@@ -132,6 +160,10 @@ func (t *timelineItem) ToBaseRefChangedEvent() (*gqlBaseEvent, bool) {
 	return t.base, t.kind() == itemRebased
 }
 
+func (t *timelineItem) ToCommentDeletedEvent() (*gqlDeletion, bool) {
+	return t.gone, t.kind() == itemDeleted
+}
+
 // The other members of the unions that the schema knows; no item is one.
 
 func (t *timelineItem) ToAutomaticBaseChangeSucceededEvent() (*gqlBaseEvent, bool) {
@@ -151,6 +183,9 @@ func (l *look) timeline(i *Issue) []*timelineItem {
 	for _, e := range i.TitleEvents {
 		all = append(all, &timelineItem{title: &gqlTitleEvent{l, e}})
 	}
+	for _, e := range i.Deletions {
+		all = append(all, &timelineItem{gone: &gqlDeletion{l, i, e}})
+	}
 	if i.Pull != nil {
 		for _, e := range i.Pull.QueueEvents {
 			all = append(all, &timelineItem{queue: &gqlQueueEvent{l, i, e}})
@@ -162,7 +197,7 @@ func (l *look) timeline(i *Issue) []*timelineItem {
 	return all
 }
 
-// TimelineItems are labels, titles, bases and the merge queue, oldest first. The sandbox keeps nothing else, so it answers nobody who
+// TimelineItems are labels, titles, bases, deleted comments and the merge queue, oldest first. The sandbox keeps nothing else, so it answers nobody who
 // asks for more.
 func (i *gqlSubject) TimelineItems(args struct {
 	pageArgs
@@ -188,6 +223,8 @@ func (l *look) findTimelineEvent(id string) (any, *Repository) {
 					return t.queue, r
 				case t.base != nil && string(t.base.ID()) == id:
 					return t.base, r
+				case t.gone != nil && string(t.gone.ID()) == id:
+					return t.gone, r
 				case t.label != nil && string(t.label.ID()) == id:
 					return t.label, r
 				}

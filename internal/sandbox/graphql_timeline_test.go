@@ -123,6 +123,27 @@ func TestGraphQLTheTimelineHasEveryTitle(t *testing.T) {
 	assert.Equal(t, []any{"LabeledEvent", "RenamedTitleEvent"}, kinds, "in the order in which they came, whatever their kind")
 }
 
+// Who deletes somebody else's comment leaves a trace, which says neither which comment it was nor, to people without write access, who
+// did it.
+func TestGraphQLTheTimelineHasDeletedComments(t *testing.T) {
+	w := newGQLWorld(t)
+	for _, by := range []string{"ann", "bob"} {
+		w.rest("bob", "POST", "issues/2/comments", `{"body": "hi"}`)
+		last := w.ask("ann", gqlInPull(`comments(last: 1) { nodes { fullDatabaseId } }`), nil).fine().pull("comments", "nodes").([]any)[0]
+		w.rest(by, "DELETE", fmt.Sprint("issues/comments/", last.(map[string]any)["fullDatabaseId"]), "")
+	}
+	w.save()
+	for viewer, actor := range map[string]any{"ann": map[string]any{"login": "ann"}, "eve": nil} {
+		nodes := w.ask(viewer, gqlInPull(`timelineItems(last: 5, itemTypes: [COMMENT_DELETED_EVENT]) { nodes { __typename
+			... on CommentDeletedEvent { id createdAt actor { login } deletedCommentAuthor { login } } } }`), nil).fine().pull("timelineItems", "nodes").([]any)
+		require.Len(t, nodes, 1, "bob's own is gone without a trace")
+		id := nodes[0].(map[string]any)["id"]
+		assert.Equal(t, map[string]any{"__typename": "CommentDeletedEvent", "id": id, "createdAt": "2026-03-01T12:02:00Z", "actor": actor, "deletedCommentAuthor": map[string]any{"login": "bob"}}, nodes[0], viewer)
+		again := w.ask(viewer, `query($id: ID!) { node(id: $id) { __typename } }`, map[string]any{"id": id}).fine()
+		assert.Equal(t, map[string]any{"__typename": "CommentDeletedEvent"}, again.at("node"))
+	}
+}
+
 func TestGraphQLTheTimelineHasEveryBase(t *testing.T) {
 	w := newGQLWorld(t)
 	main := w.ask("ann", gqlInPull(`baseRef { name target { oid } }`), nil).fine().pull("baseRef", "target", "oid")

@@ -42,6 +42,7 @@ const (
 	nodeUnlabeled     = "UNLE"
 	nodeRenamed       = "RTE"
 	nodeBaseChanged   = "BRCE"
+	nodeDeletion      = "CDE"
 	nodeReviewRequest = "RR"
 	nodeTeam          = "TEAM"
 	nodeEdit          = "UCE"

@@ -44,6 +44,7 @@ type Issue struct {
 	LabelIDs    []int64       `json:",omitempty"`
 	LabelEvents []*LabelEvent `json:",omitempty"` // oldest first
 	TitleEvents []*TitleEvent `json:",omitempty"` // oldest first
+	Deletions   []*Deletion   `json:",omitempty"` // oldest first
 	Assignees   []string      `json:",omitempty"`
 	Locked      bool          `json:",omitempty"`
 	Converted   bool          `json:",omitempty"` // into a discussion
@@ -77,6 +78,13 @@ type TitleEvent struct {
 	From, To string
 	Actor    string // login
 	At       time.Time
+}
+
+// Deletion is a comment that somebody else than its author deleted.
+type Deletion struct {
+	ID            int64
+	Author, Actor string // logins
+	At            time.Time
 }
 
 // labels are the issue's labels in the order in which they were set.

@@ -25,6 +25,8 @@ type Manifest struct {
 	Rules *Rules `json:"rules,omitempty"`
 	// Writer tells the runs apart that write a manifest: two that write the same in one moment are two.
 	Writer string `json:"writer,omitempty"`
+	// Count is how often the record was written. The comments of its requests repeat it, so that an old record is recognized.
+	Count int64 `json:"count,omitempty"`
 	// Claim is of the run that moves the base; nil: none does.
 	Claim *Claim `json:"claim,omitempty"`
 	// Halt says why GitHub took no push of a car; nil: it does.

@@ -79,7 +79,7 @@ func onward(p model.Pull, m model.BlockMarker) string {
 	case m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal:
 		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To continue from the current head, comment `/mergexo unblock head_sha=%s`.",
 			markdown.Restore(p.HeadRef, m.Observed, m.Expected), m.Observed)
-	case m.Reason == model.ReasonMarkerEdited && m.Expected == "":
+	case model.MarkerSpoilt(m.Reason) && m.Expected == "":
 		return text + fmt.Sprintf("\nThe last accepted head is no longer known. To continue from the current head, comment `/mergexo unblock head_sha=%s`.", m.Observed)
 	case m.Reason == model.ReasonFlaky:
 		return text + "\nTo have the agent look at the failure again, comment `/mergexo unblock`."
@@ -93,6 +93,12 @@ func onward(p model.Pull, m model.BlockMarker) string {
 func SettingsText(p model.Pull, file, problems string) string {
 	return fmt.Sprintf("**Stopped: the settings are invalid**\n\n%s\n\nFix [`%s`](%s/blob/%s/%s) on branch `%s`, which needs write access there. MergeXO continues with the next comment or sweep. "+
 		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
+}
+
+// IdentityText tells that another account has worked here as MergeXO.
+func IdentityText(f model.Foreign, viewer string) string {
+	return fmt.Sprintf("**Stopped: MergeXO has worked here with another account**\n\n`%s` [wrote as MergeXO](%s), but the token of this run belongs to `%s`. "+
+		"MergeXO does nothing here with this token. `mergexo help ci` tells what to do after a change of the token.", markdown.Code(f.Author.Login), f.URL, markdown.Code(viewer))
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
@@ -123,20 +129,21 @@ func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
 
 // headlines say in a few words why a pull request is blocked. %s is its head branch.
 var headlines = map[string]string{
-	model.ReasonRewrite:      "the history of `%s` was rewritten",
-	model.ReasonMarkerEdited: "somebody else edited a comment that holds MergeXO's state",
-	model.ReasonAttempts:     fmt.Sprintf("%d attempts at the same feedback failed", MaxAttempts),
-	model.ReasonAgent:        "the agent has a question",
-	model.ReasonRefused:      "the agent's model refused",
-	model.ReasonSession:      "the agent's session is not available",
-	model.ReasonOutcome:      "the agent's answer is invalid; nothing was pushed",
-	model.ReasonForbidden:    "the agent made changes that are not allowed; nothing was pushed",
-	model.ReasonSecret:       "the agent's commits seem to contain a secret; nothing was pushed",
-	model.ReasonTests:        "required tests fail; nothing was pushed to `%s`",
-	model.ReasonPush:         "the server refused the push to `%s`",
-	model.ReasonConflict:     "newly pushed commits conflict with the agent's",
-	model.ReasonBudget:       "today's budget is used up",
-	model.ReasonFlaky:        "a test reported as flaky failed again",
+	model.ReasonRewrite:       "the history of `%s` was rewritten",
+	model.ReasonMarkerEdited:  "somebody else edited a comment that holds MergeXO's state",
+	model.ReasonMarkerDeleted: "somebody deleted a comment of MergeXO's",
+	model.ReasonAttempts:      fmt.Sprintf("%d attempts at the same feedback failed", MaxAttempts),
+	model.ReasonAgent:         "the agent has a question",
+	model.ReasonRefused:       "the agent's model refused",
+	model.ReasonSession:       "the agent's session is not available",
+	model.ReasonOutcome:       "the agent's answer is invalid; nothing was pushed",
+	model.ReasonForbidden:     "the agent made changes that are not allowed; nothing was pushed",
+	model.ReasonSecret:        "the agent's commits seem to contain a secret; nothing was pushed",
+	model.ReasonTests:         "required tests fail; nothing was pushed to `%s`",
+	model.ReasonPush:          "the server refused the push to `%s`",
+	model.ReasonConflict:      "newly pushed commits conflict with the agent's",
+	model.ReasonBudget:        "today's budget is used up",
+	model.ReasonFlaky:         "a test reported as flaky failed again",
 }
 
 // inWords is the reason of a marker without its code: "CODE" alone, or before what happened.

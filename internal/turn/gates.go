@@ -117,7 +117,7 @@ func blockGate(st model.State) model.Gate {
 
 func markersGate(st model.State) model.Gate {
 	if d := st.Spoilt(); d != nil {
-		return gate(GateMarkers, false, "%s was edited by %s", d.URL, d.Editor)
+		return gate(GateMarkers, false, "%s", d.Evidence())
 	}
-	return gate(GateMarkers, true, "nobody else edited a comment that holds MergeXO's state")
+	return gate(GateMarkers, true, "nobody else edited or deleted a comment that holds MergeXO's state")
 }

@@ -55,6 +55,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	golden.Text(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
 	golden.Text(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
+	golden.Text(t, "identity.md", turn.IdentityText(model.Foreign{Author: model.Actor{Login: "github-actions[bot]", Bot: true}, URL: s.Pull.URL + "#issuecomment-5"}, "mergexo-app[bot]"))
 	blocked := failed
 	blocked.Reason = model.ReasonRewrite + ": bob pushed by force"
 	golden.Text(t, "failed_blocked.md", turn.FailedText(s.Pull, feedback[:1], blocked, "The pull request is blocked; see the comment below."))
@@ -64,6 +65,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 		"block_rewrite_agent.md": {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardLocal},
 		"block_attempts.md":      {Reason: model.ReasonAttempts, Observed: a},
 		"block_marker.md":        {Reason: model.ReasonMarkerEdited, Expected: a, Observed: a},
+		"block_deleted.md":       {Reason: model.ReasonMarkerDeleted, Observed: a},
 	} {
 		golden.Text(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}, nil))
 	}

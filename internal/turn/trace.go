@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -55,6 +56,9 @@ func Restored(t model.Trace, st model.State) model.TurnMarker {
 	}
 	if copied := t.Commit && t.Attested; !copied && t.At.After(st.AcceptedAt) { // else what was accepted since is newer
 		m.Head = t.Marker.Head
+	}
+	if !slices.ContainsFunc(st.Turns, func(o model.Posted[model.TurnMarker]) bool { return !o.Marker.Restored && o.UpdatedAt.After(t.At) }) {
+		m.Spent = &model.Spent{Day: t.At.UTC().Format(time.DateOnly), Turns: 1} // else a later turn has counted it
 	}
 	return m
 }

@@ -114,7 +114,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 	asks := st.Question != nil || Question(st) != nil
 	for _, c := range s.Comments {
 		switch {
-		case c.Ours, c.Marked, c.Author.Login == "", c.Author.Bot && !model.Named(policy.AllowedUsers, c.Author.Login):
+		case c.Ours, c.Author.Login == "", c.Author.Bot && !model.Named(policy.AllowedUsers, c.Author.Login):
 		case c.Minimized, c.Resolved && DoneBy(c.ResolvedBy, s.Viewer.Login):
 		case !asks && (c.ReviewState == "APPROVED" || c.ReviewState == "DISMISSED"):
 		case st.Answered[c.Key(s.Pull.Number)]:
@@ -150,7 +150,7 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(mod
 		return s.Comments
 	}
 	c := s.Comments[i]
-	if c.Ours || c.Marked { // what we said counts as it is now: an earlier state of a claim is over
+	if c.Ours { // what we said counts as it is now: an earlier state of a claim is over
 		return s.Comments
 	}
 	known := fmt.Sprintf("%d:%s:%d:", s.Pull.Number, c.Kind, c.ID)

@@ -54,17 +54,17 @@ func TestWhatIsFeedbackAndWhatIsNot(t *testing.T) {
 	bot.Author.Bot = true
 	own := said(3, "mergexo[bot]", "NONE", "done")
 	own.Ours = true
-	copied := said(7, "alice", "OWNER", "what MergeXO said with another token")
-	copied.Marked = true
+	quoted := said(7, "alice", "OWNER", "what is this?\n\n<!-- mergexo-action:"+strings.Repeat("a", 64)+" -->")
+	quoted.Marked = true
 	answered := said(6, "alice", "OWNER", "old")
 	s := snapshot(
 		said(9, "alice", "OWNER", "newest"), said(1, "alice", "OWNER", "first"), bot, own,
-		said(4, "alice", "OWNER", "please\n/mergexo unblock"), said(5, "alice", "OWNER", " \n"), answered, copied,
+		said(4, "alice", "OWNER", "please\n/mergexo unblock"), said(5, "alice", "OWNER", " \n"), answered, quoted,
 	)
 	p := policy
 	p.IsCommand = func(c model.Comment) bool { return strings.Contains(c.Body, "/mergexo") }
 	got := turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
-	assert.Equal(t, []int64{1, 9}, ids(got), "oldest first")
+	assert.Equal(t, []int64{1, 7, 9}, ids(got), "oldest first")
 }
 
 func TestWhatAPageDoesNotShowIsNoFeedback(t *testing.T) {

@@ -118,7 +118,7 @@ func (p *Pull) gates(ctx context.Context) error {
 		b := p.State.Block.Marker
 		return &thread.Stop{Result: model.ResultBlocked, Reason: g.Evidence, Block: &b}
 	case g.Name == turn.GateMarkers:
-		return p.Block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.State.Accepted, Observed: p.Snap.Pull.HeadSHA}, g.Evidence)
+		return p.Block(ctx, model.BlockMarker{Reason: p.State.Spoilt().Code(), Expected: p.State.Accepted, Observed: p.Snap.Pull.HeadSHA}, g.Evidence)
 	}
 	return thread.End(model.ResultNothing, "%s", g.Evidence)
 }

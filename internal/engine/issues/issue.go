@@ -99,7 +99,7 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 	if dead, err = thread.DeadClaims(ctx, p.Thread); err != nil {
 		return step, nil, err
 	}
-	if d := p.State.Spoilt(); d != nil {
+	if d := p.State.Spoilt(); d != nil && !d.Deleted {
 		return step, nil, spoilt(ctx, p, *d)
 	}
 	if step, err = p.NextStep(ctx); err != nil {
@@ -114,7 +114,7 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 	return step, dead, err
 }
 
-// spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
+// spoilt stops everything on an issue where somebody edited or deleted a comment of ours: what it said is neither obeyed nor done again.
 func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
 	w := &progress{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
 	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
@@ -125,7 +125,7 @@ func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
 		Since: p.State.Settled.At, Seen: p.State.Settled.ID,
 	}
-	return wait(ctx, p, model.ReasonMarkerEdited, d.URL+": "+d.Reason)
+	return wait(ctx, p, d.Code(), d.Evidence())
 }
 
 // waits ends a run on an issue that has said already what it waits for.
@@ -224,6 +224,9 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 		if err := choose(ctx, p); err != nil {
 			return err
 		}
+	}
+	if d := p.State.Spoilt(); d != nil && p.Marker.NeedsAgent() { // and no pull request tells of an attempt
+		return spoilt(ctx, p, *d)
 	}
 	p.Branch = p.progress.marker.Branch
 	return nil

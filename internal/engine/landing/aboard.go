@@ -356,8 +356,8 @@ func (a *Aboard) Report(ctx context.Context, text string) error {
 }
 
 // Tell has the comment of the request say how it stands in the train. detail is the same in one line.
-func (a *Aboard) Tell(ctx context.Context, detail, text string) error {
-	a.g.tried = false
+func (a *Aboard) Tell(ctx context.Context, record int64, detail, text string) error {
+	a.g.tried, a.g.marker.Record = false, record
 	_, err := a.g.wait(ctx, model.CodeTrain, detail, text)
 	return told(err)
 }

@@ -214,11 +214,11 @@ func (p *Request) Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict
 	return v, err
 }
 
-// untrusted says why nobody can be sure of what was approved here: a comment of ours was edited, or the history rewritten.
+// untrusted says why nobody can be sure of what was approved here: a comment of ours was edited or deleted, or the history rewritten.
 // "" is for neither.
 func untrusted(ctx context.Context, p *Request) (string, error) {
 	if d := p.State.Spoilt(); d != nil {
-		return fmt.Sprintf("a comment that holds MergeXO's state was edited by %s, see %s", d.Editor, d.URL), nil
+		return d.Evidence(), nil
 	}
 	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
 	if accepted == "" || accepted == head || slices.Contains(p.State.MergeTips, head) {

@@ -44,7 +44,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 	}
 	if !p.works() {
 		if p.Snap.Viewer.Bot { // whom no run hears
-			return thread.OtherIdentity(p.blocker(), who, thread.SettingsBranch(p.Thread))
+			return thread.OtherIdentity(p.blocker(), who)
 		}
 		return p.orders(ctx, head)
 	}

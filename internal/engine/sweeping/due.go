@@ -296,7 +296,7 @@ func (p *reading) dueExternal(g *item) {
 func (p *reading) dueIssue() item {
 	g, st := p.openItem(), p.State
 	g.isIssue = true
-	if st.Spoilt() != nil {
+	if d := st.Spoilt(); d != nil && !d.Deleted { // what was deleted stops only an attempt
 		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
 			g.due(model.DueReplies, time.Time{})
 			return g

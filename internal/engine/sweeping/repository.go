@@ -117,7 +117,7 @@ func (f *scan) answered(ref model.Ref) bool {
 func (s *sweeper) repository(ctx context.Context) error {
 	f := s.found
 	for _, base := range slices.Sorted(maps.Keys(f.trains)) {
-		switch err := s.runner.Train(ctx, s.repo, base, f.trains[base], &s.own); {
+		switch err := s.runner.Train(ctx, s.repo, base, f.trains[base], f.counts[base], &s.own); {
 		case ends(ctx, err) != nil:
 			return err
 		case thread.IsLast(err):

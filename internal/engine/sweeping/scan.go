@@ -40,6 +40,7 @@ type scan struct {
 	invalid   error            // of the settings of the default branch
 	cursor    string           // behind the last page that was read whole
 	trains    map[string][]int // bases with a merge train, and the pull requests whose requests are in it
+	counts    map[string]int64 // of the records of those trains, as the comments of the requests name them
 	roadmaps  github.RoadmapsSeen
 	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
 	done      map[string]bool // keys of turns with a receipt
@@ -61,7 +62,7 @@ type seen struct {
 // scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
 // the place that it got to.
 func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
-	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, receipts: map[int]int{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -87,10 +88,6 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 	}
 	if err := s.decide(ctx, f); err != nil {
 		return f, nil, err
-	}
-	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
-		f.work, f.links = wrong, nil
-		return f, nil, nil
 	}
 	if f.cut != nil {
 		return f, f.places(), nil
@@ -253,7 +250,8 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 	f.noteDone(p.State)
 	for _, m := range p.State.Requests() {
 		if m.Marker.Reason == model.CodeTrain {
-			f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
+			base := m.Marker.Base
+			f.trains[base], f.counts[base] = append(f.trains[base], pull.Number), max(f.counts[base], m.Marker.Record)
 		}
 	}
 	tracked := false

@@ -61,8 +61,9 @@ func (s Swept) Result() model.Result {
 type Runner interface {
 	// Task is the work at the number of an event.
 	Task(ev model.Event) Task
-	// Train takes the merge train of a base branch further; asked are all pull requests whose requests are in it.
-	Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error
+	// Train takes the merge train of a base branch further; asked are all pull requests whose requests are in it, and seen is the
+	// greatest count of its record that they name.
+	Train(ctx context.Context, repo model.Repo, base string, asked []int, seen int64, rep *model.Report) error
 	// Trains are the merge trains as they are now: that of a base, or of all where it is empty.
 	Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error)
 	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to fix.

@@ -95,14 +95,14 @@ func GuardHistory(ctx context.Context, t *Thread, dead []model.Posted[model.Turn
 	return nil
 }
 
-// GuardMarkers blocks a pull request on which somebody has edited what holds our state.
+// GuardMarkers blocks a pull request on which somebody has edited or deleted what holds our state.
 func GuardMarkers(ctx context.Context, t *Thread) error {
 	if t.State.Block != nil {
 		return nil
 	}
 	for _, g := range turn.Gates(t.Snap, t.State, t.Policy) {
 		if g.Name == turn.GateMarkers && !g.Met {
-			return Block(ctx, t, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: t.State.Accepted, Observed: t.Snap.Pull.HeadSHA}, Told{Detail: g.Evidence})
+			return Block(ctx, t, model.BlockMarker{Reason: t.State.Spoilt().Code(), Expected: t.State.Accepted, Observed: t.Snap.Pull.HeadSHA}, Told{Detail: g.Evidence})
 		}
 	}
 	return nil

@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // ErrIdentity is a run with another token than the one that MergeXO has worked with on the same number.
 var ErrIdentity = errors.New("MergeXO used another account here before")
 
-// CheckIdentity stops before anything is written where a comment speaks as MergeXO and its account is not one of ours: two
-// that do not obey each other's markers would do everything twice. A stranger's copy stops nobody. It waits until the
-// settings tell which accounts are ours. Who only looks sees what all of them have done.
+// CheckIdentity stops before anything is done where another account wrote the first marker: two accounts that do not obey each
+// other's markers would do everything twice. A stranger's copy stops nobody. It waits until the settings tell which accounts are
+// ours. Who only looks sees what all of them have done.
 func CheckIdentity(ctx context.Context, t *Thread) error {
 	configured := t.Policy.IsCommand != nil
 	if !configured || len(t.State.Foreign) == 0 {
@@ -40,7 +44,7 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 		case t.Onlooks:
 			t.Beside = append(t.Beside, f.Author.Login)
 		default:
-			return OtherIdentity(f, t.Snap.Viewer.Login, SettingsBranch(t))
+			return OtherIdentity(f, t.Snap.Viewer.Login)
 		}
 	}
 	if len(t.Beside) > seen {
@@ -49,17 +53,23 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// OtherIdentity is the one error about a marker by another account that may be MergeXO's.
-func OtherIdentity(f model.Foreign, viewer, branch string) error {
-	return fmt.Errorf("%w: %s wrote as MergeXO at %s, but this token belongs to %s: nothing is written. "+
-		"If both accounts are yours, set bots = [%q, %q] under [repo] in %s:%s; if the token is wrong, run with a token of %s",
-		ErrIdentity, f.Author.Login, f.URL, viewer, f.Author.Login, viewer, branch, SettingsPath, f.Author.Login)
+// OtherIdentity is the one error about a marker by another account that may be MergeXO's. It proposes to trust nobody: whoever may
+// comment can have written that marker.
+func OtherIdentity(f model.Foreign, viewer string) error {
+	return fmt.Errorf("%w: %s wrote as MergeXO at %s, but this token belongs to %s: nothing is done here (mergexo help ci: %q)",
+		ErrIdentity, f.Author.Login, f.URL, viewer, "After a change of the token")
 }
 
-// Misidentified is the work at numbers where MergeXO has worked with another account. Where there is any, a sweep does nothing
-// else: what it said elsewhere would be said by the wrong account, and stop the right one there.
-func Misidentified(work []model.Work) []model.Work {
-	return slices.DeleteFunc(slices.Clone(work), func(w model.Work) bool { return !slices.Contains(w.Why, model.DueIdentity) })
+// TellIdentity says on the number that another account has worked there, once, and gives wrong back. A person's account only gives
+// the error: what a person writes is feedback for the other account.
+func TellIdentity(ctx context.Context, t *Thread, wrong error) error {
+	token := journal.Token("identity", strconv.Itoa(t.Event.Number))
+	if !errors.Is(wrong, ErrIdentity) || !t.Snap.Viewer.Bot || t.State.Tokens[token] != 0 {
+		return wrong
+	}
+	f := t.State.Foreign[0]
+	_, err := t.Comment(ctx, token, journal.Body{Text: turn.IdentityText(f, t.Snap.Viewer.Login)}, effect.Mark{})
+	return errors.Join(wrong, err)
 }
 
 // ForeignPeople are the people, in lower case, who wrote a marker that is not ours; their rights tell whether that matters.

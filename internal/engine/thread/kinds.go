@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
@@ -62,8 +61,7 @@ func (pull) holdsUp(t *Thread) bool {
 	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
 	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
-	foreign := len(ForeignPeople(st)) > 0 || slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot })
-	return !foreign && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
+	return len(st.Foreign) == 0 && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
 }
 
 type issue struct{}

@@ -84,7 +84,7 @@ func ReadHeadDemands(ctx context.Context, t *Thread) (err error) {
 // begin is Begin for who may write.
 func begin(ctx context.Context, t *Thread) error {
 	if err := Look(ctx, t); err != nil {
-		return TellSettings(ctx, t, err)
+		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
 	}
 	return t.Tidy(ctx)
 }
@@ -107,6 +107,12 @@ func Look(ctx context.Context, t *Thread) error {
 	}
 	if err := t.Configure(); err != nil {
 		return err
+	}
+	if len(t.State.Deleted) > 0 && t.Snap.IsPull() { // commits may tell what was lost
+		if err := Attest(ctx, t, turn.Candidates(t.Snap, t.State, t.Policy)); err != nil {
+			return err
+		}
+		FindLost(t)
 	}
 	return CheckIdentity(ctx, t)
 }
@@ -291,7 +297,9 @@ func (t *Thread) Fold() {
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
 	return journal.Scope{
-		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt,
+		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t),
+		Deletions: slices.DeleteFunc(slices.Clone(t.Snap.Deletions), func(d model.Deletion) bool { return !d.At.After(t.Snap.Floor) }),
+		Cut:       !t.Snap.CommentsComplete, Now: t.Snap.ReadAt,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -45,7 +46,11 @@ func FindLost(t *Thread) {
 	}
 	ours, _ := Trails(t)
 	t.Lost = turn.Lost(t.Snap, t.State, slices.Concat(t.State.Traces, ours))
+	t.State.Recovered = 0
 	for _, lost := range t.Lost {
+		if t.Settings.Feedback.CostPerDayUSD == 0 || lost.At.Before(t.Snap.ReadAt.UTC().Truncate(24*time.Hour)) { // nothing tells what a turn cost
+			t.State.Recovered++
+		}
 		for _, e := range lost.Marker.Events {
 			t.State.Answered[e] = true
 		}

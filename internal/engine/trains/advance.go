@@ -25,6 +25,8 @@ type Order struct {
 	Self *thread.Thread
 	// Of gives the requests to merge the pull request of a thread.
 	Of func(*thread.Thread) *landing.Request
+	// Seen is the greatest count of the record that a comment names.
+	Seen int64
 	// Asked are pull requests whose requests may have to join the train. All says that no others are in it: the request of
 	// whoever the train still has is over.
 	Asked []int
@@ -44,6 +46,7 @@ type line struct {
 	manifest train.Manifest // as it is recorded
 	now      train.Manifest // as it is folded
 	at       string         // the commit of the record; "": there is none
+	count    int64          // how often it was written
 	view     model.TrainView
 	facts    train.Facts
 	stored   []byte                  // the record as it was read or written
@@ -93,6 +96,9 @@ func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (
 func (l *line) steps(ctx context.Context) (done bool, err error) {
 	l.now = l.manifest
 	for range maxSteps {
+		if l.Seen > l.count { // the comment of a request has told of a newer record
+			return false, nil
+		}
 		next, effects := train.Fold(l.now, l.facts, l.limits, l.time())
 		build := first[train.Build](l, effects)
 		if build != nil {

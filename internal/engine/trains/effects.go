@@ -30,7 +30,7 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 	if err := l.home.Open(ctx); err != nil {
 		return false, err
 	}
-	m.Writer = l.home.Random()
+	m.Writer, m.Count = l.home.Random(), l.count+1
 	if raw, err = train.Stored(m); err != nil {
 		return false, fmt.Errorf("the merge train of %s would have a record that nobody can read, so that nothing was written: %w", l.Base, err)
 	}
@@ -44,8 +44,8 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 	case err != nil:
 		return false, err
 	}
-	m.Writer = ""
-	l.at = done.SHA
+	l.at, l.count, l.Seen = done.SHA, m.Count, m.Count
+	m.Writer, m.Count = "", 0
 	l.stored, err = m.Encode()
 	return true, err
 }
@@ -292,7 +292,7 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	if a != nil && a.Marker().Command == e.Request.Token && a.Held() == "" { // else it says so itself
 		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
-		if err := a.Tell(ctx, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
+		if err := a.Tell(ctx, l.count, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		return err
 	}
 	all, err := order(ctx, l, e)
-	if err != nil || all == nil {
+	if err != nil || all == nil || l.Seen > l.count {
 		return err
 	}
 	all.Checks = l.facts.Checks[e.To].Required

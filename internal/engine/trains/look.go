@@ -2,6 +2,7 @@ package trains
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,21 +31,28 @@ func (l *line) look(ctx context.Context) error {
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
-	m, err := l.recorded()
-	if err != nil && !l.All && l.Of != nil { // only a run that knows all requests can make it again
-		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
-		return thread.End(model.ResultRetry, "the record of the merge train of %s is damaged (%v); the next sweep makes it again from the requests", l.Base, err)
+	alone := !l.All && l.Of != nil // only a run that knows all requests can make the record again
+	var asked []train.Request
+	if l.manifest, err = l.recorded(); err == nil || !alone {
+		if asked, err = l.requests(ctx); err != nil {
+			return err
+		}
+		l.manifest, err = l.recorded() // the requests may have told how the repository was called, or of a newer record
 	}
-	l.manifest = m
-	asked, askErr := l.requests(ctx)
-	if askErr != nil {
-		return askErr
-	}
-	if err != nil { // the requests may have told how the repository was called
-		l.manifest, err = l.recorded()
+	if was := l.at; errors.Is(err, errSetBack) {
+		if err := find(ctx, l); err != nil {
+			return err
+		}
+		if l.at != was { // another run has written it since
+			return l.look(ctx)
+		}
 	}
 	if err != nil {
 		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
+		if alone {
+			return thread.End(model.ResultRetry, "the record of the merge train of %s is damaged (%v); the next sweep makes it again from the requests", l.Base, err)
+		}
+		l.count = max(l.count, l.Seen)
 		l.manifest = train.Rebuild(l.Base, asked, l.next()).Lose(lost(l), strings.TrimPrefix(err.Error(), "the train's manifest: "))
 	}
 	if l.stored, err = l.manifest.Encode(); err != nil {

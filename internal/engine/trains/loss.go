@@ -26,9 +26,14 @@ func (l *line) recorded() (train.Manifest, error) {
 		return train.Manifest{}, err
 	}
 	m, err := train.Decode(raw, l.Base)
-	m.Writer = ""
+	l.count, m.Count, m.Writer = m.Count, 0, ""
+	if err == nil && l.count < l.Seen {
+		return train.Manifest{}, errSetBack
+	}
 	return m, err
 }
+
+var errSetBack = errors.New("somebody has set it back to an older one")
 
 // signed is the content of the record, which is signed with the name that the repository had when it was written.
 func signed(l *line) (raw []byte, err error) {

@@ -65,8 +65,12 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	if l.ruled {
 		t.Demands = map[string][]model.Demand{l.Base: l.demands}
 	}
-	l.opened[number] = l.Of(t).Aboard()
-	return l.opened[number], nil
+	a := l.Of(t).Aboard()
+	if a != nil && a.Marker().Base == l.Base {
+		l.Seen = max(l.Seen, a.Marker().Record)
+	}
+	l.opened[number] = a
+	return a, nil
 }
 
 // requestOf is a request as the train knows it.

@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// silences has alice, who may write, delete all comments of somebody.
+func (w *world) silences(login string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	for _, c := range w.comments() {
+		if c.at("user", "login") == login {
+			w.api("alice", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
+		}
+	}
+	w.later(time.Minute)
+}
+
+// Who may write can delete what MergeXO remembers, and must gain nothing by it: the number stops, again if that comment is deleted, too,
+// until an operator decides.
+func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
+	t.Parallel()
+	const us = "github-actions[bot]"
+	for name, c := range map[string]struct {
+		settings string
+		begin    func(t *testing.T, w *world)
+	}{
+		"a rewritten history": {"", func(t *testing.T, w *world) {
+			w.talk("alice", "One.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			w.rewritten()
+		}},
+		"a pause": {"", func(t *testing.T, w *world) {
+			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
+			w.silences("carol")
+		}},
+		"a budget": {"[feedback]\nturns_per_day = 1", func(t *testing.T, w *world) {
+			w.talk("alice", "One.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			w.talk("alice", "Two.")
+			require.Equal(t, model.ReasonBudget, w.handle(w.delivery("issue_comment")).BlockedReason)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", c.settings)
+			w.agent = "talk"
+			c.begin(t, w)
+			calls := w.calls()
+			for range 2 {
+				w.silences(us)
+				w.talk("alice", "Go on.")
+				rep := w.handle(w.delivery("issue_comment"))
+				assert.Equal(t, model.ReasonMarkerDeleted, rep.BlockedReason, rep.Reason)
+				assert.Contains(t, rep.Reason, "a comment of MergeXO's was deleted by alice at ")
+				w.sweep()
+				assert.Len(t, w.marked("block", ""), 1)
+				w.quiet()
+			}
+			w.orders("alice", "/mergexo unblock head_sha="+w.tip())
+			assert.Equal(t, calls, w.calls())
+			w.orders("carol", "/mergexo unblock head_sha="+w.tip())
+			w.sweep()
+			assert.Greater(t, w.calls(), calls, "an operator decides")
+			w.quiet()
+		})
+	}
+}
+
+// A receipt that is restored counts its turn. Nothing tells what that turn cost, so where a day's cost is limited an operator decides.
+func TestARestoredReceiptCountsForTheBudget(t *testing.T) {
+	t.Parallel()
+	for setting, reasons := range map[string][2]string{
+		"turns_per_day = 1":      {"", model.ReasonBudget},
+		"turns_per_day = 2":      {"", ""},
+		"cost_per_day_usd = 1.0": {model.ReasonMarkerDeleted, model.ReasonMarkerDeleted},
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[feedback]\n"+setting)
+			w.review("alice", "One.")
+			ev := w.delivery("pull_request_review_comment")
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			w.unreceipted()
+			assert.Equal(t, reasons[0], w.handle(ev).BlockedReason)
+			w.talk("alice", "Two.")
+			assert.Equal(t, reasons[1], w.handle(w.delivery("issue_comment")).BlockedReason)
+		})
+	}
+}
+
+// A request to merge waits as well.
+func TestADeletedCommentHoldsAMergeUp(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
+	w.silences("carol")
+	w.silences("github-actions[bot]")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "open", w.badge())
+	w.orders("carol", "/mergexo unblock head_sha="+w.tip())
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
