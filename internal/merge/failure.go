@@ -283,7 +283,16 @@ func detail(s string) string {
 
 // ShortLine says in one line why a pull request is not merged, for logs and terminals.
 func ShortLine(number int, code model.MergeCode, detail string) string {
-	line := fmt.Sprintf("pull request %d is not merged (%s)", number, code)
+	return shortLine("merged", number, code, detail)
+}
+
+// RevertLine says in one line why a pull request is not reverted.
+func RevertLine(number int, code model.MergeCode, detail string) string {
+	return shortLine("reverted", number, code, detail)
+}
+
+func shortLine(done string, number int, code model.MergeCode, detail string) string {
+	line := fmt.Sprintf("pull request %d is not %s (%s)", number, done, code)
 	if first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n"); first != "" {
 		const most = 500
 		first = strings.Map(func(r rune) rune {
