@@ -18,6 +18,10 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 
 func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	f.Trouble = facts.Trouble
+	if len(f.Queue) == 0 {
+		f.Halt = nil
+	}
 	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
@@ -41,6 +45,7 @@ type fold struct {
 	arrived  *Arrived // the landing that this run has seen
 	looked   bool     // the branches were read
 	steps    int      // that have changed something
+	left     string   // why the newest car left the line that others stood on
 }
 
 // straighten takes back what no fold writes and somebody else may have written: only the first car of the line lands, and its
