@@ -19,9 +19,6 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
 	f.Trouble = facts.Trouble
-	if len(f.Queue) == 0 {
-		f.Halt = nil
-	}
 	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
@@ -33,6 +30,9 @@ func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 		f.steps++
 	}
 	forget(&f)
+	if len(f.Queue) == 0 { // nobody has to be told any more
+		f.Halt = nil
+	}
 	return &f
 }
 
