@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/git"
 )
@@ -18,8 +19,9 @@ func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
 		Description: "Asks which agent to run, which failed workflows go to it, and what starts a merge. Flags answer in advance. If the\n" +
-			"files exist, it takes the answers from them, and asks before it overwrites anything; without an answer it writes\n" +
-			"nothing. It lets your CI run on the branches of a merge train where that is safe, and shows the lines that it adds.\n" +
+			"files exist, it takes the answers from them and keeps every setting. It shows a diff and asks before it overwrites\n" +
+			"anything; without an answer it writes nothing. It lets your CI run on the branches of a merge train where that is\n" +
+			"safe, and shows the lines that it adds.\n" +
 			"With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left to do, with a\n" +
 			"command for what the token may not do.",
 		Flags: append([]cli.Flag{
@@ -108,7 +110,7 @@ func (s setup) install(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	drafts[0].text, drafts[1].text = choice.Settings(), choice.Workflow()
+	drafts[0].text, drafts[1].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow()
 	for _, d := range drafts {
 		d.compare(s.root)
 	}
@@ -176,10 +178,16 @@ func (d *draft) compare(root *os.Root) {
 func (s setup) askAll(q *questioner, drafts []*draft) error {
 	for _, d := range drafts {
 		switch {
-		case d.state != draftOther || s.force:
+		case d.state != draftOther:
 			continue
-		case s.yes:
+		case s.yes && !s.force:
 			d.state = draftKept
+			continue
+		}
+		if err := s.showDiff(q, d); err != nil {
+			return err
+		}
+		if s.force {
 			continue
 		}
 		answer, given := q.ask("%s already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
@@ -191,6 +199,16 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 		}
 	}
 	return nil
+}
+
+// showDiff shows how a draft differs from what is there.
+func (s setup) showDiff(q *questioner, d *draft) error {
+	searched, _ := s.program.lookup("PATH")
+	diff, err := s.place.Diff(q.ctx, searched, d.path, d.text)
+	for line := range strings.Lines(diff) {
+		fmt.Fprintln(s.Err, oneLine(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "  ")))
+	}
+	return err
 }
 
 // write writes a draft atomically, and never outside the repository.

@@ -1,14 +1,85 @@
 package cli_test
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 )
+
+// Settings that are there stay, and init adds what is new. A flag decides its own key only.
+func TestInitKeepsTheSettingsThatAreThere(t *testing.T) {
+	t.Parallel()
+	const ours = `# ours
+[repo]
+required_tests = ["scripts/check"]   # slow, and worth it
+operators = [
+  "carol", # on duty
+]
+
+[agent]
+adapter = "command"
+command = ["bin/agent", "--fast"]
+
+[feedback]
+ci = "never"
+[merge]
+verify = "ci"
+required_checks = ["test@github-actions"]
+auto = "label"
+[[merge.rule]]
+branch = "docs/*"
+strategy = "squash"
+`
+	dir := newRepository(t)
+	put(t, dir, "go.mod", "module x\n")
+	put(t, dir, ".github/workflows/ci.yml", "name: CI\non: [push]\njobs: {}\n")
+	put(t, dir, thread.SettingsPath, ours)
+	kept := programIn(t, dir, "", nil, "init", "--yes")
+	require.Equal(t, 0, kept.exit, kept.errout)
+	assert.Equal(t, ours, filesIn(t, dir)[thread.SettingsPath], "--yes overwrites nothing")
+
+	got := programIn(t, dir, "y\n", nil, "init", "--ci", "CI")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/kept.toml", "", filesIn(t, dir)[thread.SettingsPath])
+	shows(t, "init/kept.txt", dir, got.errout)
+	again := programIn(t, dir, "", nil, "init")
+	require.Equal(t, 0, again.exit, again.errout)
+	assert.Contains(t, again.out, "kept  .github/mergexo.toml, which is unchanged")
+
+	got = programIn(t, dir, "", nil, "init", "--force", "--agent", "claude")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.errout, "--- a/.github/mergexo.toml\n+++ b/.github/mergexo.toml\n@@ -7,7 +7,7 @@", "also with --force")
+	settings, err := config.Parse(filesIn(t, dir)[thread.SettingsPath], "")
+	require.NoError(t, err)
+	assert.Equal(t, "claude", settings.Agent.Adapter)
+	assert.Equal(t, []string{"scripts/check"}, settings.Repo.RequiredTests)
+	assert.Equal(t, "label", settings.Merge.Auto)
+}
+
+// The diff that init shows is one that git takes.
+func TestInitShowsAnApplicableDiff(t *testing.T) {
+	t.Parallel()
+	for _, was := range []string{"# mine\n", "[merge]\nverify = \"ci\"\n\n\n[repo]\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n[labels]\nignore = \"x\"\n"} {
+		dir := newRepository(t)
+		put(t, dir, thread.SettingsPath, was)
+		got := programIn(t, dir, "", nil, "init", "--force", "--agent", "suggestion", "--merge", "command")
+		require.Equal(t, 0, got.exit, got.errout)
+		now := filesIn(t, dir)[thread.SettingsPath]
+		put(t, dir, thread.SettingsPath, was)
+		cmd := exec.Command("git", "apply", "-")
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(got.errout)
+		said, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s\n%s", said, got.errout)
+		assert.Equal(t, now, filesIn(t, dir)[thread.SettingsPath])
+	}
+}
 
 // TestInitUpdatesFilesOfAnOlderVersion begins with what an init from before the agents' install steps wrote, for an agent in a job of
 // its own, after somebody had chosen codex.

@@ -102,8 +102,11 @@ type chooser struct {
 	root   *os.Root
 	others []doctor.Other
 	was    doctor.Choice
-	before config.Settings // zero, but for a working installation
+	text   string          // of the settings that are there
+	before config.Settings // likewise; zero where these are invalid
 	there  bool            // an installation is there
+	// answered are the keys of the settings that flags and answers decide. The others stay as they are.
+	answered []string
 }
 
 // chooser is what finds out what to write the files for.
@@ -121,6 +124,9 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 		if out.Bot = appBot(ch.before.Repo.Bots); out.Bot == "" && hub != nil {
 			out.Bot = hub.registration().Name() + "[bot]"
 		}
+		if !slices.Contains(ch.before.Repo.Bots, out.Bot) {
+			ch.answered = append(ch.answered, "repo.bots")
+		}
 	}
 	for _, step := range []func(*doctor.Choice) error{ch.agent, ch.hears, ch.merges} {
 		if err := step(&out); err != nil {
@@ -137,6 +143,9 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 	if hub != nil {
 		out.Strategy = doctor.StrategyFor(out.Strategy, hub.facts, out.App)
 	}
+	if out.Strategy != ch.before.Merge.Strategy { // the branch refuses that one
+		ch.answered = append(ch.answered, "merge.strategy")
+	}
 	return out, nil
 }
 
@@ -152,13 +161,29 @@ func appBot(bots []string) string {
 // look reads what an installation that is there was made for.
 func (ch *chooser) look() {
 	workflow, settings := doctor.File{Path: doctor.WorkflowPath}, doctor.File{Path: doctor.SettingsPath}
-	if !readLocal(ch.root, &workflow) || !readLocal(ch.root, &settings) {
+	if !readLocal(ch.root, &settings) {
 		return
 	}
-	parsed, err := config.Parse(settings.Text, settings.Path)
-	if was, ok := doctor.Chosen(workflow, settings); ok && err == nil {
-		ch.was, ch.before, ch.there = was, parsed, true
+	ch.text = settings.Text
+	if parsed, err := config.ParseWithoutAgent(settings.Text, settings.Path); err == nil {
+		ch.before = parsed
 	}
+	if !readLocal(ch.root, &workflow) {
+		return
+	}
+	_, err := config.Parse(settings.Text, settings.Path)
+	if was, ok := doctor.Chosen(workflow, settings); ok && err == nil {
+		ch.was, ch.there = was, true
+	}
+}
+
+// keeps says that the settings that are there decide a key. Otherwise a flag or an answer does.
+func (ch *chooser) keeps(flag, key string) bool {
+	kept := !ch.c.IsSet(flag) && (ch.there || ch.before.Agent.Adapter != "" && config.Has(ch.text, key))
+	if !kept {
+		ch.answered = append(ch.answered, key)
+	}
+	return kept
 }
 
 func (ch *chooser) agent(out *doctor.Choice) error {
@@ -171,10 +196,10 @@ func (ch *chooser) agent(out *doctor.Choice) error {
 	}
 	var err error
 	switch {
+	case ch.keeps("agent", "agent.adapter"):
+		out.Adapter = ch.before.Agent.Adapter
 	case ch.c.IsSet("agent"):
 		err = atFlag("agent", take(ch.c.String("agent")))
-	case ch.there:
-		out.Adapter = ch.before.Agent.Adapter
 	case ch.c.Bool("yes"):
 		err = take("")
 	default:
@@ -183,7 +208,7 @@ func (ch *chooser) agent(out *doctor.Choice) error {
 	if ch.c.IsSet("command") && out.Adapter != "command" {
 		return usagef("--command is for --agent command")
 	}
-	if out.Command = cmp.Or(ch.c.String("command"), usualProgram); ch.there && !ch.c.IsSet("command") && len(ch.before.Agent.Command) > 0 {
+	if out.Command = cmp.Or(ch.c.String("command"), usualProgram); ch.keeps("command", "agent.command") && len(ch.before.Agent.Command) > 0 {
 		out.Command = ch.before.Agent.Command[0]
 	}
 	return err
@@ -216,6 +241,9 @@ func (ch *chooser) hears(out *doctor.Choice) error {
 	case ch.c.IsSet("ci"):
 		var err error
 		out.CI, err = picked(ch.c.StringSlice("ci"), names)
+		if off := ch.before.Feedback.CI == "never"; off == (len(out.CI) > 0) {
+			ch.answered = append(ch.answered, "feedback.ci")
+		}
 		return atFlag("ci", err)
 	case ch.there:
 		out.CI = ch.was.CI
@@ -276,11 +304,11 @@ func (ch *chooser) merges(out *doctor.Choice) error {
 		return fmt.Errorf("%q is unknown%s", answer, nearest.Hint(answer, []string{"command", "label", "approval"}))
 	}
 	switch {
-	case ch.c.IsSet("merge"):
-		return atFlag("merge", take(ch.c.String("merge")))
-	case ch.there:
+	case ch.keeps("merge", "merge.auto"):
 		out.Auto = ch.before.Merge.Auto
 		return nil
+	case ch.c.IsSet("merge"):
+		return atFlag("merge", take(ch.c.String("merge")))
 	case ch.c.Bool("yes"):
 		return take("")
 	}

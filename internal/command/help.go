@@ -37,12 +37,15 @@ func (c Case) mistaken() Answer {
 
 // syntax is how a command is written.
 func (v verb) syntax() string {
-	line := Word + " " + v.name
+	line, last := Word+" "+v.name, ""
 	var words []string
 	for _, k := range v.keys {
-		if isWord(k) && k != wordBecause {
+		switch {
+		case k == wordBecause: // everything behind it is text
+			last = " [" + typed(k) + "]"
+		case isWord(k):
 			words = append(words, k)
-		} else {
+		default:
 			line += " [" + typed(k) + "]"
 		}
 	}
@@ -52,5 +55,5 @@ func (v verb) syntax() string {
 	case list != "":
 		line += " [" + list + "]"
 	}
-	return line
+	return line + last
 }

@@ -16,6 +16,8 @@ type Found struct {
 	Text    string
 	// Marker is the merge request that the answer creates; nil for none, as after a dry run.
 	Marker *model.MergeMarker
+	// Request is a pull request whose merge is requested next; 0 for none.
+	Request int
 	// Review is the review that the answer begins; nil for none.
 	Review *model.ReviewMarker
 }

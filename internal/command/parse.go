@@ -75,7 +75,7 @@ func verbs() []verb {
 		{name: wordTry, keys: []string{keyStrategy, keySHA}, decide: merge, does: "test what would land in the merge train, and report the result without landing it"},
 		{name: "review", decide: review, wakes: true, does: "have an agent review this pull request as it is now; its findings are posted as one review"},
 		{name: "delegate", keys: []string{keyLogin, wordCancel}, decide: delegate, changes: true, does: "let somebody else give merge commands here; `cancel` revokes it"},
-		{name: "revert", keys: []string{wordBecause}, decide: revert, changes: true, does: "open a pull request that reverts this merged one"},
+		{name: "revert", keys: []string{wordNow, wordBecause}, decide: revert, changes: true, does: "open a pull request that reverts this merged one. Where the repository's checks test what lands, request its merge as well; `now` puts it before all others"},
 		{name: "help", decide: help, does: "show this list"},
 	}
 }

@@ -31,6 +31,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		"/mergexo merge priority=-3 now":                        {Name: "merge", Train: model.TrainWish{Priority: -3, Now: true}},
 		"/mergexo try strategy=squash":                          {Name: "merge", Strategy: "squash", Train: model.TrainWish{Try: true}},
 		"/mergexo revert":                                       {Name: "revert"},
+		"/mergexo revert now because it breaks now":             {Name: "revert", Train: model.TrainWish{Now: true}, Reason: "it breaks now"},
 		"/mergexo revert pr=7 Because  it=breaks `login`, pr=8": {Name: "revert", PR: 7, Reason: "it=breaks `login`, pr=8"},
 		"- x\n\nWell.\n/mergexo revert because of #12":          {Name: "revert", Reason: "of #12"},
 	} {
@@ -81,7 +82,7 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo merge dry-run dry-run":                       "line 1, column 24: `dry-run` is given twice",
 		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes only `pr`",
 		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes only `pr`",
-		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; use one of `because TEXT`, `pr=NUMBER`",
+		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; use one of `now`, `because TEXT`, `pr=NUMBER`",
 		"/mergexo revert because  ":                            "line 1, column 17: `because` needs a reason",
 		"/mergexo unblock sha=abcdef1":                         "line 1, column 18: unknown key `sha` of `unblock`, did you mean `head_sha=SHA`?",
 		"/mergexo unblock ABCDEF1":                             "line 1, column 18: unknown word `abcdef1` of `unblock`, did you mean `head_sha=SHA`?",

@@ -9,18 +9,29 @@ import (
 // linesOf maps the place of each key of a valid TOML document ("repo.track", "merge.rule[0].branch") to its line. The TOML
 // library reports positions only for syntax errors. It has accepted the text already, so this scanner only needs to know
 // where keys and values end.
-func linesOf(text string) map[string]int {
+func linesOf(text string) map[string]int { return scan(text).places }
+
+// span is the lines of a key, with its value, or of the header of a table, whose place is "".
+type span struct {
+	table, place string
+	first, last  int
+}
+
+func scan(text string) *scanner {
 	s := &scanner{text: text, line: 1, places: map[string]int{}, counts: map[string]int{}}
 	table := ""
 	for {
 		s.skipSpace(true)
 		switch {
 		case s.done():
-			return s.places
+			return s
 		case s.peek() == '[':
 			table = s.header()
+			s.spans = append(s.spans, span{table: table, first: s.line, last: s.line})
 		default:
-			s.pair(table)
+			first := s.line
+			place := s.pair(table)
+			s.spans = append(s.spans, span{table, place, first, s.line})
 		}
 	}
 }
@@ -31,6 +42,7 @@ type scanner struct {
 	line   int
 	places map[string]int
 	counts map[string]int // of the tables in each list of tables
+	spans  []span         // of headers, and of the keys below them
 }
 
 func (s *scanner) done() bool { return s.pos >= len(s.text) }
@@ -106,8 +118,8 @@ func (s *scanner) mark(place string) {
 	}
 }
 
-// pair reads key = value.
-func (s *scanner) pair(table string) {
+// pair reads key = value, and returns the place of the key.
+func (s *scanner) pair(table string) string {
 	start := s.pos
 	place := table
 	for _, name := range s.keyPath() {
@@ -120,6 +132,7 @@ func (s *scanner) pair(table string) {
 	if s.pos == start { // not TOML after all: avoid an endless loop
 		s.next()
 	}
+	return place
 }
 
 // keyPath reads a dotted key, parts quoted or not.

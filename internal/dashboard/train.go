@@ -96,7 +96,11 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 		l.Took = span(took)
 	}
 	for _, c := range t.Cars[:min(len(t.Cars), mostCars)] {
-		l.Cars = append(l.Cars, d.car(c, name))
+		one := d.car(c, name)
+		if c.Why == t.Trouble { // which is told of the whole train
+			one.Why = ""
+		}
+		l.Cars = append(l.Cars, one)
 	}
 	for _, q := range t.Queue {
 		switch {
@@ -120,6 +124,7 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 func (d drawer) car(c model.TrainCar, name func(int) pullName) car {
 	one := car{Number: c.Number, Since: d.stamp(c.Since), ETA: d.stamp(c.ETA), Behind: c.Behind, Try: c.Try, Why: clean(c.Why), State: badge{words(c.State), "quiet", "grey"}}
 	if look, known := carStates[c.State]; known {
+		look.Word = c.Doing()
 		one.State = look
 	}
 	for _, n := range c.Members {

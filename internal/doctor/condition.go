@@ -53,6 +53,8 @@ func condition(e *exam) []Finding {
 func (e *exam) expected(u use, o sampleEvent) (sampleEvent, bool) {
 	scheduled, plan := o.event == "schedule", e.planOf(u)
 	switch {
+	case o.fix == fixClosed && !e.hasTrain():
+		return o, false
 	case plan != nil:
 		return o, scheduled && plan.scheduled()
 	case u.sweeps() && !scheduled:

@@ -54,7 +54,7 @@ const (
 	matrix   = "      matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}\n"
 	share    = "command: sweep --only ${{ matrix.only }}"
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
-	ifMerged = "(github.event.action != 'closed' || github.event.issue.user.type == 'Bot' || startsWith(github.event.pull_request.head.ref, 'agent/'))"
+	ifMerged = "(github.event.action != 'closed' || github.event.issue.user.type == 'Bot' || startsWith(github.event.pull_request.head.ref, 'agent/') || (github.event.pull_request != null && github.event.sender.type != 'Bot'))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
 	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and merge\n      pull-requests: write # open pull requests, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # see whether another run is still alive; rerun failed jobs\n      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
@@ -215,6 +215,7 @@ var faults = map[string]map[string]fault{
 		"pull requests only":          edit(noBots, "(github.event.comment == null || github.event.issue.pull_request || github.event.pull_request) && "+noBots),
 		"merges dropped":              edit(ifMerged, "github.event.action != 'closed'"),
 		"only designs":                edit(ifMerged, "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"),
+		"closing not heard":           also(settingsOf(func(s *Settings) { s.Train = true }), edit(" || (github.event.pull_request != null && github.event.sender.type != 'Bot'))", ")")),
 		"labels dropped":              edit(noBots, "github.event_name != 'issues' && "+noBots),
 		"split only after a command":  inSplit(edit("      !cancelled()\n      && ", "      ")),
 		"split bots heard":            inSplit(edit(noSweep+"\n      && "+noBots, noSweep)),

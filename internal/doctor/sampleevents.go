@@ -31,6 +31,7 @@ var sampleEvents = []sampleEvent{
 	{"a person's comment on an issue", "issue_comment", true, Problem, "MergeXO never sees an answer to the agent's question", fixHeard, onIssue},
 	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
 	{"the end of a pull request for a roadmap's item", "pull_request", true, Warning, "the roadmap continues only with the sweep", fixMerge, endedItem},
+	{"a pull request that a person closes", "pull_request", true, Warning, "its request to merge ends only at the next event of the train, or with the sweep", fixClosed, func() expression.Object { return ended("feature", false) }},
 	{"an item of a roadmap that somebody closes", "issues", true, Warning, "the roadmap learns of it only from the sweep", fixItem, closedItem},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
 	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and in the split workflow no sweep starts the agent", fixNumber, dispatched},
@@ -44,6 +45,7 @@ var sampleEvents = []sampleEvent{
 const (
 	fixHeard    = "check in if: who sent the event, not what it says, as in the workflow that mergexo init writes"
 	fixMerge    = "let `github.event.action == 'closed'` through for branches that begin with agent/, as in the workflow that mergexo init writes"
+	fixClosed   = "let `github.event.action == 'closed'` through if `github.event.sender.type != 'Bot'`, as in the workflow that mergexo init writes"
 	fixItem     = "let `github.event.action == 'closed'` through if `github.event.issue.user.type == 'Bot'`, as in the workflow that mergexo init writes"
 	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
 	fixSchedule = "let `github.event_name == 'schedule'` through, as in a job of the workflow that mergexo init writes"

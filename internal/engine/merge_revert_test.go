@@ -69,20 +69,21 @@ func TestRevertOfWhatGitHubMerged(t *testing.T) {
 func TestRevertThatCannotBeDone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		more  []string
-		do    func(w *world)
-		says  string
-		state string
+		more []string
+		do   func(w *world)
+		says string
+		ends model.Result
 	}{
-		"tests fail":     {[]string{`tests = ["sh", "-c", "grep world greeting.txt"]`}, func(*world) {}, "grep world", ""},
-		"conflicts":      {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") }, "greeting.txt", ""},
-		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", ""},
+		"tests fail":     {[]string{`tests = ["sh", "-c", "grep world greeting.txt"]`}, func(*world) {}, "grep world", model.ResultBlocked},
+		"conflicts":      {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") }, "greeting.txt", model.ResultBlocked},
+		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", model.ResultDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := merged(t, c.more...)
 			c.do(w)
-			w.command("carol", "/mergexo revert")
+			rep := w.command("carol", "/mergexo revert")
+			assert.Equal(t, c.ends, rep.Result, rep.Reason)
 			assert.Empty(t, w.opened())
 			assert.Empty(t, w.at("mergexo/revert-1"))
 			said := w.comments()

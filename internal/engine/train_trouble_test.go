@@ -239,5 +239,7 @@ func TestAMemberIsMergedByHand(t *testing.T) {
 	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[0]
 	assert.Contains(t, w.request(), "This request did not merge it.")
+	assert.NotContains(t, w.request(), "by rebase")
+	assert.NotContains(t, w.request(), "tests")
 	assert.Empty(t, w.trains())
 }

@@ -60,6 +60,16 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 			w.command("carol", ask)
 			assert.Contains(t, strings.ReplaceAll(w.request(), "\\", ""), says)
 			assert.Empty(t, w.trains())
+			told := map[string]string{"why": w.why(1)}
+			w.token = "sandbox-octo" // a person at a terminal, whose token can do other things than MergeXO's
+			told["train"] = w.seen()
+			for where, text := range told {
+				if where == "train" && strings.HasPrefix(says, "pending") { // it has not boarded
+					continue
+				}
+				assert.Contains(t, strings.ReplaceAll(text, "\\", ""), says, where)
+				assert.NotRegexp(t, "probably|being (built|tested)", text, where)
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -37,9 +38,8 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return Place{}, fmt.Errorf("%s: not a directory", dir)
 	}
-	// Nothing is committed here; clock and directories are what every git process needs.
-	c := &Checkout{Opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, OwnDir: dir}
-	if c.program, err = find("git", path); err != nil {
+	c, err := onlooker(dir, path)
+	if err != nil {
 		return Place{}, err
 	}
 	ask := func(args ...string) (string, error) {
@@ -64,6 +64,29 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 		return p, fmt.Errorf("read the remote origin: %w", err)
 	}
 	return p, nil
+}
+
+// onlooker runs git, found in path, in a directory. It commits nothing; clock and directories are what every git process needs.
+func onlooker(dir, path string) (c *Checkout, err error) {
+	c = &Checkout{Opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, OwnDir: dir}
+	c.program, err = find("git", path)
+	return c, err
+}
+
+// Diff is the unified diff from a file of the working tree to a text. git is found in path.
+func (p Place) Diff(ctx context.Context, path, name, text string) (string, error) {
+	c, err := onlooker(p.Top, path)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	args := Safely([]string{"diff", "--no-index", "--no-color", "--no-ext-diff", "--no-textconv", "--text", "-U3", "--", name, "-"})
+	_, err = c.Run(ctx, Spec{Dir: p.Top, Env: c.Env(), Args: args, Stdin: []byte(text), Output: &out})
+	if err != nil && ExitCode(err) != 1 { // 1: they differ
+		return "", fmt.Errorf("compare %s: %w", name, err)
+	}
+	_, hunks, _ := strings.Cut(out.String(), "\n@@")
+	return fmt.Sprintf("--- a/%[1]s\n+++ b/%[1]s\n@@%[2]s", name, hunks), nil
 }
 
 // isBare goes by what git looks for itself: https://git-scm.com/docs/gitrepository-layout

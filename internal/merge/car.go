@@ -21,6 +21,8 @@ func (c *Car) last(m model.MergeMarker) bool { return c == nil || c.Tip == "" ||
 // tested says how what landed was tested.
 func (l Landing) tested(p model.Pull, m model.MergeMarker) string {
 	switch {
+	case l.Foreign:
+		return "This request did not merge it."
 	case l.Car == nil:
 		return TestsText(l.Tests)
 	case l.Car.Tip == "" || len(l.Car.Checks) == 0:

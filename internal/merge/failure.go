@@ -16,6 +16,8 @@ type Failure struct {
 	Conflicts *Conflicts
 	Tests     *TestRun
 	Checks    []model.Check // of the commit that would land, which failed
+	How       string        // how that commit was tested and found, in sentences
+	Job       *model.CIJob  // one of those that failed, with the end of its log; nil: none is known
 	Landed    string        // a commit that landed anyway; "": nothing did
 	Notes     []string
 	// Pull is the group member that prevents the merge, with its Repo as owner/name; nil if it is the request's own pull
@@ -234,6 +236,12 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	if len(f.Checks) > 0 {
 		b.WriteString("\n\n" + checkList(f.Checks))
 	}
+	if f.How != "" {
+		b.WriteString("\n\n" + linked(at, f.How))
+	}
+	if f.Job != nil && f.Job.Log != "" {
+		fmt.Fprintf(&b, "\n\nThe end of the log of `%s`:\n\n%s", markdown.Code(f.Job.Name), fenced(f.Job.Log, maxDetail, true))
+	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {
 		back := fmt.Sprintf("git push %s origin %s", quote("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), quote(m.Head+":refs/heads/"+p.HeadRef))
@@ -298,7 +306,16 @@ func detail(s string) string {
 
 // ShortLine says in one line why a pull request is not merged, for logs and terminals.
 func ShortLine(number int, code model.MergeCode, detail string) string {
-	line := fmt.Sprintf("pull request %d is not merged (%s)", number, code)
+	return shortLine("merged", number, code, detail)
+}
+
+// RevertLine says in one line why a pull request is not reverted.
+func RevertLine(number int, code model.MergeCode, detail string) string {
+	return shortLine("reverted", number, code, detail)
+}
+
+func shortLine(done string, number int, code model.MergeCode, detail string) string {
+	line := fmt.Sprintf("pull request %d is not %s (%s)", number, done, code)
 	if first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n"); first != "" {
 		const most = 500
 		first = strings.Map(func(r rune) rune {

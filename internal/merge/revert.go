@@ -20,8 +20,13 @@ type Undo struct {
 	Pull    model.PullRef  // that does it
 	Earlier bool           // a run before this one has opened it, and its description tells of the tests
 	Tests   TestRun
-	Notes   []string
+	// Asks says that its merge is requested as well, since the repository's checks, or GitHub's merge queue, test it then.
+	Asks  bool
+	Notes []string
 }
+
+// TestedLater is why a revert was not tested before it was opened.
+const TestedLater = "the repository's checks test it before it lands"
 
 // RevertTitle is the title of the pull request, and the subject of its commit. The title of the other one is in it as it is:
 // what GitHub would act on is made inert by whoever posts it, as in any draft of a pull request.
@@ -65,8 +70,8 @@ func RevertBody(p model.Pull, u Undo) string {
 
 // RevertText answers the command on the pull request that is taken back.
 func RevertText(u Undo) string {
-	return fmt.Sprintf("**Opened a revert:** [#%d](%s) reverts what this pull request put on `%s`. %sNothing changes until it is merged.%s",
-		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), either(u.Earlier, "", TestsText(u.Tests)+" "), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
+	return fmt.Sprintf("**Opened a revert:** [#%d](%s) reverts what this pull request put on `%s`. %s%sNothing changes until it is merged.%s",
+		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), either(u.Earlier, "", TestsText(u.Tests)+" "), either(u.Asks, "Its merge is requested, too. ", ""), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
 }
 
 // RevertFailText answers a revert that could not be made.

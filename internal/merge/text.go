@@ -53,6 +53,7 @@ type Landing struct {
 	More    int           // older ones that are not among them
 	Tests   TestRun
 	Car     *Car     // of the merge train, which was tested in place of Tests; nil: it came by none
+	Foreign bool     // somebody else has merged it
 	Notes   []string // what else people should know: short sentences, in words of others too; whole SHAs become links
 	Seconds int
 	Waits   bool // GitHub does not show the pull request as merged yet

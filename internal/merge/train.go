@@ -21,6 +21,7 @@ type Place struct {
 	Ahead    []int  // the cars that have to land before
 	State    string // of the car, in words: "is being tested"
 	Why      string // what it waits for, without a full stop; "": for its turn
+	Back     string // why the last car that it was tested in was taken apart, likewise; "": none was
 	Required []model.TrainCheck
 	Checks   []model.Check // the failed ones
 	ETA      time.Time     // when it probably lands; zero: unknown
@@ -106,15 +107,18 @@ func (at Place) sentence(p model.Pull) string {
 	switch {
 	case at.Car != 0 && at.Branch != "":
 		add("Car %d %s on %s%s.", at.Car, at.State, branchLink(p, at.Branch), with)
-	case at.Car != 0:
+	case at.Car != 0 && at.Why == "":
 		add("Car %d %s%s.", at.Car, at.State, with)
 	case at.Why != "":
 		add("It waits: %s.", markdown.Plain(at.Why))
 	default:
 		add("It waits for a place in a car.")
 	}
-	if at.Car != 0 && at.Why != "" {
+	if at.Car != 0 && at.Branch != "" && at.Why != "" {
 		add("%s.", upper(markdown.Plain(at.Why)))
+	}
+	if at.Back != "" {
+		add("%s.", upper(markdown.Plain(at.Back)))
 	}
 	if at.Position > 0 && !at.Try {
 		behind := ""

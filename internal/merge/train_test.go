@@ -41,6 +41,8 @@ func places() map[string]merge.Place {
 	return map[string]merge.Place{
 		"joins": {}, "joins_try": {Try: true}, "waits": {Position: 12, Ahead: []int{1, 2, 3}, ETA: at.Add(24 * time.Hour), At: at}, "held": {Position: 4, Why: "it has the label mergexo:freeze", At: at},
 		"testing": testing, "testing_more": more, "testing_one": one, "testing_many": many, "red": red, "late": late, "try": try,
+		"unbuilt":  {Position: 3, Car: 5, State: "is being built", Why: "no workflow has a job for required check `ci`", At: at},
+		"back":     {Position: 3, Car: 5, Branch: "mergexo/train/main/5", State: "is being tested", Back: "car 4 was taken apart: #7 has left the train: @alice cancelled it", At: at},
 		"building": {Position: 3, Car: 5, State: "is being built", Ahead: []int{4}, At: at},
 	}
 }

@@ -123,6 +123,9 @@ func (d TrainDay) Median() time.Duration { return time.Duration(d.MedianSeconds)
 func (c TrainCar) Doing() string {
 	switch c.State {
 	case "building":
+		if c.Why != "" {
+			return "waiting"
+		}
 		return "being built"
 	case "pushing", "testing":
 		return "being tested"

@@ -42,7 +42,7 @@ func train(b *strings.Builder, t model.Train) {
 	}
 	for _, c := range t.Cars {
 		fmt.Fprintf(b, "  car %-6d %-13s %-14s %s\n", c.Number, c.Doing(), pulls(c.Members), standing(c, clockForm))
-		if c.Why != "" {
+		if c.Why != "" && c.Why != t.Trouble {
 			fmt.Fprintf(b, "             %s\n", oneLine(c.Why))
 		}
 		for _, f := range c.Shown() {

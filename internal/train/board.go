@@ -1,10 +1,13 @@
 package train
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // board forms the next car at the end of the line, if one more may be tested.
 func board(f *fold) bool {
-	if stopped(f) != "" {
+	if stopped(f) {
 		return false
 	}
 	if hurry(f) {
@@ -32,19 +35,38 @@ func board(f *fold) bool {
 // patience is after how many conflicts with others a request is built on the base itself, for which the rest waits.
 const patience = 2
 
-// stopped says why no car is formed; "": they are.
-func stopped(f *fold) string {
+// trouble says why no car is formed, as everybody is told; "": nothing is known of any reason.
+func trouble(f *fold) string {
 	switch {
 	case f.facts.Gone:
 		return "the base branch is gone"
-	case f.facts.Trouble != "":
-		return f.facts.Trouble
-	case f.Halt != nil && f.now < f.Halt.At+int64(f.settings.Pause.Seconds()):
+	case f.Trouble != "":
+		return f.Trouble
+	case f.Halt != nil:
 		return f.Halt.Why
 	case f.SHA == "":
 		return "the base has not been read yet"
 	}
 	return paused(f)
+}
+
+// carTrouble is why a car does not land, likewise.
+func carTrouble(f *fold, c Car) string {
+	if c.Overdue() {
+		return paused(f)
+	}
+	return cmp.Or(c.Why, f.Trouble)
+}
+
+// stopped says that no car is formed now. Some time after a push was refused, the next one is tried.
+func stopped(f *fold) bool {
+	halt := f.Halt
+	if halt != nil && f.now >= halt.At+int64(f.settings.Pause.Seconds()) {
+		f.Halt = nil
+	}
+	is := trouble(f) != ""
+	f.Halt = halt
+	return is
 }
 
 // hurry takes the line apart for a request that goes now, but for what is landing and for others that go now. It says whether
@@ -60,7 +82,7 @@ func hurry(f *fold) bool {
 	for _, i := range at[k:] {
 		waits = waits || goesNow(f, f.Cars[i])
 	}
-	return waits && f.drop(k)
+	return waits && f.drop(k, "another request goes now")
 }
 
 // tail is the commit that the next car stands on, and whether there may be one: cars have room, all are built, nobody goes
@@ -166,7 +188,7 @@ func missing(f *fold, r Request, in map[int]bool) int {
 
 // boardTry forms a car beside the line for the next request that only tries, one at a time.
 func boardTry(f *fold) bool {
-	if stopped(f) != "" || slices.ContainsFunc(f.Cars, func(c Car) bool { return c.Try }) {
+	if stopped(f) || slices.ContainsFunc(f.Cars, func(c Car) bool { return c.Try }) {
 		return false
 	}
 	for _, r := range f.Order() {

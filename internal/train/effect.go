@@ -50,6 +50,7 @@ type Fail struct {
 	Request Request
 	Code    string
 	Why     string
+	How     string
 	Checks  []Check
 }
 
@@ -71,6 +72,7 @@ type Tell struct {
 	Ahead    []int              // numbers of the cars that have to land before
 	State    State              // of its car; "": it is in none
 	Why      string             // what it waits for; "": for its turn
+	Back     string             // why the last car that it was tested in was taken apart; "": none was
 	Checks   []Check            // the failed ones of its car
 	Required []model.TrainCheck // all that its car needs, as far as they were read
 	Tip      string             // of its car; "": none yet

@@ -18,6 +18,7 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 
 func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	f.Trouble = facts.Trouble
 	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
@@ -29,6 +30,9 @@ func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
 		f.steps++
 	}
 	forget(&f)
+	if len(f.Queue) == 0 { // nobody has to be told any more
+		f.Halt = nil
+	}
 	return &f
 }
 
@@ -41,6 +45,7 @@ type fold struct {
 	arrived  *Arrived // the landing that this run has seen
 	looked   bool     // the branches were read
 	steps    int      // that have changed something
+	left     string   // why the newest car left the line that others stood on
 }
 
 // straighten takes back what no fold writes and somebody else may have written: only the first car of the line lands, and its

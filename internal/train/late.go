@@ -37,7 +37,7 @@ func resume(f *fold) bool {
 				f.Queue[at].Late = true
 			}
 		}
-		return f.drop(k)
+		return f.drop(k, c.Why)
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,13 +19,17 @@ func (f *fold) line() []int {
 	return at
 }
 
-// drop takes the cars of the line from place k on apart. It says whether there were any.
-func (f *fold) drop(k int) bool {
+// drop takes the cars of the line from place k on apart, and says why to those whom CI has begun to test there. It says whether there
+// were any.
+func (f *fold) drop(k int, why string) bool {
 	at := f.line()
 	if k >= len(at) {
 		return false
 	}
 	first := at[k]
+	for _, i := range at[k:] {
+		sendBack(f, f.Cars[i], why)
+	}
 	kept := slices.Clone(f.Cars[:first])
 	for _, c := range f.Cars[first:] {
 		if c.Try {
@@ -33,6 +38,15 @@ func (f *fold) drop(k int) bool {
 	}
 	f.Cars = kept
 	return true
+}
+
+// sendBack has the members of a car know why it is taken apart.
+func sendBack(f *fold, c Car, why string) {
+	for _, m := range c.Members {
+		if i := f.request(m.Number); i >= 0 && c.Pushed != 0 {
+			f.Queue[i].Back = fmt.Sprintf("car %d was taken apart: %s", c.Number, why)
+		}
+	}
 }
 
 // suspect says that a car is alone to blame for a red result, or for checks that did not report, which is looked at a second time.
@@ -51,10 +65,10 @@ func (f *fold) relink() bool {
 	for k, i := range f.line() {
 		c := f.Cars[i]
 		if c.On != on && (beside == "" || c.On != beside) {
-			return f.drop(k)
+			return f.drop(k, cmp.Or(f.left, "the base is at "+on[:min(len(on), 12)]+" now"))
 		}
 		if c.Tip == "" {
-			return f.drop(k + 1)
+			return f.drop(k+1, "a car before it is built again")
 		}
 		beside = ""
 		if c.suspect() {
@@ -71,8 +85,10 @@ func (f *fold) leave() bool {
 		c := f.Cars[i]
 		out := slices.IndexFunc(c.Members, func(m Member) bool { return !stays(f, c, m) })
 		switch {
-		case f.meddled(c), c.State != Moving && len(c.Members) > 1 && mergedByGitHub(f, c): // the settings may change on the way
-			return f.drop(k)
+		case f.meddled(c):
+			return f.drop(k, fmt.Sprintf("somebody moved or deleted the branch of car %d", c.Number))
+		case c.State != Moving && len(c.Members) > 1 && mergedByGitHub(f, c): // the settings may change on the way
+			return f.drop(k, "GitHub merges one pull request at a time")
 		case out >= 0:
 			f.cut(k, out)
 			return true
@@ -95,9 +111,11 @@ func (f *fold) meddled(c Car) bool {
 // cut takes a member out of the car at place k of the line, and all that stands behind it. Those before it keep their commits,
 // the last of which is new to CI.
 func (f *fold) cut(k, member int) {
-	f.drop(k + 1)
 	i := f.line()[k]
 	c := f.Cars[i]
+	why := leaves(f, c.Members[member].Number)
+	f.drop(k+1, why)
+	sendBack(f, c, why)
 	if c.Tip == "" { // nobody stands on it yet
 		f.discard(c.Number, c.Members[member].Number)
 		return
@@ -107,6 +125,16 @@ func (f *fold) cut(k, member int) {
 		return
 	}
 	f.Cars[i] = f.part(c, 0, member)
+}
+
+// leaves says why a request has left its car.
+func leaves(f *fold, number int) string {
+	r := f.rides(number)
+	why := cmp.Or(f.facts.Requests[number].Waits, r.Held, "what it depends on has left")
+	if r.End != nil {
+		why = r.End.Why
+	}
+	return fmt.Sprintf("#%d has left the train: %s", number, why)
 }
 
 // part is a new car with the members from first to before last of c.

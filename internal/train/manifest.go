@@ -31,6 +31,8 @@ type Manifest struct {
 	Claim *Claim `json:"claim,omitempty"`
 	// Halt says why GitHub took no push of a car; nil: it does.
 	Halt *Halt `json:"halt,omitempty"`
+	// Trouble says why the newest run could not have a car tested; "": it knows of no reason. Who only looks sees less than a run does.
+	Trouble string `json:"trouble,omitempty"`
 	// Queue are the requests that have not come to an end, aboard or not, and those whose end is not told yet.
 	Queue []Request `json:"queue,omitempty"`
 	// Cars are the line, in its order, and cars of requests that only try.
@@ -92,7 +94,9 @@ type Request struct {
 	// says so. It holds until the request is asked for again.
 	Held string `json:"held,omitempty"`
 	// Late says that CI has not begun with its last car in time. It boards alone, until something lands.
-	Late bool   `json:"late,omitempty"`
+	Late bool `json:"late,omitempty"`
+	// Back says why the last car that it was tested in was taken apart.
+	Back string `json:"back,omitempty"`
 	End  *End   `json:"end,omitempty"`
 	Told string `json:"told,omitempty"` // key of what its comment says
 }
@@ -108,6 +112,7 @@ type End struct {
 	Outcome Outcome `json:"outcome"`
 	Code    string  `json:"code,omitempty"`
 	Why     string  `json:"why,omitempty"` // without a full stop
+	How     string  `json:"how,omitempty"` // how a car that failed was tested and found, in sentences with whole SHAs
 	Checks  []Check `json:"checks,omitempty"`
 	SHA     string  `json:"sha,omitempty"` // on the base, or that was tried
 	At      int64   `json:"at"`

@@ -104,7 +104,7 @@ func (r Pushed) learn(f *fold) {
 func (r PushRefused) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Pushed == 0 {
 		f.Halt = &Halt{Why: r.Why, At: f.now}
-		f.dropNumber(r.Car)
+		f.dropNumber(r.Car, "its branch could not be pushed")
 	}
 }
 
@@ -122,18 +122,18 @@ func (r Barred) learn(f *fold) {
 			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
 		}
 	}
-	f.dropNumber(r.Car)
+	f.dropNumber(r.Car, "its branch could not be pushed")
 }
 
 func (r Lost) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
-		f.dropNumber(r.Car)
+		f.dropNumber(r.Car, "its commits were lost")
 	}
 }
 
 func (r Outdated) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Tip == r.Tip {
-		f.dropNumber(r.Car)
+		f.dropNumber(r.Car, "the settings or a title have changed")
 	}
 }
 
@@ -151,7 +151,7 @@ func (r Foreign) learn(f *fold) {
 			f.Queue[i].Made = slices.DeleteFunc(slices.Clone(f.Queue[i].Made), func(sha string) bool { return sha == m.Tip })
 		}
 	}
-	f.dropNumber(r.Car)
+	f.dropNumber(r.Car, "somebody else changed the record of the train")
 }
 
 func (r Untested) learn(f *fold) {
@@ -161,10 +161,10 @@ func (r Untested) learn(f *fold) {
 }
 
 // dropNumber takes a car apart, and what stands behind it.
-func (f *fold) dropNumber(car int) {
+func (f *fold) dropNumber(car int, why string) {
 	for k, i := range f.line() {
 		if f.Cars[i].Number == car {
-			f.drop(k)
+			f.drop(k, why)
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,8 +10,12 @@ import (
 
 // Show is a train as people see it.
 func Show(m Manifest, facts Facts, s Settings, now time.Time) model.Train {
-	out := model.Train{Base: m.Base, Trouble: trouble(m, facts, s, now), Cars: []model.TrainCar{}, Queue: []model.TrainPlace{}, Landed: []model.TrainLanding{}, Today: today(m, now)}
-	places := Positions(m, facts, s, now)
+	out := model.Train{Base: m.Base, Cars: []model.TrainCar{}, Queue: []model.TrainPlace{}, Landed: []model.TrainLanding{}, Today: today(m, now)}
+	f := told(m, facts, s, now)
+	if m.SHA != "" || f.Trouble != "" || facts.Gone { // else nobody has asked yet
+		out.Trouble = trouble(f)
+	}
+	places := positions(f)
 	behind := 0
 	for _, c := range m.Cars {
 		car := c.show(m, facts)
@@ -18,8 +23,7 @@ func Show(m Manifest, facts Facts, s Settings, now time.Time) model.Train {
 			car.Behind, behind = behind, c.Number
 		}
 		if at := slices.IndexFunc(places, func(t Tell) bool { return t.Car == c.Number }); at >= 0 {
-			car.ETA = instant(places[at].ETA)
-			car.Checks = places[at].Required
+			car.ETA, car.Why, car.Checks = instant(places[at].ETA), places[at].Why, places[at].Required
 		}
 		out.Cars = append(out.Cars, car)
 	}
@@ -35,17 +39,8 @@ func Show(m Manifest, facts Facts, s Settings, now time.Time) model.Train {
 // Place is where a request is, as people see it.
 func (t Tell) Place() model.TrainPlace {
 	return model.TrainPlace{
-		Position: t.Position, Number: t.Request.Number, Car: t.Car, Behind: t.Ahead, By: t.Request.By, Asked: instant(t.Request.At), Why: t.Why, ETA: instant(t.ETA),
+		Position: t.Position, Number: t.Request.Number, Car: t.Car, Behind: t.Ahead, By: t.Request.By, Asked: instant(t.Request.At), Why: cmp.Or(t.Why, t.Back), ETA: instant(t.ETA),
 	}
-}
-
-// trouble says why no car is formed or lands; "": it is.
-func trouble(m Manifest, facts Facts, s Settings, now time.Time) string {
-	if m.SHA == "" && facts.Trouble == "" && !facts.Gone { // nobody has asked yet
-		return ""
-	}
-	f := fold{Manifest: m, facts: facts, settings: s.effective(), now: now.Unix()}
-	return stopped(&f)
 }
 
 func (c Car) show(m Manifest, facts Facts) model.TrainCar {

@@ -25,7 +25,7 @@ func effects(f *fold) []Effect {
 		switch e := r.End; {
 		case e == nil:
 		case e.Outcome == Failed:
-			out = append(out, Fail{Request: r, Code: e.Code, Why: e.Why, Checks: e.Checks})
+			out = append(out, Fail{Request: r, Code: e.Code, Why: e.Why, How: e.How, Checks: e.Checks})
 		default:
 			out = append(out, Done{Request: r, Outcome: e.Outcome, SHA: e.SHA, Why: e.Why, Checks: e.Checks})
 		}
@@ -92,8 +92,15 @@ func tells(f *fold) []Effect {
 // Positions tells how each request of a manifest stands that has not ended, those aboard first, as comments, the dashboard and
 // the summary show it.
 func Positions(m Manifest, facts Facts, s Settings, now time.Time) []Tell {
-	f := fold{Manifest: m, facts: facts, settings: s.effective(), now: now.Unix()}
-	return positions(&f)
+	return positions(told(m, facts, s, now))
+}
+
+// told is a manifest that nobody folds. Of one that no run has written, the facts tell the trouble.
+func told(m Manifest, facts Facts, s Settings, now time.Time) *fold {
+	if m.SHA == "" {
+		m.Trouble = facts.Trouble
+	}
+	return &fold{Manifest: m, facts: facts, settings: s.effective(), now: now.Unix()}
 }
 
 func positions(f *fold) []Tell {
@@ -115,12 +122,11 @@ func positions(f *fold) []Tell {
 		ahead = append(ahead, c.Number)
 	}
 	in := f.aboard()
-	stopped := stopped(f)
-	stands := standing(f)
+	trouble, stands := trouble(f), standing(f)
 	for _, r := range f.Order() {
 		if !in[r.Number] && r.End == nil {
-			t := Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, stopped)}
-			if t.Why == "" {
+			t := Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, trouble), Back: r.Back}
+			if t.Why == "" && known {
 				t.ETA = guess(f, took, len(out)+1)
 			}
 			out = append(out, t)
@@ -140,10 +146,8 @@ func positions(f *fold) []Tell {
 
 // aboardTell tells how a member of a car stands, but for its place in the line.
 func aboardTell(f *fold, c Car, m Member) Tell {
-	t := Tell{Request: f.rides(m.Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks, Tip: c.Tip}
-	if c.Overdue() {
-		t.Why = paused(f)
-	}
+	t := Tell{Request: f.rides(m.Number), Car: c.Number, State: c.State, Why: carTrouble(f, c), Checks: c.Checks, Tip: c.Tip}
+	t.Back = t.Request.Back
 	if checks, read := f.facts.Checks[c.Tip]; read {
 		t.Required = checks.Required
 	} else if c.State == Pushing || c.State == Testing {
@@ -160,16 +164,18 @@ func aboardTell(f *fold, c Car, m Member) Tell {
 // expected is when a car of the line could land by itself, if all goes well; 0: unknown.
 func expected(f *fold, c Car, took int64) int64 {
 	switch {
+	case carTrouble(f, c) != "":
+		return 0
 	case c.State == Moving:
 		return f.now
-	case took == 0 || c.State == Red || stopped(f) != "":
+	case took == 0 || c.State == Red || trouble(f) != "":
 		return 0
 	}
 	return max(f.now, c.Since+took)
 }
 
 // reason says what keeps a request from boarding; "": its turn has not come.
-func reason(f *fold, r Request, in map[int]bool, stopped string) string {
+func reason(f *fold, r Request, in map[int]bool, trouble string) string {
 	if w := cmp.Or(f.facts.Requests[r.Number].Waits, r.Held); w != "" {
 		return w
 	}
@@ -179,10 +185,10 @@ func reason(f *fold, r Request, in map[int]bool, stopped string) string {
 		}
 		return fmt.Sprintf("it depends on #%d, which has not landed", n)
 	}
-	if stopped == "" && r.ConflictOn != "" {
+	if trouble == "" && r.ConflictOn != "" {
 		return "it conflicts with a change ahead of it, and is retried once that has landed"
 	}
-	return stopped
+	return trouble
 }
 
 // guess is when a request at a position behind the line lands, if all goes well; 0: unknown.
@@ -224,7 +230,7 @@ func (t Tell) key() string {
 	if state == Pushing || state == Building {
 		state = Testing
 	}
-	return short(fmt.Sprint(at, "|", state, "|", t.Why, "|", t.Checks))
+	return short(fmt.Sprint(at, "|", state, "|", t.Why, "|", t.Back, "|", t.Checks))
 }
 
 // near is a position to the precision that is worth an edit: 1, 2, 5, 10, 20, 50, ...

@@ -2,8 +2,11 @@ package train
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // land has the base moved to the last green car of the line before which nothing is still open. A red car before it was red by
@@ -156,9 +159,11 @@ func (f *fold) rerun(i int) {
 
 // split divides a red car of several, at tips that exist. What stands behind it is very probably red too and makes room.
 func (f *fold) split(k int) {
-	waiting := f.drop(k+1) || firstAboard(f) != nil
 	i := f.line()[k]
 	whole := f.Cars[i]
+	why := fmt.Sprintf("the checks failed on car %d, and smaller cars show who is to blame", whole.Number)
+	waiting := f.drop(k+1, why) || firstAboard(f) != nil
+	sendBack(f, whole, why)
 	probes := 1
 	if waiting {
 		probes = min(f.settings.Speculate, len(whole.Members)-1)
@@ -184,8 +189,27 @@ func (f *fold) fail(k int) {
 	i := f.line()[k]
 	c := f.Cars[i]
 	why := cmp.Or(c.Why, "the checks failed on what would land"+notRerun(f, c))
-	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: CodeChecks, Why: why, Checks: c.Checks, SHA: c.Tip})
+	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: CodeChecks, Why: why, How: how(f, c), Checks: c.Checks, SHA: c.Tip})
+	f.left = leaves(f, c.Members[0].Number)
 	f.Cars = slices.Delete(f.Cars, i, i+1)
+}
+
+// how tells how a car of one was tested, and how it was found among others.
+func how(f *fold, c Car) string {
+	on := f.Base
+	for _, o := range f.Cars {
+		if o.Tip == c.On {
+			on = fmt.Sprintf("car %d", o.Number)
+		}
+	}
+	text := fmt.Sprintf("Car %d tested it as %s on %s (%s).", c.Number, c.Tip, c.On, on)
+	if len(c.Rerun) > 0 {
+		text += fmt.Sprintf(" The checks failed again in %s.", markdown.Count(c.Reruns, "rerun"))
+	}
+	if back := f.rides(c.Members[0].Number).Back; back != "" {
+		text += " Before that, " + back + "."
+	}
+	return text
 }
 
 // notRerun names the failed checks that the settings want to be run again and that nobody can have run again, or says that GitHub did
@@ -215,7 +239,7 @@ func makeRoom(f *fold) bool {
 		}
 		for _, behind := range at[k+1:] {
 			if f.Cars[behind].State == Red && f.Cars[at[k+1]].On == f.Cars[i].Tip {
-				return f.drop(k + 1)
+				return f.drop(k+1, fmt.Sprintf("the checks failed on it and on car %d, which it stood on", f.Cars[i].Number))
 			}
 		}
 	}

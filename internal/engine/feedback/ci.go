@@ -18,9 +18,7 @@ import (
 
 // How much of CI one turn is told of.
 const (
-	maxFailures = 10      // workflow runs
-	maxJobs     = 5       // failed jobs of one of them
-	maxLog      = 1 << 20 // bytes of the end of a job's log that are read
+	maxFailures = 10 // workflow runs
 )
 
 // aboutFailures says that a turn that has not come to its end is about a workflow run.
@@ -52,7 +50,7 @@ func (p *Pull) readFailures(ctx context.Context) error {
 	}
 	for _, f := range news[:min(len(news), maxFailures)] {
 		at := slices.IndexFunc(runs, func(r model.CIRun) bool { return r.ID == f.ID })
-		if runs[at].Jobs, err = readJobs(ctx, p, f.ID); err != nil {
+		if runs[at].Jobs, err = redact.FailedJobs(ctx, p.Thread, f.ID); err != nil {
 			return err
 		}
 	}
@@ -60,26 +58,6 @@ func (p *Pull) readFailures(ctx context.Context) error {
 	p.Memory.Failures = turn.Failures(runs, p.Snap.Pull.HeadSHA, p.Event.Number, policy)
 	thread.RecallFailures(p.Thread)
 	return nil
-}
-
-// readJobs reads the failed jobs of a workflow run with the end of their logs.
-func readJobs(ctx context.Context, p *Pull, run int64) ([]model.CIJob, error) {
-	jobs, err := p.GitHub.Actions.FailedJobs(ctx, p.Event.Repo, run)
-	if err != nil {
-		return nil, err
-	}
-	for i := range jobs[:min(len(jobs), maxJobs)] {
-		raw, cut, err := p.GitHub.Actions.JobLog(ctx, p.Event.Repo, jobs[i].ID, maxLog)
-		if k := github.KindOf(err); k == github.RateLimited || ctx.Err() != nil {
-			return nil, err
-		}
-		if err != nil { // without it the name of the job and its step say something still
-			p.Log.Warn("log_unknown", "pr_number", p.Event.Number, "job", jobs[i].ID, "error", err)
-			continue
-		}
-		jobs[i].Log, jobs[i].Cut = redact.Text(ctx, p.Thread, turn.CleanLog(raw, cut)), cut
-	}
-	return jobs, nil
 }
 
 // flaky blocks where a failure came again that the agent held to be a test's own.

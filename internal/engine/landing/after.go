@@ -60,8 +60,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 
 // mergedByHand notes that somebody else has merged the pull request, as this commit. It is not the tip that was to land.
 func (m *member) mergedByHand(commit string) {
-	m.foreign, m.is.BaseSHA, m.is.Landed = true, "", commit
-	m.notes = append(m.notes, "This request did not merge it.")
+	m.foreign, m.way, m.is.BaseSHA, m.is.Landed = true, merge.Way{}, "", commit
 }
 
 // landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":
@@ -131,7 +130,7 @@ func landingText(g *merger, m *member) merge.Landing {
 		return !c.Kind.Happened() && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
 	})
 	return merge.Landing{
-		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
+		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Foreign: m.foreign, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}
 }
 

@@ -174,14 +174,6 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
 func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
-	if v.Wait && v.Code == model.CodeChecks && v.Way.Train {
-		var err error
-		if c.Facts.Unproduced, err = unproduced(ctx, p, c); err != nil {
-			return merge.Verdict{}, err
-		}
-		p.MergeFacts.Unproduced = c.Facts.Unproduced
-		v = merge.Evaluate(c)
-	}
 	begins := c.Request.Command != "" && c.Request.State == ""
 	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
 		if err := readQueue(ctx, p); err != nil {
@@ -190,19 +182,27 @@ func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error
 		c.Queue = p.queue
 		return merge.Evaluate(c), nil
 	}
-	if v.Way.Strategy == "" || model.ByGitHub(v.Way.Strategy) || !v.Go && (!v.Wait || !begins) {
-		return v, nil
-	}
-	if err := thread.ReadDemands(ctx, p.Thread); err != nil {
-		return merge.Verdict{}, err
-	}
-	if merge.NeedsRules(v.Way, c.Snapshot.Pull, c.Facts) {
-		if err := thread.ReadHeadDemands(ctx, p.Thread); err != nil {
+	if v.Way.Strategy != "" && !model.ByGitHub(v.Way.Strategy) && (v.Go || v.Wait && begins) {
+		if err := thread.ReadDemands(ctx, p.Thread); err != nil {
 			return merge.Verdict{}, err
 		}
+		if merge.NeedsRules(v.Way, c.Snapshot.Pull, c.Facts) {
+			if err := thread.ReadHeadDemands(ctx, p.Thread); err != nil {
+				return merge.Verdict{}, err
+			}
+		}
+		c.Facts = *p.MergeFacts
+		v = merge.Evaluate(c)
 	}
-	c.Facts = *p.MergeFacts
-	return merge.Evaluate(c), nil
+	if v.Wait && v.Code == model.CodeChecks && v.Way.Train {
+		var err error
+		if p.MergeFacts.Unproduced, err = unproduced(ctx, p, c); err != nil {
+			return merge.Verdict{}, err
+		}
+		c.Facts.Unproduced = p.MergeFacts.Unproduced
+		v = merge.Evaluate(c)
+	}
+	return v, nil
 }
 
 // Ready is Evaluate where branches that do not tell are a reason to wait.

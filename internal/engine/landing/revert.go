@@ -44,7 +44,15 @@ func (p *Request) Revert(ctx context.Context, c command.Case) (*command.Found, e
 	r := &reversal{Request: p, mark: "MergeXO-Revert: " + journal.Token("revert", p.Event.Repo.String(), c.Key), undo: merge.Undo{
 		By: c.By, URL: c.URL, Reason: redact.Text(ctx, p.Thread, c.Command.Reason), Base: p.Snap.Pull.BaseRef,
 	}}
-	err := r.reverse(ctx)
+	way, err := r.lands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.Command.Train.Now && !way.Train {
+		return &command.Found{Verdict: model.Rejected, Text: merge.NoTrainText(p.Snap.Pull)}, nil
+	}
+	r.undo.Asks = way.Train || way.Strategy == model.StrategyQueue
+	err = r.reverse(ctx)
 	s := (*Failure)(nil)
 	switch {
 	case errors.As(err, &s):
@@ -53,14 +61,43 @@ func (p *Request) Revert(ctx context.Context, c command.Case) (*command.Found, e
 		if s.conflict != nil {
 			s.Conflicts = conflictsOf(s.conflict)
 		}
+		p.Refused = r.stopped(s.Code, s.Detail)
 		return &command.Found{Verdict: model.Failed, Text: merge.RevertFailText(p.Snap.Pull, r.undo, s.Failure)}, nil
 	case err != nil:
 		return nil, err
 	}
-	return &command.Found{Verdict: model.Applied, Text: merge.RevertText(r.undo)}, nil
+	found := &command.Found{Verdict: model.Applied}
+	if r.undo.Asks = r.undo.Asks && r.undo.Pull.State == model.PullOpen; r.undo.Asks {
+		found.Request = r.undo.Pull.Number
+	}
+	found.Text = merge.RevertText(r.undo)
+	return found, nil
 }
 
-// reverse makes, tests, pushes and opens the revert, as far as no earlier run has.
+// lands is how the revert would be merged, by its branch and the rules of the base.
+func (r *reversal) lands(ctx context.Context) (merge.Way, error) {
+	if err := thread.ReadMergeFacts(ctx, r.Thread); err != nil {
+		return merge.Way{}, err
+	}
+	pull := r.Snap.Pull
+	pull.HeadRef, pull.CrossRepo = r.names()[0], false
+	way, _ := merge.Choose(r.policy(), pull, *r.MergeFacts, "") // its own request says what is wrong with the strategy
+	return way, nil
+}
+
+// stopped is how a run ends that could not make the revert; nil: as any other.
+func (r *reversal) stopped(code model.MergeCode, detail string) *thread.Stop {
+	if code == model.CodeEmpty { // it is done
+		return nil
+	}
+	s := thread.End(merge.Settle(code), "%s", merge.RevertLine(r.Snap.Pull.Number, code, detail))
+	if s.Result == model.ResultBlocked {
+		s.Block = &model.BlockMarker{Repo: r.Event.Repo.String(), Number: r.Snap.Pull.Number, Reason: string(code), Observed: r.Snap.Pull.HeadSHA}
+	}
+	return s
+}
+
+// reverse makes, tests, pushes and opens the revert, as far as no earlier run has. What tests the merge is not done twice.
 func (r *reversal) reverse(ctx context.Context) error {
 	if err := r.find(ctx); err != nil {
 		return err
@@ -81,7 +118,9 @@ func (r *reversal) reverse(ctx context.Context) error {
 	if err := r.Outside(ctx, "the tests of the revert come next"); err != nil {
 		return err
 	}
-	if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip, redact.Words(ctx, r.Thread)); err != nil {
+	if r.undo.Asks {
+		r.undo.Tests.Why = merge.TestedLater
+	} else if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip, redact.Words(ctx, r.Thread)); err != nil {
 		return err
 	}
 	if r.branch == "" {

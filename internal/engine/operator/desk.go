@@ -2,6 +2,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -248,6 +249,11 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 			return command.Answer{}, err
 		}
 		d.answer = command.Decide(d.asked)
+		if n := d.asked.Found.Request; n != 0 {
+			if err := p.request(ctx, d.asked, said, i, n); err != nil {
+				return command.Answer{}, err
+			}
+		}
 	}
 	if d.about == nil || d.posted == 0 && !d.answer.Changes() {
 		return d.answer, nil
@@ -267,6 +273,30 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [the reply](%s).", d.about.Event.Number, there),
 		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: d.about.Event.Number},
 	}, nil
+}
+
+// request asks for the merge of a pull request that a command has opened, as somebody would with the same words there.
+func (p *Desk) request(ctx context.Context, c command.Case, said command.Said, i, number int) error {
+	other, problem, err := p.target(ctx, command.Target{Number: number})
+	if err != nil || problem != "" {
+		return cmp.Or(err, errors.New(problem))
+	}
+	token := thread.EffectToken(c.Key)
+	if other.State.Tokens[token] != 0 {
+		return nil
+	}
+	c.Command, c.Found = command.Command{Name: "merge", Train: c.Command.Train}, nil
+	d, err := other.evaluate(ctx, c)
+	if err != nil {
+		return err
+	}
+	if _, err := other.respond(ctx, token, command.Text(said, i, d.answer), d.answer.Marker); err != nil {
+		return err
+	}
+	if m, ok := d.answer.Marker.(model.MergeMarker); ok && slices.Contains([]model.MergeCode{"", model.CodeTrain, model.CodeQueue}, m.Reason) {
+		return thread.Follow(p.Thread, number, c.Key) // nothing is missing, and no run hears of our own comment
+	}
+	return nil
 }
 
 // respond posts the answer to a command, with the marker that is its receipt.

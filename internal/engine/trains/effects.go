@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -113,7 +115,7 @@ func (l *line) deafened(ctx context.Context, b train.Build, members []train.Memb
 		return err
 	}
 	if before != "" {
-		l.facts.Trouble = why
+		l.facts.Trouble = why // which the record keeps for who only looks
 		return nil
 	}
 	for _, m := range members {
@@ -232,12 +234,30 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 // fail ends a request that did not land.
 func (l *line) fail(ctx context.Context, e train.Fail) error {
 	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
-		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)}
+		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, How: e.How, Checks: checks(e.Checks), Job: failedJob(ctx, l, e.Checks)}
 		if e.Code == train.CodeConflict { // where, the record has no room for
 			f.Conflicts = a.Conflicts(ctx, l.home, l.now.SHA)
 		}
 		return a.Fail(ctx, f)
 	})
+}
+
+// failedJob is a job behind a failed check, with the end of its log; nil: none is known.
+func failedJob(ctx context.Context, l *line, list []train.Check) *model.CIJob {
+	for _, c := range list {
+		if c.ID == 0 {
+			continue
+		}
+		jobs, err := redact.FailedJobs(ctx, l.home, c.ID)
+		if err != nil {
+			l.home.Log.Warn("train_log_unknown", "base", l.Base, "run", c.ID, "error", err)
+			continue
+		}
+		if at := slices.IndexFunc(jobs, func(j model.CIJob) bool { return j.Name == c.Name && j.Log != "" }); at >= 0 {
+			return &jobs[at]
+		}
+	}
+	return nil
 }
 
 // done ends a request that landed, or that only tried.
@@ -303,7 +323,7 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 // placeOf is where a request is, as its comment says it.
 func placeOf(l *line, t train.Tell) merge.Place {
 	at := merge.Place{
-		Position: t.Position, Car: t.Car, Tip: t.Tip, With: t.With, Ahead: t.Ahead, State: states[t.State], Why: t.Why, Required: t.Required, Checks: checks(t.Checks),
+		Position: t.Position, Car: t.Car, Tip: t.Tip, With: t.With, Ahead: t.Ahead, State: states[t.State], Why: t.Why, Back: t.Back, Required: t.Required, Checks: checks(t.Checks),
 		At: l.time(), Try: t.Request.Try,
 	}
 	if t.Car != 0 && t.State != train.Building {

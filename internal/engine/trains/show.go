@@ -73,7 +73,7 @@ func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pul
 	if !joins {
 		return nil, nil
 	}
-	return &model.TrainStanding{Base: l.Base, TrainPlace: model.TrainPlace{Number: p.Number}, Says: merge.PlaceText(p, l.Base, merge.Place{})}, nil
+	return &model.TrainStanding{Base: l.Base, TrainPlace: model.TrainPlace{Number: p.Number}, Says: merge.PlaceText(p, l.Base, merge.Place{Why: train.Show(l.manifest, l.facts, l.limits, l.time()).Trouble})}, nil
 }
 
 // draw has the report of a run show the train as the run left it, if there is one.
