@@ -28,7 +28,7 @@ var heard = map[string][]string{
 	"issue_comment":               {"created", "edited"},
 	"issues":                      {"labeled", "unlabeled", "reopened", "closed"},
 	"workflow_run":                {"completed"},
-	"pull_request":                {"opened", "reopened", "labeled", "unlabeled", "ready_for_review", "synchronize", "dequeued", "closed"},
+	"pull_request":                {"opened", "reopened", "edited", "labeled", "unlabeled", "ready_for_review", "synchronize", "dequeued", "closed"},
 	"pull_request_review":         {"submitted", "edited", "dismissed"},
 	"pull_request_review_comment": {"created", "edited"},
 }
