@@ -77,7 +77,7 @@ func TestASweepWithAnotherToken(t *testing.T) {
 	assert.Equal(t, 2, got.exit)
 	assert.Equal(t, map[int]string{1: "failed 2", 0: "nothing 0"}, swept(t, got))
 	assert.Contains(t, got.errout, "mergexo: #1: MergeXO used another account here before: github-actions[bot] wrote as MergeXO at ")
-	assert.Contains(t, got.errout, `but this token belongs to octo: nothing is written. If both accounts are yours, set bots = ["github-actions[bot]", "octo"]`)
+	assert.Contains(t, got.errout, `but this token belongs to octo: nothing is done here (mergexo help ci: "After a change of the token")`)
 	assert.Equal(t, before, h.comments())
 
 	got = program(t, h.terminal("octo"), "sweep", "--only", "1")

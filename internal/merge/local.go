@@ -14,7 +14,9 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeSquash:        {todo: resolveHere, then: thenAgain},
 	model.CodeTests:         {todo: "Fix the branch. If it is not to blame, fix the tests on `%s`.", then: thenAgain},
 	testsUnstarted:          {todo: "Fix `[merge] tests` in `.github/mergexo.toml` on `%s`: name an executable file of the repository, or a command of this machine.", then: thenAgain},
-	model.CodeProtected:     {headline: "the origin refuses pushes to `%s`", todo: "Have somebody who may push to `%s` run this, or merge in a way that the origin allows."},
+	model.CodeProtected:     refusedHere,
+	protectedPush:           refusedHere,
+	protectedHead:           {headline: "the origin refuses pushes to `%s`", todo: "Have somebody who may force-push to `%s` run this, or leave that branch as it is with `--strategy no-ff`."},
 	model.CodeUnrelated:     {todo: "Move its commits to a branch that starts at `%s`.", then: thenAgain},
 	model.CodeEmpty:         {todo: "The branch's changes do not change `%s`. Commit what is missing.", then: thenAgain},
 	emptyProven:             {todo: "Nothing is left to merge."},
@@ -29,6 +31,8 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeFrontmatter:   {todo: "Fix the file.", then: thenAgain},
 	model.CodeHeadMoved:     {headline: "the branch has moved in the meantime", todo: "Review the new commits.", then: thenAgain},
 }
+
+var refusedHere = end{headline: "the origin refuses pushes to `%s`", todo: "Have somebody who may push to `%s` run this, or merge in a way that the origin allows."}
 
 const resolveHere = "Rebase the branch onto `%s` or merge `%s` into it, and resolve the conflicts."
 
