@@ -67,7 +67,8 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	}
 	n.Cover = slices.DeleteFunc(sockets(), func(path string) bool { return below(path, n.Hide) || below(path, n.Write) })
 	foreign := append(slices.DeleteFunc([]string{dir, opt.Temp, opt.Sessions}, func(dir string) bool { return dir == "" }), n.Write...)
-	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
+	real, _ := filepath.EvalSymlinks(program) // a package manager links it
+	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program), filepath.Dir(real)) {
 		if below(filepath.Clean(one), foreign) { // it is there, and an earlier agent can have made it a link to what is hidden
 			continue
 		}

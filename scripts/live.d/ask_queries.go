@@ -70,7 +70,7 @@ func (w *world) variables(s scene) facts {
 	issue, _ := strconv.Atoi(s.issue)
 	return facts{
 		"owner": w.repo.Owner, "name": w.repo.Name, "number": number, "page": 10, "reviews": 5, "posted": true, "pulls": 5, "comments": 5, "issues": 5, "closed": 5,
-		"author": s.login, "askAuthor": true, "sender": s.login, "askSender": true, "branch": s.pull.head, "branchRef": "refs/heads/" + s.pull.head, "askBranch": true,
+		"author": s.login, "askAuthor": true, "sender": s.login, "askSender": true, "branch": s.pull.head, "branchRef": "refs/heads/" + s.pull.head, "askBranch": true, "askBase": true,
 		"node": s.node, "askNode": true, "ids": []string{s.node}, "askThreads": true, "source": issue, "askSource": true, "moreComments": true, "moreReviews": true, "moreThreads": true, "moreOfReview": false, "review": s.node,
 		"labels": []string{prefix}, "askIssues": true, "askClosed": true, "askMirrors": true, "askOurs": true, "moreOpinions": true, "moreChecks": true,
 		"l0": s.login, "l1": "ghost", "b0": s.pull.head, "b1": s.pull.head, "c0": s.pull.headSHA, "c1": s.pull.tip, "commit": s.pull.headSHA, "manifest": s.pull.headSHA, "askManifest": true, "base": "refs/heads/main", "cars": "refs/heads/", "most": 5, "n0": number, "n1": issue,
