@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,7 @@ func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
 func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	t.Parallel()
 	w := opened(t, `auto = "approval"`)
+	before := w.tip()
 	w.write("alice", w.head, "evil.txt", "mine\n")
 	w.approve("alice")
 	w.handle(w.delivery("pull_request_review"))
@@ -73,9 +75,11 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	assert.Equal(t, "open", w.badge(), w.logged.String())
 	assert.Empty(t, w.merges())
 	w.approve("bob")
-	w.approve("alice")
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "commit_id": before})
 	w.handle(w.delivery("pull_request_review"))
 	assert.Equal(t, "merged", w.badge(), w.logged.String())
+	assert.Contains(t, w.request(), "requested by the approval of bob")
 }
 
 // Everybody else approves, and who pushed does once somebody else has approved that.
@@ -119,5 +123,26 @@ func TestWhoAskedTheAgentDoesNotApprove(t *testing.T) {
 	assert.Contains(t, w.request(), "since nobody can tell who asked the agent for it")
 	w.approve("bob")
 	w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+}
+
+// Who opened the issue and who had the agent begin asked for all that nobody else has approved; a label of another kind asks for nothing.
+func TestWhoHadTheAgentBeginDoesNotApprove(t *testing.T) {
+	t.Parallel()
+	w := opened(t, `four_eyes = "strict"`)
+	issue := int(w.api("bob", "POST", w.path("/issues"), object{"title": "See", "body": "It does not."})["number"].(float64))
+	for login, label := range map[string]string{"carol": "agent:bugfix", "alice": "soon"} {
+		status, out := w.send(login, "POST", w.path(fmt.Sprintf("/issues/%d/labels", issue)), object{"labels": []string{label}})
+		require.Equal(t, 200, status, "%s", out)
+	}
+	w.api("actions", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", issue)})
+	for _, login := range []string{"bob", "carol"} {
+		id := w.opinion(login, "APPROVE")
+		w.command("carol", "/mergexo merge dry-run")
+		assert.Contains(t, fmt.Sprint(w.comments()), "since "+login+" asked the agent for it")
+		w.api("octo", "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", id)), object{"message": "not yet"})
+	}
+	w.approve("alice")
+	w.command("carol", "/mergexo merge")
 	assert.Equal(t, "merged", w.badge(), w.logged.String())
 }

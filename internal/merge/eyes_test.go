@@ -67,7 +67,8 @@ var fourEyes = map[string]story{
 	}, merge.GateApproved, model.CodeStale, true, "carol approved cccccccccc, but the change is no longer the same, the approval by bob does not count"},
 	"another has approved the same change": {func(cs *merge.Case) {
 		eyes(cs, "mergexo c", "bob b")
-		cs.Facts.Reviews, cs.Unchanged = append(cs.Facts.Reviews, approvedBy("carol", c)), map[string]bool{c: true}
+		cs.Policy.Approvals, cs.Unchanged = 2, map[string]bool{c: true}
+		cs.Facts.Reviews = append(cs.Facts.Reviews, approvedBy("carol", c))
 	}, "", "", false, ""},
 	"another has approved it": {func(cs *merge.Case) {
 		eyes(cs, "bob b")
