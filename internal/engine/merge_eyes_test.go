@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,10 +83,16 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	assert.Contains(t, w.request(), "requested by the approval of bob")
 }
 
-// Everybody else approves, and who pushed does once somebody else has approved that.
+// Everybody else approves, and who pushed does once somebody else has approved that. Where GitHub does not tell, the authors of the commits
+// decide.
 func TestWhoElseApproves(t *testing.T) {
 	t.Parallel()
 	for name, asks := range map[string]func(w *world){
+		"GitHub does not tell who pushed": func(w *world) {
+			w.writeAs("alice", "octo", "a.txt")
+			w.fail(object{"match": object{"path": "*/octo/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
+			w.approve("alice")
+		},
 		"nobody pushed":       func(w *world) { w.approve("alice") },
 		"the agent was asked": func(w *world) { w.command("alice", "Say hello"); w.approve("alice") },
 		"another has approved it": func(w *world) {
@@ -101,6 +108,7 @@ func TestWhoElseApproves(t *testing.T) {
 			asks(w)
 			w.command("carol", "/mergexo merge")
 			assert.Equal(t, "merged", w.badge(), w.logged.String())
+			assert.Equal(t, 1, strings.Count(strings.Join(w.gate.seen, "\n"), "/activity"), "who pushed is asked once")
 		})
 	}
 }
