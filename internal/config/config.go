@@ -89,6 +89,7 @@ type Merge struct {
 	Strategy  string
 	Attempts  int
 	Approvals int
+	FourEyes  string // pushed or strict: what keeps people from approving MergeXO's own pull requests
 	// HoldLabels keep a pull request from being merged, NeedLabels let it be merged.
 	HoldLabels, NeedLabels []string
 	WaitForReviewers       bool // who was asked for a review has to give it
@@ -110,7 +111,7 @@ type Merge struct {
 	Groups                 []Group
 }
 
-// The values of verify and auto that code asks about.
+// The values of verify, auto and four_eyes that code asks about.
 const (
 	VerifyLocal  = "local"
 	VerifyCI     = "ci"
@@ -118,6 +119,7 @@ const (
 	AutoNever    = "never"
 	AutoLabel    = "label"
 	AutoApproval = "approval"
+	EyesStrict   = "strict"
 )
 
 // Tests are the tests before a merge, or their setup: an argv, or explicitly none. Neither means to detect them.
@@ -200,7 +202,7 @@ func Defaults() Settings {
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", Merge: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
-		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second,
+		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, FourEyes: "pushed", TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second,
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},
 		Review:   Review{Rounds: 2, Auto: AutoNever, Label: "agent:review"},
 		External: External{Label: "external:accept"},

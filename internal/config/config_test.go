@@ -75,7 +75,7 @@ func TestEveryKey(t *testing.T) {
 		Feedback: Feedback{CI: "first_fail", Merge: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3, Resolve: true},
 		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestsIn: "checkout", TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second, DeleteBranch: new(bool),
 			Verify: "both", Batch: 2, Speculate: 5, CITimeout: 90 * time.Minute, Auto: "label", AutoLabel: "ship",
-			HoldLabels: []string{"hold", "later"}, NeedLabels: []string{"qa"}, WaitForReviewers: true,
+			FourEyes: "strict", HoldLabels: []string{"hold", "later"}, NeedLabels: []string{"qa"}, WaitForReviewers: true,
 			Rules: []Rule{
 				{Branch: "gh-pr-*", Strategy: "no-ff", Enabled: true, BaseWins: []string{"entities/**"}},
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},

@@ -122,6 +122,8 @@ var mergeKeys = []key[Merge]{
 		"How many times a merge is tried on the same head and base."),
 	set("approvals", atLeast(0), func(m *Merge) *int { return &m.Approvals },
 		"How many approvals a pull request needs, by people with write access other than its author. The rules of the base may ask for more."),
+	set("four_eyes", oneOf("pushed", EyesStrict), func(m *Merge) *string { return &m.FourEyes },
+		"Whose approval of MergeXO's own pull requests does not count: that of who pushed to them, or with `\"strict\"` also that of who asked the agent, on everybody's pull requests. See [merging](merging.md#four-eyes)."),
 	set("hold_labels", texts, func(m *Merge) *[]string { return &m.HoldLabels },
 		"Further labels that keep a pull request from being merged, besides `[labels] freeze`."),
 	set("need_labels", texts, func(m *Merge) *[]string { return &m.NeedLabels },

@@ -113,7 +113,7 @@ type labelChangeNode struct {
 		Name      string
 		UpdatedAt *time.Time // asked for where it was put on
 	}
-	Actor *actorNode // asked for with threads only
+	Actor *actorNode // a survey does not ask for that of an issue
 }
 
 func (n labelChangeNode) change() model.LabelChange {
@@ -166,6 +166,7 @@ type commitTextNode struct {
 	OID           string
 	Message       string
 	CommittedDate time.Time
+	Author        struct{ User *struct{ Login string } }
 }
 
 func (n pullNode) pull() model.Pull {
@@ -199,7 +200,11 @@ func (n pullNode) pull() model.Pull {
 	}
 	for _, c := range n.Commits.Nodes {
 		if c.Commit.OID != "" {
-			p.Commits = append(p.Commits, model.CommitText{SHA: c.Commit.OID, Message: c.Commit.Message, At: c.Commit.CommittedDate.UTC()})
+			text := model.CommitText{SHA: c.Commit.OID, Message: c.Commit.Message, At: c.Commit.CommittedDate.UTC()}
+			if user := c.Commit.Author.User; user != nil {
+				text.Author = user.Login
+			}
+			p.Commits = append(p.Commits, text)
 		}
 	}
 	if len(n.ClosingIssuesReferences.Nodes) > 0 {

@@ -58,16 +58,24 @@ func needed(c Case) int {
 	return max(c.Policy.Approvals, c.Facts.RequiredApprovals)
 }
 
-// fresh splits the approvals into those of the current head and stale ones.
-func fresh(c Case) (fresh, stale []model.Review) {
+// fresh splits the approvals into those that count, stale ones, and those of the current head by who had a hand in it.
+func fresh(c Case) (fresh, stale, own []model.Review) {
 	for _, r := range approvals(c) {
-		if !void(c, r) && (same(c, r.SHA) || r.SHA != "" && c.Unchanged[r.SHA]) {
-			fresh = append(fresh, r)
-		} else {
+		switch {
+		case void(c, r) || !current(c, r):
 			stale = append(stale, r)
+		case hand(c, r) != "":
+			own = append(own, r)
+		default:
+			fresh = append(fresh, r)
 		}
 	}
-	return fresh, stale
+	return fresh, stale, own
+}
+
+// current says that an approval is of the change that the head is now.
+func current(c Case, r model.Review) bool {
+	return same(c, r.SHA) || r.SHA != "" && c.Unchanged[r.SHA]
 }
 
 // void says that an approval was for another base: in the second of its change, nobody can tell.
@@ -78,7 +86,7 @@ func void(c Case, r model.Review) bool {
 
 // approvedAt is when there were as many approvals as are needed; zero if none is, or if there are not.
 func approvedAt(c Case) time.Time {
-	now, _ := fresh(c)
+	now, _, _ := fresh(c)
 	n := needed(c)
 	if n == 0 || len(now) < n {
 		return time.Time{}
@@ -90,7 +98,7 @@ func approvedAt(c Case) time.Time {
 // Stale are the older approved heads whose change would supply missing approvals if it equals the head's; nil if that would
 // not help. Heads in Unchanged are left out.
 func Stale(c Case) []string {
-	now, old := fresh(c)
+	now, old, _ := fresh(c)
 	if len(now) >= needed(c) || len(now)+len(old) < needed(c) || lacks(c.Facts, "reviews") {
 		return nil
 	}
@@ -104,7 +112,7 @@ func Stale(c Case) []string {
 }
 
 func approvedGate(c Case) finding {
-	now, old := fresh(c)
+	now, old, own := fresh(c)
 	n := needed(c)
 	head := markdown.Short(c.Snapshot.Pull.HeadSHA)
 	var who []string
@@ -119,7 +127,7 @@ func approvedGate(c Case) finding {
 		return find(GateApproved, model.CodeApproval, false, partly, "reviews")
 	case len(now) >= n:
 		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
-	case len(old) == 0:
+	case len(old)+len(own) == 0:
 		return find(GateApproved, model.CodeApproval, false, "%s%s; only approvals from people with write access count, except the author's", count, names(" of "+head+" by ", who))
 	}
 	var was []string
@@ -130,7 +138,14 @@ func approvedGate(c Case) finding {
 		}
 		was = append(was, said)
 	}
-	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s", count, head, names(" by ", who), names("", was))
+	code := model.CodeStale
+	if len(old) == 0 {
+		code = model.CodeApproval
+	}
+	for _, r := range own {
+		was = append(was, fmt.Sprintf("the approval by %s does not count, since %s, and nobody else has approved that", r.Login, hand(c, r)))
+	}
+	return find(GateApproved, code, false, "%s of %s%s; %s", count, head, names(" by ", who), names("", was))
 }
 
 func changesGate(c Case) finding {

@@ -359,6 +359,7 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 	t.Parallel()
 	all := maps.Clone(stories)
 	maps.Copy(all, held)
+	maps.Copy(all, fourEyes)
 	for name, tt := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,6 +57,7 @@ func find(name model.GateName, code model.MergeCode, met bool, evidence string, 
 func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
 	v := Verdict{Go: true, Way: way, Try: c.Request.Tries(), Approved: approvedAt(c)}
+	v.Counted, _, _ = fresh(c)
 	for _, f := range slices.Concat(hard(c, way, err), labelGate(c), depends(c, way), soft(c, way)) {
 		v.Gates = append(v.Gates, f.Gate)
 		if !f.Met && v.Go {

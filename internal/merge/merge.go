@@ -23,6 +23,8 @@ type Policy struct {
 	// Freeze are labels that block all merges, and NeedLabels those without which nothing is merged.
 	Freeze, NeedLabels []string
 	WaitForReviewers   bool // who was asked for a review has to give it
+	// Strict voids the approval of who asked the agent for the change, too, and does so on everybody's pull requests.
+	Strict bool
 }
 
 // Rule chooses the strategy for some branches.
@@ -50,6 +52,11 @@ type Case struct {
 	// LetIn replaces the approvals that the settings demand: a fork's pull request was admitted and approved; "": nothing
 	// does.
 	LetIn string
+	// Own says that MergeXO opened the pull request, Starters are who had the agent begin it, and Pushes those to its branch, newest
+	// first: none where AsksPushes has no use for them.
+	Own      bool
+	Starters []string
+	Pushes   []model.Push
 	// Queue is where the pull request stands in GitHub's merge queue; nil where that was not asked.
 	Queue *model.QueueView
 	// Busy is the claim of a running turn; nil for none.
@@ -68,6 +75,8 @@ type Verdict struct {
 	Try    bool // it is only tested
 	// Approved is when the last of the approvals was given that it needs; zero: it needs none, or lacks one.
 	Approved time.Time
+	// Counted are the approvals that count.
+	Counted []model.Review
 }
 
 // Unmet are the closed gates.

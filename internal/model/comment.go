@@ -3,6 +3,8 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,6 +18,19 @@ func EventKey(number int, kind Kind, id int64, updated time.Time) string {
 
 // Key is the comment's event key on pull request number.
 func (c Comment) Key(number int) string { return EventKey(number, c.Kind, c.ID, c.UpdatedAt) }
+
+// Is says that an event is of this comment, whatever it said then.
+func (c Comment) Is(event string) bool {
+	part := strings.SplitN(event, ":", 4)
+	return len(part) == 4 && part[1] == string(c.Kind) && part[2] == strconv.FormatInt(c.ID, 10)
+}
+
+// KindOfEvent is the kind that an event key names.
+func KindOfEvent(event string) Kind {
+	_, rest, _ := strings.Cut(event, ":")
+	kind, _, _ := strings.Cut(rest, ":")
+	return Kind(kind)
+}
 
 // Thread is the ID that a reply to this review comment must name: GitHub refuses replies to replies.
 func (c Comment) Thread() int64 {

@@ -39,6 +39,7 @@ type Trace struct {
 type CommitText struct {
 	SHA     string
 	Message string
+	Author  string    // login, by the commit's own account; "": of none that GitHub knows
 	At      time.Time // when it was committed, by its own account
 }
 

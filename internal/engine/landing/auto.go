@@ -33,12 +33,12 @@ func askByItself(ctx context.Context, p *Request) error {
 	}
 	if byApproval {
 		m.At = a.At
-		for _, r := range p.MergeFacts.Reviews {
-			if r.State == "APPROVED" && r.At.After(m.At) {
+		for _, r := range v.Counted {
+			if r.At.After(m.At) {
 				m.By, m.At = r.Login, r.At
 			}
 		}
-		if m.By == "" { // nobody who may write has approved since
+		if m.By == "" { // no approval since counts
 			return nil
 		}
 		a.Heading = "**Merge** requested by the approval of " + markdown.Plain(m.By)

@@ -15,10 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
-	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -119,7 +115,8 @@ func (p *Request) expiry() time.Time {
 	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
 }
 
-// Evaluate decides about a request. It asks GitHub once, and git only if an approval of an older head may still hold.
+// Evaluate decides about a request. It asks GitHub once, who pushed where that decides, and git only if an approval of an older head may
+// still hold.
 func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
 	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
@@ -130,7 +127,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	if err := readDepends(ctx, p, m); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m)}
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
 	for _, t := range turn.Open(p.State) {
 		live, err := p.Live(ctx, t)
 		if err != nil {
@@ -142,11 +139,8 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 			break
 		}
 	}
-	if stale := merge.Stale(c); len(stale) > 0 {
-		var err error
-		if c.Unchanged, err = sameChange(ctx, p, stale); err != nil {
-			return merge.Verdict{}, err
-		}
+	if err := readApprovals(ctx, p, &c); err != nil {
+		return merge.Verdict{}, err
 	}
 	v, err := decide(ctx, p, c)
 	if err != nil {
@@ -259,6 +253,7 @@ func PolicyOf(s config.Settings) merge.Policy {
 	policy := merge.Policy{
 		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, DeleteBranch: s.Merge.DeleteBranch, Verify: s.Merge.Verify,
 		Ignore: s.Labels.Ignore, Freeze: append([]string{s.Labels.Freeze}, s.Merge.HoldLabels...), NeedLabels: s.Merge.NeedLabels, WaitForReviewers: s.Merge.WaitForReviewers,
+		Strict: s.Merge.FourEyes == config.EyesStrict,
 	}
 	for _, r := range s.Merge.Rules {
 		policy.Rules = append(policy.Rules, merge.Rule(r))
@@ -286,30 +281,6 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 		return nil, err
 	}
 	return append(v.Gates, merge.LastGate(p.State, p.Snap.Pull.HeadSHA)...), nil
-}
-
-// sameChange tells of older heads whether they were approved for the same change as that of the head now.
-func sameChange(ctx context.Context, p *Request, heads []string) (map[string]bool, error) {
-	if err := p.Open(ctx); err != nil {
-		return nil, err
-	}
-	div, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
-	if err != nil {
-		return nil, failureOf(err, "")
-	}
-	same := map[string]bool{}
-	for _, sha := range heads {
-		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
-			if git.IsNoRef(err) { // nobody can say what was approved
-				continue
-			}
-			return nil, err
-		}
-		if same[sha], err = merging.SameMerge(ctx, p.Checkout, div.BaseSHA, sha, div.HeadSHA); err != nil {
-			return nil, err
-		}
-	}
-	return same, nil
 }
 
 // Continue takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other

@@ -228,9 +228,9 @@ type Memory struct {
 	Failures []model.Comment
 	FailedOn string
 	Runs     []model.CIRun // on that head, whatever became of them
-	// pushes are those to the head branch, as GitHub tells who made them, where that was asked.
-	Pushes      []model.Push
-	PushesAsked bool
+	// Pushes are those to the head branch, as GitHub tells who made them. That was asked when it was at PushedTo; "": it was not.
+	Pushes   []model.Push
+	PushedTo string
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	Source *model.Issue
 	// Reviewed is how this run's attempt at a review ended that has not posted one, by its claim.

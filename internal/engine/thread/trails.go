@@ -57,14 +57,21 @@ func FindLost(t *Thread) {
 	}
 }
 
-// Attest asks GitHub who pushed the commits that say of what is pending that they answer it; once a run, and not at all where
-// none does.
+// Attest asks GitHub who pushed the commits that say of what is pending that they answer it, where some do.
 func Attest(ctx context.Context, t *Thread, pending []model.Comment) error {
 	_, others := Trails(t)
 	keys := turn.Keys(t.Event.Number, pending)
-	if t.Memory.PushesAsked || !slices.ContainsFunc(others, func(trace model.Trace) bool {
+	if !slices.ContainsFunc(others, func(trace model.Trace) bool {
 		return !t.State.Keys[trace.Marker.Key] && slices.ContainsFunc(trace.Marker.Events, func(e string) bool { return slices.Contains(keys, e) })
 	}) {
+		return nil
+	}
+	return ReadPushes(ctx, t)
+}
+
+// ReadPushes asks GitHub who pushed to the head branch, once for each head.
+func ReadPushes(ctx context.Context, t *Thread) error {
+	if t.Memory.PushedTo == t.Snap.Pull.HeadSHA {
 		return nil
 	}
 	pushes, err := t.GitHub.Refs.Pushes(ctx, t.Event.Repo, t.Snap.Pull.HeadRef)
@@ -75,7 +82,7 @@ func Attest(ctx context.Context, t *Thread, pending []model.Comment) error {
 	if err != nil {
 		return err
 	}
-	t.Memory.Pushes, t.Memory.PushesAsked = pushes, true
+	t.Memory.Pushes, t.Memory.PushedTo = pushes, t.Snap.Pull.HeadSHA
 	return nil
 }
 
