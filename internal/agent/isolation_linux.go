@@ -67,8 +67,8 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	}
 	n.Cover = slices.DeleteFunc(sockets(), func(path string) bool { return below(path, n.Hide) || below(path, n.Write) })
 	foreign := append(slices.DeleteFunc([]string{dir, opt.Temp, opt.Sessions}, func(dir string) bool { return dir == "" }), n.Write...)
-	real, _ := filepath.EvalSymlinks(program) // a package manager links it
-	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program), filepath.Dir(real)) {
+	places := append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program))
+	for _, one := range places {
 		if below(filepath.Clean(one), foreign) { // it is there, and an earlier agent can have made it a link to what is hidden
 			continue
 		}
@@ -81,6 +81,7 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 			default: // programs often have their libraries beside them
 				n.Show = append(n.Show, filepath.Join(whole, "lib"))
 			}
+			n.Show = append(n.Show, linked(path, covered, append(foreign, places...))...)
 		}
 	}
 	for _, one := range opt.Reads {
@@ -94,6 +95,25 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	slices.SortFunc(n.Show, shortest)
 	slices.SortFunc(n.Write, shortest)
 	return n
+}
+
+// linked are the hidden directories that the links of a directory lead to, as a package manager makes them for the programs of a
+// package: with all of it, if it has them in a directory of their own.
+func linked(dir string, covered, except []string) (all []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
+		place := filepath.Dir(real)
+		if e.Type()&os.ModeSymlink == 0 || err != nil || !below(place, covered) || below(real, except) {
+			continue
+		}
+		if filepath.Base(place) == "bin" {
+			place = filepath.Dir(place)
+		}
+		all = append(all, place)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // isRunners says that a directory is that of a self-hosted runner, which keeps its credentials there
