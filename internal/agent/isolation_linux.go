@@ -107,8 +107,8 @@ func linked(dir string, covered, except []string) (all []string) {
 		if e.Type()&os.ModeSymlink == 0 || err != nil || !below(place, covered) || below(real, except) {
 			continue
 		}
-		if filepath.Base(place) == "bin" {
-			place = filepath.Dir(place)
+		if whole := filepath.Dir(place); filepath.Base(place) == "bin" && below(filepath.Dir(whole), covered) { // and not all of a home or a runner
+			place = whole
 		}
 		all = append(all, place)
 	}

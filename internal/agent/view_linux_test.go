@@ -110,3 +110,36 @@ func TestRootThatMayNotMountSaysSo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "bin", "node"), []byte("the real one"), 0o777)) //nolint:gosec // as the image has it
 	}
 }
+
+// A package manager puts links to the programs of its packages into a directory of PATH. Their packages are there, and nothing else.
+func TestForeignCodeHasThePackagesThatLinksLeadTo(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	for how, m := range probing(t) {
+		t.Run(how, func(t *testing.T) {
+			m.t = t
+			links, store := filepath.Join(m.top, "links"), filepath.Join(m.top, "store", "package")
+			for _, dir := range []string{links, filepath.Join(store, "bin")} {
+				require.NoError(t, os.MkdirAll(dir, 0o755)) //nolint:gosec // for everybody
+			}
+			for file, script := range map[string]string{
+				filepath.Join(store, "bin", "packaged"): "cat " + store + "/data", filepath.Join(store, "data"): "its own data",
+				filepath.Join(m.top, "credentials"): "a secret",
+			} {
+				require.NoError(t, os.WriteFile(file, []byte(script+"\n"), 0o755)) //nolint:gosec // for everybody
+			}
+			require.NoError(t, os.MkdirAll(filepath.Join(m.top, "bin"), 0o755))                                                                       //nolint:gosec // for everybody
+			require.NoError(t, os.WriteFile(filepath.Join(m.top, "bin", "running"), []byte("#!/bin/sh\ncat "+m.top+"/credentials && echo\n"), 0o755)) //nolint:gosec // for everybody
+			for _, program := range []string{filepath.Join(store, "bin", "packaged"), filepath.Join(m.top, "bin", "running")} {
+				require.NoError(t, os.Symlink(program, filepath.Join(links, filepath.Base(program))))
+			}
+			m.opt.Env = []string{"PATH=" + links + ":" + m.want.Path}
+			said := m.run("sh " + links + "/packaged; running || echo there it is")
+			require.Empty(t, said.Error, said.Log)
+			assert.Contains(t, said.Log, "its own data\n")
+			assert.Contains(t, said.Log, "there it is\n", "the program is there")
+			assert.NotContains(t, said.Log, "a secret", "at level %s", said.Level)
+		})
+	}
+}
