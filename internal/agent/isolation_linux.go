@@ -14,7 +14,7 @@ import (
 // hidden are directories with users' credentials or services' sockets.
 var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}
 
-// within has a program find no more of the file system than it needs, where the level says so.
+// within limits the part of the file system that a program sees, as the level demands.
 func (opt Options) within(spec *isolate.Spec, dir, program string) {
 	hide := append(slices.Clone(hidden), runners(dir, opt.Temp)...)
 	switch opt.level() {
@@ -97,8 +97,8 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	return n
 }
 
-// linked are the hidden directories that the links of a directory lead to, as a package manager makes them for the programs of a
-// package: with all of it, if it has them in a directory of their own.
+// linked lists the hidden directories behind the links in a directory of PATH. Package managers make such links. A package with a
+// bin directory is listed whole.
 func linked(dir string, covered, except []string) (all []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -158,7 +158,7 @@ func outermost(dirs []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return below(path, all) })
 }
 
-// sockets are the paths of the sockets at which somebody listens, or did (https://man7.org/linux/man-pages/man5/proc_net.5.html).
+// sockets lists the paths of all Unix sockets that are bound to a file (https://man7.org/linux/man-pages/man5/proc_net.5.html).
 func sockets() []string {
 	text, _ := os.ReadFile("/proc/net/unix") // without it nobody can tell
 	var all []string

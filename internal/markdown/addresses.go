@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A page fetches its images from wherever they are, and with their addresses it tells that server what somebody has put into them.
+// A page fetches its images from any server. Their addresses can carry a text there.
 
 // withoutImages makes links of images.
 func withoutImages(said string) string {
@@ -24,7 +24,7 @@ func withoutImages(said string) string {
 func leadsTo(said string, ok func(address *url.URL) bool) bool {
 	source, found := []byte(said), false
 	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
-	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) { // which gives no error of its own
+	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) { // the walk itself cannot fail
 		var address []byte
 		switch n := n.(type) {
 		case *ast.Image:
@@ -43,11 +43,11 @@ func leadsTo(said string, ok func(address *url.URL) bool) bool {
 	return found
 }
 
-// linked is what GitHub makes a link of, with what may stand before it in Markdown.
+// linked matches an address that GitHub turns into a link, and the Markdown directly before it.
 var linked = regexp.MustCompile(`(?i)(\]?\(?<?)((?:https?|ftp):|www\.)([^\s<>"'()\[\]]*)`)
 
-// Unlinked makes text of addresses that lead to other hosts than those that reaches names, for a text of Contain's. One that it
-// cannot take apart becomes a code block.
+// Unlinked turns links into text, except for links to hosts that reaches accepts. It takes a text of Contain's. If a link is left,
+// the whole text becomes a code block.
 func Unlinked(said string, reaches func(host string) bool) string {
 	ok := func(u *url.URL) bool {
 		return u.Scheme == "mailto" || u.Scheme == "" && u.Host == "" || u.Host != "" && reaches(strings.ToLower(u.Hostname()))

@@ -196,8 +196,8 @@ func Words(ctx context.Context, t *thread.Thread) func(string) string {
 	return func(text string) string { return Text(ctx, t, text) }
 }
 
-// reaches are the hosts that an agent's words may lead to, by their names in lower case; nil are all. With one click an address tells
-// another server what stands in it, which the settings may keep agents from doing by themselves.
+// reaches reports whether an agent's text may link to a host, given in lower case; nil accepts all hosts. One click on a link sends
+// its address to another server, past the agent's network.
 func reaches(t *thread.Thread) func(host string) bool {
 	if t.Settings.Agent.Network.Open() {
 		return nil
