@@ -73,14 +73,7 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 			continue
 		}
 		if path, ok := existing(one); ok && below(path, covered) {
-			n.Show = append(n.Show, path)
-			switch whole := filepath.Dir(path); {
-			case filepath.Base(path) != "bin":
-			case strings.Contains(path, "/_tool/"): // the runner's tool cache: a tool has all of its own files beside bin
-				n.Show = append(n.Show, whole)
-			default: // programs often have their libraries beside them
-				n.Show = append(n.Show, filepath.Join(whole, "lib"))
-			}
+			n.Show = append(n.Show, path, beside(path))
 			n.Show = append(n.Show, linked(path, covered, append(foreign, places...))...)
 		}
 	}
@@ -93,24 +86,33 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 		n.Show = append(n.Show, real)
 	}
 	slices.SortFunc(n.Show, shortest)
+	n.Show = slices.Compact(n.Show)
 	slices.SortFunc(n.Write, shortest)
 	return n
 }
 
-// linked lists the hidden directories behind the links in a directory of PATH. Package managers make such links. A package with a
-// bin directory is listed whole.
+// beside is the directory of a program with the files that it needs: the whole package, or the libraries next to a directory of programs.
+func beside(dir string) string {
+	whole := filepath.Dir(dir)
+	_, err := os.Lstat(filepath.Join(whole, "pyvenv.cfg"))
+	switch {
+	case filepath.Base(dir) != "bin":
+		return dir
+	case strings.Contains(dir, "/_tool/"), strings.Contains(dir, "/node_modules/"), err == nil: // the runner's tool cache, npm, pipx
+		return whole
+	}
+	return filepath.Join(whole, "lib") // the rest can be a home, or a runner with its credentials
+}
+
+// linked lists the hidden directories behind the links in a directory of PATH. Package managers make such links.
 func linked(dir string, covered, except []string) (all []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		real, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
 		place := filepath.Dir(real)
-		if e.Type()&os.ModeSymlink == 0 || err != nil || !below(place, covered) || below(real, except) {
-			continue
+		if e.Type()&os.ModeSymlink != 0 && err == nil && below(place, covered) && !below(real, except) {
+			all = append(all, place, beside(place))
 		}
-		if whole := filepath.Dir(place); filepath.Base(place) == "bin" && below(filepath.Dir(whole), covered) { // and not all of a home or a runner
-			place = whole
-		}
-		all = append(all, place)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -119,19 +119,19 @@ func TestForeignCodeHasThePackagesThatLinksLeadTo(t *testing.T) {
 	for how, m := range probing(t) {
 		t.Run(how, func(t *testing.T) {
 			m.t = t
-			links, store := filepath.Join(m.top, "links"), filepath.Join(m.top, "store", "package")
-			for _, dir := range []string{links, filepath.Join(store, "bin")} {
+			hidden := filepath.Dir(m.opt.Temp) // at every level, and wherever temporary directories are
+			links, store, home := filepath.Join(hidden, "links"), filepath.Join(hidden, "node_modules", "package"), filepath.Join(hidden, "home")
+			for _, dir := range []string{links, filepath.Join(store, "bin"), filepath.Join(home, "bin")} {
 				require.NoError(t, os.MkdirAll(dir, 0o755)) //nolint:gosec // for everybody
 			}
-			for file, script := range map[string]string{
-				filepath.Join(store, "bin", "packaged"): "cat " + store + "/data", filepath.Join(store, "data"): "its own data",
-				filepath.Join(m.top, "credentials"): "a secret",
+			packaged, running := filepath.Join(store, "bin", "packaged"), filepath.Join(home, "bin", "running")
+			for file, text := range map[string]string{
+				packaged: "cat " + store + "/data", filepath.Join(store, "data"): "its own data",
+				running: "#!/bin/sh\ncat " + home + "/credentials && echo", filepath.Join(home, "credentials"): "a secret",
 			} {
-				require.NoError(t, os.WriteFile(file, []byte(script+"\n"), 0o755)) //nolint:gosec // for everybody
+				require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o755)) //nolint:gosec // for everybody
 			}
-			require.NoError(t, os.MkdirAll(filepath.Join(m.top, "bin"), 0o755))                                                                       //nolint:gosec // for everybody
-			require.NoError(t, os.WriteFile(filepath.Join(m.top, "bin", "running"), []byte("#!/bin/sh\ncat "+m.top+"/credentials && echo\n"), 0o755)) //nolint:gosec // for everybody
-			for _, program := range []string{filepath.Join(store, "bin", "packaged"), filepath.Join(m.top, "bin", "running")} {
+			for _, program := range []string{packaged, running} {
 				require.NoError(t, os.Symlink(program, filepath.Join(links, filepath.Base(program))))
 			}
 			m.opt.Env = []string{"PATH=" + links + ":" + m.want.Path}
