@@ -110,6 +110,7 @@ func (s setup) install(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	choice.Kept = ch.text != ""
 	drafts[0].text, drafts[1].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow()
 	for _, d := range drafts {
 		d.compare(s.root)

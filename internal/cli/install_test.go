@@ -137,7 +137,8 @@ func (n *newcomer) types(line, answers string) {
 		file := filepath.Join(n.dir, thread.SettingsPath)
 		text, err := os.ReadFile(file)
 		require.NoError(n.t, err)
-		require.NoError(n.t, os.WriteFile(file, []byte(strings.Replace(string(text), `# isolation = "auto"`, `isolation = "none"`, 1)), 0o644))
+		unheld := strings.NewReplacer(`# isolation = "auto"`, `isolation = "none"`, `network = ["model", "packages"]`, `network = "open"`).Replace(string(text))
+		require.NoError(n.t, os.WriteFile(file, []byte(unheld), 0o644))
 	}
 }
 

@@ -31,6 +31,7 @@ type Choice struct {
 	Bot      string   // that App's account, where several accounts have to trust each other
 	Split    bool     // the agent has a job of its own
 	Server   bool     // for GitHub Enterprise Server
+	Kept     bool     // settings are there already, and what agents reach today stays reachable
 }
 
 // The lines of the templates that a choice fills in.
@@ -146,7 +147,7 @@ ignore = "agent:ignore"       # leave this issue or pull request alone
 # test_timeout = "10m"        # for required_tests
 # run_timeout = "80m"         # for the whole run, then its work is saved; keep it below the workflow's timeout-minutes
 # isolation = "auto"          # agent and tests run as a user made for the run, or in namespaces; "none": not isolated
-# network = "open"            # what agent and tests can reach; "model": only the model; a list adds hosts, and "packages"
+%s
 # checkpoint_every = "5m"     # how often unfinished work for an issue is saved on a branch
 
 [feedback]
@@ -185,7 +186,7 @@ func (c Choice) Settings() string {
 	if auto == "" {
 		auto = `"never"                # only the comment /mergexo merge asks for a merge; "label" and "approval" can do so too`
 	}
-	return fmt.Sprintf(settingsTemplate, tests, bots, c.agent(), ci, c.strategy(), auto)
+	return fmt.Sprintf(settingsTemplate, tests, bots, c.agent(), c.network(), ci, c.strategy(), auto)
 }
 
 // strategy is the one of [merge].
@@ -207,6 +208,15 @@ command = %s
 # pass_env = ["MODEL_API_KEY"]  # environment variables for it, besides PATH, HOME, LANG and TMPDIR`, array([]string{c.Command}))
 	}
 	return fmt.Sprintf("adapter = %-20s# \"codex\", \"claude\", \"command\" (your own program) or \"suggestion\" (no model)", fmt.Sprintf("%q", c.Adapter))
+}
+
+// network is what agents and tests can reach, as far as the runner of the workflow can hold it. Of a server's runners nothing is known,
+// and of a program's model nothing either.
+func (c Choice) network() string {
+	if c.Kept || c.Server || c.Adapter != "codex" && c.Adapter != "claude" {
+		return `# network = "open"            # what agent and tests can reach; "model": only the model; a list adds hosts, and "packages"`
+	}
+	return `network = ["model", "packages"]  # what agent and tests can reach: the model and public registries; add hosts, or write "open"`
 }
 
 // array is a list of texts as TOML has it, whose basic strings have the escapes of JSON.

@@ -115,3 +115,15 @@ func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 		}
 	}
 }
+
+// A new installation has a limited network where its runners can hold it and the model is known.
+func TestTheNetworkOfANewInstallation(t *testing.T) {
+	for want, choices := range map[string][]Choice{
+		"\nnetwork = [\"model\", \"packages\"]  # ": {{Adapter: "codex"}, {Adapter: "claude"}, {Adapter: "claude", Split: true, App: true}},
+		"\n# network = \"open\" ":                  {{}, {Adapter: "suggestion"}, {Adapter: "command", Command: "bin/agent"}, {Adapter: "codex", Server: true}, {Adapter: "claude", Kept: true}},
+	} {
+		for _, c := range choices {
+			assert.Contains(t, c.Settings(), want, "%+v", c)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
 		"answer+stashes":      {[]string{"greeting.txt"}, "the agent left changes in git stash; they were not pushed, but kept on branch ", []string{"later.txt"}},
 		"answer+skips":        {[]string{"greeting.txt"}, "", nil},
 		"answer+loses index":  {[]string{"greeting.txt"}, "", nil},
-		"answer+nests":        {[]string{"greeting.txt"}, `git cannot commit these paths, so they are neither pushed nor kept: "nested/" (it is a repository of its own)`, nil},
+		"answer+nests":        {[]string{"greeting.txt"}, `these paths cannot be committed, so they are neither pushed nor kept: "nested/" (it is a repository of its own)`, nil},
 		"answer+roots":        {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/root", which was not its branch; they were not pushed, but kept on branch `, []string{"root.txt"}},
 		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
 	} {

@@ -307,6 +307,10 @@ func trackedCommits(ctx context.Context, c *Checkout) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
+// LargestFile is the size in bytes of the largest file that GitHub takes
+// (https://docs.github.com/repositories/working-with-files/managing-large-files/about-large-files-on-github). Larger ones are never read.
+const LargestFile = 100 << 20
+
 // maxTracked limits them.
 const maxTracked = 5_000
 

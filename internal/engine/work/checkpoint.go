@@ -295,7 +295,7 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 // TellLeftOut tells people which files are in no commit since git does not take them.
 func (w *Work) TellLeftOut() {
 	if len(w.Checkout.LeftOut) > 0 {
-		w.Note("git cannot commit these paths, so they are neither pushed nor kept: " + strings.Join(w.Checkout.LeftOut, ", "))
+		w.Note("these paths cannot be committed, so they are neither pushed nor kept: " + strings.Join(w.Checkout.LeftOut, ", "))
 	}
 	w.Checkout.LeftOut = nil
 }

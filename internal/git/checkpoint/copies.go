@@ -15,10 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
-// Limits for the copies of one snapshot. GitHub refuses a larger file.
+// Limits for the copies of one snapshot.
 const (
-	maxCopy   = 100 << 20 // bytes of one file
-	maxCopies = 2 << 30   // bytes of all
+	maxCopies = 2 << 30 // bytes of all
 	maxFiles  = 200_000
 )
 
@@ -138,16 +137,16 @@ func (w *copier) content(path string, from *os.File) error {
 		return err
 	}
 	// Whoever may make a link to a file need not be able to read it.
-	if stat, is := info.Sys().(*syscall.Stat_t); info.Size() > maxCopy || is && stat.Nlink > 1 && stat.Uid != w.owner {
+	if stat, is := info.Sys().(*syscall.Stat_t); info.Size() > git.LargestFile || is && stat.Nlink > 1 && stat.Uid != w.owner {
 		return errLeftOut
 	}
 	to, err := w.to.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600|info.Mode().Perm()&0o100)
 	if err != nil {
 		return err
 	}
-	size, err := io.Copy(to, io.LimitReader(&cancelled{w.ctx, from}, maxCopy+1))
+	size, err := io.Copy(to, io.LimitReader(&cancelled{w.ctx, from}, git.LargestFile+1))
 	w.size += size
-	if err = errors.Join(err, to.Close()); err == nil && size > maxCopy { // it grew
+	if err = errors.Join(err, to.Close()); err == nil && size > git.LargestFile { // it grew
 		err = errLeftOut
 	}
 	return err

@@ -55,10 +55,12 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 	if len(changes.Unmerged) > 0 {
 		return "", false, &git.ErrUnmerged{Paths: changes.Unmerged}
 	}
+	large := changes.LeaveOut(c.Top)
 	refused, err := changes.Take(ctx, c, c.Index)
 	if err != nil {
 		return "", false, err
 	}
+	maps.Copy(refused, large)
 	for _, path := range slices.Sorted(maps.Keys(refused)) {
 		c.LeftOut = append(c.LeftOut, fmt.Sprintf("%q (%s)", path, refused[path]))
 		worktree.Note(ctx, c, path, changes.Was[path], changes.Was[path])

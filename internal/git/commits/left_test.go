@@ -72,7 +72,7 @@ func TestAPathThatGitRefusesKeepsNothingElseBack(t *testing.T) {
 	dir := h.Workspace("agent/x")
 	c := h.Open(dir)
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
-	files := map[string]string{"a.txt": "two\n", "git~1/x": "x\n", "bad.u": "abc", "deep/.git./y": "y\n"}
+	files := map[string]string{"a.txt": "two\n", "git~1/x": "x\n", "bad.u": "abc", "deep/.git./y": "y\n", "dump": "x"}
 	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		files["good/"+name] = name + "\n"
 	}
@@ -80,13 +80,14 @@ func TestAPathThatGitRefusesKeepsNothingElseBack(t *testing.T) {
 	h.Git(dir, "init", "-q", "born")
 	h.Git(dir, "init", "-q", "deep/grown")
 	h.Git(filepath.Join(dir, "deep/grown"), "commit", "-q", "--allow-empty", "-m", "its own")
+	require.NoError(t, os.Truncate(filepath.Join(dir, "dump"), 1<<40)) // sparse, and more than anybody could read
 	sha, made, err := gittest.Commit(c, "Change")
 	require.NoError(t, err)
 	assert.True(t, made)
 	assert.Equal(t, "M\ta.txt\nA\tgood/1\nA\tgood/2\nA\tgood/3\nA\tgood/4\nA\tgood/5\nA\tgood/6\nA\tgood/7", h.Git(dir, "diff", "--name-status", start, sha))
 	assert.Equal(t, []string{
 		`"bad.u" (BOM is required in 'bad.u' if encoded as UTF-16)`, `"born/" (it is a repository of its own)`, `"deep/.git./y" (git does not take such a name)`,
-		`"deep/grown/" (it is a repository of its own)`, `"git~1/x" (git does not take such a name)`,
+		`"deep/grown/" (it is a repository of its own)`, `"dump" (it has 1048576 MB, and the server takes at most 100)`, `"git~1/x" (git does not take such a name)`,
 	}, c.LeftOut)
 	dirty, err := gittest.Dirty(c)
 	require.NoError(t, err)

@@ -59,10 +59,7 @@ type Scope struct {
 	Total int64 // of all files, including those compared with, 256 MiB
 }
 
-const (
-	around  = 10        // context lines around a new one
-	largest = 100 << 20 // larger files are never opened; GitHub refuses them
-)
+const around = 10 // context lines around a new one
 
 // Patches visits the text of it: the names of all new files, and then, for every commit, oldest first, the commit object
 // with its message and, of each changed file, the lines that none of the commit's parents has in that file, with some
@@ -159,7 +156,7 @@ func (p *patches) add(s Step, sizes map[string]int64) {
 	case j.Size < 0:
 		p.unseen = append(p.unseen, Unseen{Commit: s.Commit, Path: s.Path, Why: NotHere})
 		return
-	case j.Size > largest:
+	case j.Size > git.LargestFile:
 		p.unseen = append(p.unseen, Unseen{Commit: s.Commit, Path: s.Path, Size: j.Size, Why: TooLarge})
 		return
 	case j.Size > p.scope.File:

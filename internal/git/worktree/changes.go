@@ -96,6 +96,20 @@ func complete(ctx context.Context, c *git.Checkout, index, head string, settings
 // smallestIndex is the size of an index with one entry (https://git-scm.com/docs/index-format).
 const smallestIndex = 12 + 64 + 20
 
+// LeaveOut takes files out of There that are too large for the server, without reading them. It returns why, by path.
+func (ch *Changes) LeaveOut(top string) map[string]string {
+	large := map[string]string{}
+	ch.There = slices.DeleteFunc(ch.There, func(path string) bool {
+		info, err := os.Lstat(filepath.Join(top, path))
+		if err != nil || !info.Mode().IsRegular() || info.Size() <= git.LargestFile {
+			return false
+		}
+		large[path] = fmt.Sprintf("it has %d MB, and the server takes at most %d", info.Size()>>20, git.LargestFile>>20)
+		return true
+	})
+	return large
+}
+
 // Take puts the changes into an index. It returns what git does not take, by path, and why.
 func (ch Changes) Take(ctx context.Context, c *git.Checkout, index string) (refused map[string]string, err error) {
 	return Update(ctx, c, index, ch.Set, ch.There, c.Top)
@@ -216,6 +230,9 @@ func Content(ctx context.Context, c *git.Checkout, dir, path string) string {
 	}
 	if target, err := root.Readlink(path); err == nil {
 		return "link " + target
+	}
+	if info.Size() > git.LargestFile { // to read it takes minutes
+		return fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
 	}
 	sum := sha256.New()
 	file, err := guard.OpenIn(root, path)
