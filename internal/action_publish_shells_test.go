@@ -28,7 +28,7 @@ echo "$1 $2 $3 $4 $5" >>"$STATE/calls"
 
 // TestAReleaseIsPublishedOnce: whatever the first attempt died at, the next one goes on, and assets that are out never change.
 func TestAReleaseIsPublishedOnce(t *testing.T) {
-	const create, remove, move = "release create v0.1.0 --verify-tag --title", "release delete v0.1.0 --yes ", "api --silent -X PATCH repos/org/mergexo/git/refs/tags/v0"
+	const create, remove, move = "release create v1.0.0 --verify-tag --title", "release delete v1.0.0 --yes ", "api --silent -X PATCH repos/org/mergexo/git/refs/tags/v1"
 	for name, c := range map[string]struct {
 		dies  string
 		calls []string
@@ -48,15 +48,15 @@ func TestAReleaseIsPublishedOnce(t *testing.T) {
 			}
 			repo := t.TempDir()
 			require.NoError(t, os.CopyFS(filepath.Join(repo, "scripts", "action"), os.DirFS(s.scripts)))
-			require.NoError(t, os.WriteFile(filepath.Join(repo, "CHANGELOG.md"), []byte("## v0.1.0\n\nThe first.\n"), 0o600))
-			for _, argv := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "One"}, {"tag", "v0.1.0"}} {
+			require.NoError(t, os.WriteFile(filepath.Join(repo, "CHANGELOG.md"), []byte("## v1.0.0\n\nThe first.\n"), 0o600))
+			for _, argv := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "One"}, {"tag", "v1.0.0"}} {
 				out, err := run(repo, append([]string{"git"}, argv...)...)
 				require.NoError(t, err, string(out))
 			}
-			for _, name := range []string{"mergexo_v0.1.0_linux_amd64.gz", "checksums.txt", "bundle"} {
+			for _, name := range []string{"mergexo_v1.0.0_linux_amd64.gz", "checksums.txt", "bundle"} {
 				require.NoError(t, os.WriteFile(filepath.Join(repo, name), nil, 0o600))
 			}
-			publish := []string{"bash", "scripts/action/publish", "v0.1.0", repo, filepath.Join(repo, "bundle")}
+			publish := []string{"bash", "scripts/action/publish", "v1.0.0", repo, filepath.Join(repo, "bundle")}
 			out, err := run(repo, publish...)
 			if c.dies != "" {
 				require.Error(t, err, string(out))
@@ -64,7 +64,7 @@ func TestAReleaseIsPublishedOnce(t *testing.T) {
 				out, err = run(repo, publish...)
 			}
 			require.NoError(t, err, string(out))
-			assert.Contains(t, string(out), "v0 is v0.1.0")
+			assert.Contains(t, string(out), "v1 is v1.0.0")
 			calls, err := os.ReadFile(filepath.Join(s.temp, "calls"))
 			require.NoError(t, err)
 			assert.Equal(t, c.calls, strings.Split(strings.TrimSuffix(string(calls), "\n"), "\n"))

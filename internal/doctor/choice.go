@@ -49,8 +49,8 @@ const (
 
 // agentSteps are the steps, by their first lines, that run an agent.
 var agentSteps = []string{
-	"        id: mergexo\n        uses: mergexo/mergexo@v0\n",
-	"      - name: Sweep\n        uses: mergexo/mergexo@v0\n",
+	"        id: mergexo\n        uses: mergexo/mergexo@v1\n",
+	"      - name: Sweep\n        uses: mergexo/mergexo@v1\n",
 }
 
 // Workflow is the workflow for a choice.

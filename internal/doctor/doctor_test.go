@@ -173,7 +173,7 @@ func TestOtherWays(t *testing.T) {
 		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), otherWorkflow("name: CI\non: workflow_dispatch\n")),
 		"the least git":         func(_ *testing.T, f *Facts) { f.Git = "2.38.0" },
 		"the token written out": edit("          signing-key", "          token: ${{ secrets.GITHUB_TOKEN }}\n          signing-key"),
-		"a fork of the action":  edit("mergexo/mergexo@v0", "Octo/MergeXO@0123456789012345678901234567890123456789"),
+		"a fork of the action":  edit("mergexo/mergexo@v1", "Octo/MergeXO@0123456789012345678901234567890123456789"),
 		"two workflows": func(t *testing.T, f *Facts) {
 			edit(cron, "")(t, f)
 			sweep := f.Workflows[0]

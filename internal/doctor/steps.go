@@ -62,7 +62,7 @@ func pins(e *exam) []Finding {
 			case uses == "", strings.HasPrefix(uses, "./"), fullSHA.MatchString(ref), digest.MatchString(uses):
 			case isAction(uses) && release.MatchString(ref):
 			case isAction(uses):
-				out = append(out, warn("use a release: "+name+"@v0, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses)))
+				out = append(out, warn("use a release: "+name+"@v1, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses)))
 			default:
 				out = append(out, warn("pin it to a full commit SHA, with the version in a comment", "%s: %s can be moved to other code, which would run in the agent's job with its token", u.at(s.uses.line), quote(uses)))
 			}
