@@ -46,6 +46,24 @@ func (e *Error) Is(target error) bool { return target == ErrInvalid }
 // Usage marks errors that the caller can fix.
 func (e *Error) Usage() bool { return true }
 
+// NoKey is an ErrInvalid where the settings are right, but the secret is missing that holds the key of the agent's model.
+type NoKey struct {
+	Source, Key     string // what names the agent
+	Adapter, Secret string
+	Store           string // the command that stores the secret
+}
+
+func (e *NoKey) Error() string {
+	return fmt.Sprintf("%s: %s: %q needs the key of its model, and %s is missing or empty: run %s, and give it to MergeXO's step in env as %s: ${{ secrets.%s }}",
+		e.Source, e.Key, e.Adapter, e.Secret, e.Store, e.Secret, e.Secret)
+}
+
+// Is makes every NoKey an ErrInvalid.
+func (e *NoKey) Is(target error) bool { return target == ErrInvalid }
+
+// Usage marks errors that the caller can fix.
+func (e *NoKey) Usage() bool { return true }
+
 // Minimal is the smallest settings file that works, suggested if there is none.
 const Minimal = `[agent]
 adapter = "command"

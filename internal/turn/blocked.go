@@ -95,6 +95,12 @@ func SettingsText(p model.Pull, file, problems string) string {
 		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
 }
 
+// KeyText tells that an agent has no key for its model. store is the command that stores it as a secret.
+func KeyText(adapter, secret, store string) string {
+	return fmt.Sprintf("**Stopped: the secret `%s` is missing or empty**\n\nThe agent (`%s`) needs it as the key of its model. Store it:\n\n    %s\n\n"+
+		"No agent was started, and no attempt counted. MergeXO continues with the next comment or sweep. This notice is not repeated.", secret, adapter, store)
+}
+
 // IdentityText tells that another account has worked here as MergeXO.
 func IdentityText(f model.Foreign, viewer string) string {
 	return fmt.Sprintf("**Stopped: MergeXO has worked here with another account**\n\n`%s` [wrote as MergeXO](%s), but the token of this run belongs to `%s`. "+
