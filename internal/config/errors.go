@@ -46,23 +46,28 @@ func (e *Error) Is(target error) bool { return target == ErrInvalid }
 // Usage marks errors that the caller can fix.
 func (e *Error) Usage() bool { return true }
 
-// NoKey is an ErrInvalid where the settings are right, but the secret is missing that holds the key of the agent's model.
-type NoKey struct {
-	Source, Key     string // what names the agent
-	Adapter, Secret string
-	Store           string // the command that stores the secret
+// Lack is an ErrInvalid where the settings are right, but this run lacks what they need.
+type Lack struct {
+	Source, Key string // what needs it
+	Missing     string // with code in backticks, as the others
+	Why         string
+	Command     string // that provides it; "": none
+	Fix         string // what else is to be done
 }
 
-func (e *NoKey) Error() string {
-	return fmt.Sprintf("%s: %s: %q needs the key of its model, and %s is missing or empty: run %s, and give it to MergeXO's step in env as %s: ${{ secrets.%s }}",
-		e.Source, e.Key, e.Adapter, e.Secret, e.Store, e.Secret, e.Secret)
+func (e *Lack) Error() string {
+	run := ""
+	if e.Command != "" {
+		run = "run " + e.Command + ", and "
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s, and %s: %s%s", e.Source, e.Key, e.Missing, e.Why, run, e.Fix), "`", "")
 }
 
-// Is makes every NoKey an ErrInvalid.
-func (e *NoKey) Is(target error) bool { return target == ErrInvalid }
+// Is makes every Lack an ErrInvalid.
+func (e *Lack) Is(target error) bool { return target == ErrInvalid }
 
 // Usage marks errors that the caller can fix.
-func (e *NoKey) Usage() bool { return true }
+func (e *Lack) Usage() bool { return true }
 
 // Minimal is the smallest settings file that works, suggested if there is none.
 const Minimal = `[agent]

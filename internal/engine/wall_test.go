@@ -184,13 +184,13 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 			for range 4 {
 				_, err := w.engine().Handle(context.Background(), event())
 				require.ErrorIs(t, err, config.ErrInvalid)
-				assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: "codex" needs the key of its model, and OPENAI_API_KEY is missing or empty: run `+store)
+				assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
 				assert.Empty(t, w.marked("turn", ""))
 				assert.Empty(t, w.marked("issue", ""))
 				told := w.marked("settings", "")
 				require.Len(t, told, 1, "said once")
 				assert.Contains(t, told[0]["body"], "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
-				assert.Contains(t, told[0]["body"], "    "+store+"\n")
+				assert.Contains(t, told[0]["body"], "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
 				if said++; said == 1 {
 					w.sweep()
 				}
@@ -207,6 +207,34 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 	}
 }
 
+// Tests whose program is not there cost no agent, and no round of one where only their script shows it.
+func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "no-such-tool install && no-such-tool test"]`)
+	w.talk("alice", "Answer me.")
+	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	require.ErrorIs(t, err, config.ErrInvalid)
+	assert.ErrorContains(t, err, "main:.github/mergexo.toml: repo.required_tests: no-such-tool is not installed on the runner, and the tests begin with it: install it in .github/mergexo/setup/action.yml, or in a step")
+	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
+	assert.Zero(t, w.calls())
+
+	for name, tests := range map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "required_tests = "+tests)
+			w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
+			w.agent = "commits+answer"
+			w.talk("alice", "Answer me.")
+			rep := w.handle(w.delivery("issue_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result)
+			assert.Equal(t, model.ReasonTests, rep.BlockedReason)
+			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed on the runner: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+			assert.Equal(t, 1, w.calls(), "no repair round")
+			assert.Len(t, w.checkpoints(), 1, "the work is kept")
+		})
+	}
+}
+
 func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -214,7 +242,7 @@ func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
 	w.talk("octo", "/mergexo review")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	require.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, `review.adapter: "claude" needs the key of its model, and ANTHROPIC_API_KEY is missing or empty`)
+	assert.ErrorContains(t, err, `review.adapter: the secret ANTHROPIC_API_KEY is missing or empty, and claude needs it as the key of its model: run gh secret set ANTHROPIC_API_KEY`)
 	assert.Empty(t, w.marked("review", ""))
 }
 

@@ -97,7 +97,7 @@ func (d *due) isWorthIt(ctx context.Context) error {
 		need = thread.AgentReady
 	}
 	if err := need(d.p.Thread); err != nil && len(d.dead) == 0 { // a plan of a dead run may be published without one
-		return thread.TellNoKey(ctx, d.p.Thread, err)
+		return thread.TellLack(ctx, d.p.Thread, err)
 	}
 	return thread.GuardHistory(ctx, d.p.Thread, d.dead)
 }

@@ -213,7 +213,7 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 	p.Report.TurnKey = p.Marker.Key
 	if p.Marker.NeedsAgent() {
 		if err := thread.AgentReady(p.Thread); err != nil {
-			return thread.TellNoKey(ctx, p.Thread, err)
+			return thread.TellLack(ctx, p.Thread, err)
 		}
 	}
 	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.NeedsAgent() {

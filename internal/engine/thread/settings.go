@@ -125,7 +125,8 @@ func NeedAgent(t *Thread) error {
 	return config.NoAgent(SettingsSource(t), t.About())
 }
 
-// AgentReady is NeedAgent where an agent is about to start: this run also needs the keys of its model and of its reviewer's.
+// AgentReady is NeedAgent where an agent is about to start: this run also needs the keys of its model and of its reviewer's, and the
+// program that the required tests begin with.
 func AgentReady(t *Thread) error {
 	if err := NeedAgent(t); err != nil {
 		return err
@@ -138,22 +139,29 @@ func AgentReady(t *Thread) error {
 			return wrong
 		}
 	}
-	return nil
+	name := turn.FirstProgram(t.Settings.Repo.RequiredTests)
+	if name == "" || startsNone(t) || agent.Installed(name, agent.Environment(t.Lookup, nil, nil)) {
+		return nil
+	}
+	return &config.Lack{Source: SettingsSource(t), Key: "repo.required_tests", Missing: "`" + name + "` is not installed on the runner", Why: "the tests begin with it", Fix: turn.Install}
 }
 
-// TellNoKey says once that an agent's key is missing, and gives wrong back.
-func TellNoKey(ctx context.Context, t *Thread, wrong error) error {
-	key := (*config.NoKey)(nil)
-	if !errors.As(wrong, &key) || silent.Of(t.Phase) || t.Onlooks {
+// startsNone reports whether a run starts no agent: a dry run, and the job beside that of the agent.
+func startsNone(t *Thread) bool { return t.Effects != nil || (ByPhase[bool]{Apply: true}).Of(t.Phase) }
+
+// TellLack says once what an agent lacks, and gives wrong back.
+func TellLack(ctx context.Context, t *Thread, wrong error) error {
+	lack := (*config.Lack)(nil)
+	if !errors.As(wrong, &lack) || silent.Of(t.Phase) || t.Onlooks {
 		return wrong
 	}
-	return tellWrong(ctx, t, turn.KeyText(key.Adapter, key.Secret, key.Store), wrong)
+	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)
 }
 
 // NeedKey is nil where this run has the key of the model of these settings, or needs none.
-func NeedKey(t *Thread, s config.Settings) *config.NoKey {
+func NeedKey(t *Thread, s config.Settings) *config.Lack {
 	secret := agent.NoKey(AgentOptions(t.World, s))
-	if secret == "" || t.Effects != nil || (ByPhase[bool]{Apply: true}).Of(t.Phase) { // a dry run and that job start no agent
+	if secret == "" || startsNone(t) {
 		return nil
 	}
 	key, repo := "agent.adapter", t.Event.Repo.String()
@@ -163,5 +171,8 @@ func NeedKey(t *Thread, s config.Settings) *config.NoKey {
 	if host := Host(t.ServerURL); host != "github.com" {
 		repo = host + "/" + repo
 	}
-	return &config.NoKey{Source: SettingsSource(t), Key: key, Adapter: s.Agent.Adapter, Secret: secret, Store: fmt.Sprintf("gh secret set %s --repo %s", secret, repo)}
+	return &config.Lack{
+		Source: SettingsSource(t), Key: key, Missing: "the secret `" + secret + "` is missing or empty", Why: "`" + s.Agent.Adapter + "` needs it as the key of its model",
+		Command: fmt.Sprintf("gh secret set %s --repo %s", secret, repo), Fix: fmt.Sprintf("give it to MergeXO's step in `env` as `%s: ${{ secrets.%s }}`", secret, secret),
+	}
 }
