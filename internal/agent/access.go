@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type access struct {
 	base     string
 	keys     []string
 	header   func(env []string) http.Header // what the provider authenticates; empty without a key
+	// elsewhere matches an extra argument or a variable by which the program takes another provider.
+	elsewhere *regexp.Regexp
 }
 
 // modelKeys are the variables that are kept from the programs of every provider.
@@ -57,6 +60,16 @@ func Keys(list []string) []string {
 		}
 	}
 	return out
+}
+
+// NoKey is the variable that has to hold the key of the agent's model and does not; "" where one does, and where the agent has no
+// model or the settings name another provider.
+func NoKey(opt Options) string {
+	a := adapters[opt.Adapter].model
+	if a == nil || len(Keys(opt.Access)) > 0 || slices.ContainsFunc(slices.Concat(opt.ExtraArgs, opt.Env), a.elsewhere.MatchString) {
+		return ""
+	}
+	return a.keys[0]
 }
 
 // verify reports variables that cannot be used.

@@ -78,3 +78,27 @@ func TestANetworkThatCannotBeHeldIsAMistake(t *testing.T) {
 		}
 	}
 }
+
+// A key is needed unless the settings name another provider.
+func TestNoKey(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		opt  agent.Options
+		want string
+	}{
+		"codex":                       {agent.Options{Adapter: "codex"}, "OPENAI_API_KEY"},
+		"a gateway takes a key too":   {agent.Options{Adapter: "codex", Access: []string{"OPENAI_BASE_URL=https://o.example.com/v1"}}, "OPENAI_API_KEY"},
+		"the other name":              {agent.Options{Adapter: "codex", Access: []string{"CODEX_API_KEY=sk"}}, ""},
+		"codex on this machine":       {agent.Options{Adapter: "codex", ExtraArgs: []string{"--oss"}}, ""},
+		"codex's own provider":        {agent.Options{Adapter: "codex", ExtraArgs: []string{"-c", `model_provider="x"`}}, ""},
+		"the same in one word":        {agent.Options{Adapter: "codex", ExtraArgs: []string{"--config=model_provider=x"}}, ""},
+		"a provider that is not used": {agent.Options{Adapter: "codex", ExtraArgs: []string{"-c", "model_providers.x={}"}}, "OPENAI_API_KEY"},
+		"claude":                      {agent.Options{Adapter: "claude", Env: []string{"PATH=/bin", "CLAUDE_CODE_USE_BEDROCK="}}, "ANTHROPIC_API_KEY"},
+		"a token":                     {agent.Options{Adapter: "claude", Access: []string{"ANTHROPIC_AUTH_TOKEN=t"}}, ""},
+		"claude at Bedrock":           {agent.Options{Adapter: "claude", Env: []string{"CLAUDE_CODE_USE_BEDROCK=1"}}, ""},
+		"a program":                   {agent.Options{Adapter: "command"}, ""},
+		"no model":                    {agent.Options{Adapter: "suggestion"}, ""},
+	} {
+		assert.Equal(t, c.want, agent.NoKey(c.opt), name)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ var claudeTranscripts = layout{`.+/ID\.jsonl`, func(at string) string { return "
 // anthropic sends both headers, as Claude Code does: a gateway may want one and the server behind it the other.
 var anthropic = access{
 	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	elsewhere: regexp.MustCompile(`^CLAUDE_CODE_USE_[A-Z]+=.`),
 	header: func(env []string) http.Header {
 		out := http.Header{}
 		if key := value(env, "ANTHROPIC_API_KEY"); key != "" {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ var codexTranscripts = layout{`\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-ID\.jsonl(\.zs
 
 var openAI = access{
 	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
+	elsewhere: regexp.MustCompile(`^(--oss$|(-c|--config=)? *model_provider *=)`),
 	header: func(env []string) http.Header {
 		out := http.Header{}
 		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {

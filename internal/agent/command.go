@@ -329,4 +329,10 @@ func resolve(program, dir string, env []string) (string, error) {
 	return "", fmt.Errorf("start %s: not found in PATH%s", excerpt(program, 200), notFoundHint)
 }
 
+// Installed reports whether an agent with this environment finds a program on its PATH.
+func Installed(program string, env []string) bool {
+	_, err := resolve(program, "", env)
+	return err == nil
+}
+
 const notFoundHint = ": install it, or give its path in command"

@@ -46,6 +46,29 @@ func (e *Error) Is(target error) bool { return target == ErrInvalid }
 // Usage marks errors that the caller can fix.
 func (e *Error) Usage() bool { return true }
 
+// Lack is an ErrInvalid where the settings are right, but this run lacks what they need.
+type Lack struct {
+	Source, Key string // what needs it
+	Missing     string // with code in backticks, as the others
+	Why         string
+	Command     string // that provides it; "": none
+	Fix         string // what else is to be done
+}
+
+func (e *Lack) Error() string {
+	run := ""
+	if e.Command != "" {
+		run = "run " + e.Command + ", and "
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%s: %s: %s, and %s: %s%s", e.Source, e.Key, e.Missing, e.Why, run, e.Fix), "`", "")
+}
+
+// Is makes every Lack an ErrInvalid.
+func (e *Lack) Is(target error) bool { return target == ErrInvalid }
+
+// Usage marks errors that the caller can fix.
+func (e *Lack) Usage() bool { return true }
+
 // Minimal is the smallest settings file that works, suggested if there is none.
 const Minimal = `[agent]
 adapter = "command"

@@ -154,6 +154,116 @@ func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 	}
 }
 
+// noModelKey has the settings name Codex, whose key nobody has stored.
+func (w *world) noModelKey() {
+	w.t.Helper()
+	w.agentSetting(`adapter = "command"`, `adapter = "codex"`)
+	w.env = map[string]string{"OPENAI_API_KEY": " ", "PATH": w.t.TempDir()}
+}
+
+// A missing key is told once, before anything is claimed, and costs no attempt. The event after it is stored continues.
+func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
+	t.Parallel()
+	const store = "gh secret set OPENAI_API_KEY --repo 127.0.0.1/octo/widgets"
+	for name, begin := range map[string]func(*world) func() model.Event{
+		"a comment": func(w *world) func() model.Event {
+			return func() model.Event { w.talk("alice", "Answer me."); return w.delivery("issue_comment") }
+		},
+		"an issue": func(w *world) func() model.Event {
+			w.open("alice", "Greet in French", "People in France read this.")
+			label := w.label("alice", smallJob)
+			return func() model.Event { return label }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.noModelKey()
+			event := begin(w)
+			said := 0
+			for range 4 {
+				_, err := w.engine().Handle(context.Background(), event())
+				require.ErrorIs(t, err, config.ErrInvalid)
+				assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
+				assert.Empty(t, w.marked("turn", ""))
+				assert.Empty(t, w.marked("issue", ""))
+				told := w.marked("settings", "")
+				require.Len(t, told, 1, "said once")
+				assert.Contains(t, told[0]["body"], "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
+				assert.Contains(t, told[0]["body"], "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
+				if said++; said == 1 {
+					w.sweep()
+				}
+			}
+			dry := w.engine()
+			dry.DryRun(true)
+			rep, err := dry.Handle(context.Background(), event())
+			require.NoError(t, err, rep.Reason)
+			w.env["OPENAI_API_KEY"] = "sk-0123456789"
+			rep = w.handle(event())
+			assert.Contains(t, rep.Reason, "codex", "the claim is made, and the agent is started")
+			assert.Len(t, w.marked("turn", "failed"), map[bool]int{true: 1}[name == "a comment"])
+		})
+	}
+}
+
+// Tests whose program is not there cost no agent, and no round of one where only their script shows it.
+func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "no-such-tool install && no-such-tool test"]`)
+	w.talk("alice", "Answer me.")
+	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	require.ErrorIs(t, err, config.ErrInvalid)
+	assert.ErrorContains(t, err, "main:.github/mergexo.toml: repo.required_tests: no-such-tool is not installed on the runner, and the tests begin with it: install it in .github/mergexo/setup/action.yml, or in a step")
+	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
+	assert.Zero(t, w.calls())
+
+	for name, tests := range map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "required_tests = "+tests)
+			w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
+			w.agent = "commits+answer"
+			w.talk("alice", "Answer me.")
+			rep := w.handle(w.delivery("issue_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result)
+			assert.Equal(t, model.ReasonTests, rep.BlockedReason)
+			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed on the runner: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+			assert.Equal(t, 1, w.calls(), "no repair round")
+			assert.Len(t, w.checkpoints(), 1, "the work is kept")
+		})
+	}
+}
+
+func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", ".github/mergexo.toml", w.fileOf("main", ".github/mergexo.toml")+"\n[review]\nadapter = \"claude\"\n")
+	w.talk("octo", "/mergexo review")
+	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	require.ErrorIs(t, err, config.ErrInvalid)
+	assert.ErrorContains(t, err, `review.adapter: the secret ANTHROPIC_API_KEY is missing or empty, and claude needs it as the key of its model: run gh secret set ANTHROPIC_API_KEY`)
+	assert.Empty(t, w.marked("review", ""))
+}
+
+// The job of an agent says nothing: its own run tells.
+func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.noModelKey()
+	w.talk("alice", "Answer me.")
+	ev, e, dir := w.delivery("issue_comment"), w.engine(), filepath.Join(t.TempDir(), "handoff")
+	e.Phase, e.Bundle = thread.AgentPhase, dir
+	w.gate.revive()
+	_, err := e.Handle(context.Background(), ev)
+	require.ErrorIs(t, err, config.ErrInvalid)
+	assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
+	delete(w.env, "OPENAI_API_KEY") // which the other job has never had
+	w.phase(thread.ApplyPhase, ev, dir)
+	assert.Empty(t, w.marked("turn", ""), "no attempt")
+	assert.Empty(t, w.marked("settings", ""))
+}
+
 func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -95,6 +95,23 @@ func SettingsText(p model.Pull, file, problems string) string {
 		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
 }
 
+// LackText tells that an agent cannot start, and what a person does about that: with a command, or else as fix says.
+func LackText(missing, why, command, fix string) string {
+	if command != "" {
+		fix = "Run this, and " + fix + ":\n\n    " + command
+	}
+	return fmt.Sprintf("**Stopped: %s**\n\n%s\n\n%s\n\nNo agent was started, and no attempt counted. MergeXO continues with the next comment or sweep. This notice is not repeated.",
+		missing, sentence(why), sentence(fix))
+}
+
+// sentence begins with a capital, and ends with a full stop unless it ends with a command.
+func sentence(text string) string {
+	if !strings.Contains(text, "\n") {
+		text += "."
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
 // IdentityText tells that another account has worked here as MergeXO.
 func IdentityText(f model.Foreign, viewer string) string {
 	return fmt.Sprintf("**Stopped: MergeXO has worked here with another account**\n\n`%s` [wrote as MergeXO](%s), but the token of this run belongs to `%s`. "+

@@ -41,7 +41,7 @@ func (a agentHere) isolate(ctx context.Context) error {
 	if !p.Marker.NeedsAgent() {
 		return nil
 	}
-	if err := thread.NeedAgent(p.Thread); err != nil {
+	if err := thread.AgentReady(p.Thread); err != nil {
 		return err
 	}
 	if agent.BuiltIn(p.Settings.Agent.Adapter) && len(p.Settings.Repo.RequiredTests) == 0 {

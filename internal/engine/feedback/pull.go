@@ -92,8 +92,12 @@ func (d *due) isWorthIt(ctx context.Context) error {
 	if d.empty() && (!thread.Watched(d.p.Thread) || d.p.Settings.Agent.None()) {
 		return d.nothing()
 	}
-	if err := thread.NeedAgent(d.p.Thread); err != nil && len(d.dead) == 0 { // a plan of a dead run may be published without one
-		return err
+	need := thread.NeedAgent
+	if len(d.pending) > 0 {
+		need = thread.AgentReady
+	}
+	if err := need(d.p.Thread); err != nil && len(d.dead) == 0 { // a plan of a dead run may be published without one
+		return thread.TellLack(ctx, d.p.Thread, err)
 	}
 	return thread.GuardHistory(ctx, d.p.Thread, d.dead)
 }

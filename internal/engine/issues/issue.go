@@ -211,8 +211,10 @@ func (p *Issue) may(login string) bool { return thread.MayStart(p.Thread, login)
 func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 	undertake(p, step)
 	p.Report.TurnKey = p.Marker.Key
-	if err := thread.NeedAgent(p.Thread); err != nil && p.Marker.NeedsAgent() {
-		return err
+	if p.Marker.NeedsAgent() {
+		if err := thread.AgentReady(p.Thread); err != nil {
+			return thread.TellLack(ctx, p.Thread, err)
+		}
 	}
 	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.NeedsAgent() {
 		return overBudget(ctx, p, why, opens)

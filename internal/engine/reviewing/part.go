@@ -31,7 +31,11 @@ func (p *Pull) part() part {
 type reviewerHere struct{ p *Pull }
 
 func (r reviewerHere) isolate(ctx context.Context) error {
-	return thread.Isolate(ctx, r.p.World, reviewer.Settings(r.p.Thread))
+	s := reviewer.Settings(r.p.Thread)
+	if wrong := thread.NeedKey(r.p.Thread, s); wrong != nil {
+		return wrong
+	}
+	return thread.Isolate(ctx, r.p.World, s)
 }
 
 func (r reviewerHere) open(m *model.ReviewMarker) { r.p.sign(m) }

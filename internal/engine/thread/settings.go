@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -22,12 +23,17 @@ func TellSettings(ctx context.Context, t *Thread, wrong error) error {
 	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !kindOf(t.Snap).holdsUp(t) {
 		return wrong
 	}
+	return tellWrong(ctx, t, turn.SettingsText(t.Snap.Pull, SettingsPath, wrong.Error()), wrong)
+}
+
+// tellWrong says once what is wrong, and gives it back.
+func tellWrong(ctx context.Context, t *Thread, text string, wrong error) error {
 	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())
 	if t.State.Tokens[token] != 0 {
 		return wrong
 	}
 	m := model.SettingsMarker{Repo: t.Event.Repo.String(), Number: t.Event.Number}
-	body := journal.Body{Text: turn.SettingsText(t.Snap.Pull, SettingsPath, wrong.Error()), Kind: journal.KindSettings, Marker: m}
+	body := journal.Body{Text: text, Kind: journal.KindSettings, Marker: m}
 	if _, err := t.Comment(ctx, token, body, effect.Mark{}); err != nil {
 		return errors.Join(wrong, err)
 	}
@@ -111,10 +117,62 @@ func LabelsOf(l config.Labels) flow.Labels {
 // SettingsPath is where the settings live, on the base branch.
 const SettingsPath = ".github/mergexo.toml"
 
-// NeedAgent is nil where there is an agent for the work at hand.
+// NeedAgent is nil where the settings name an agent for the work at hand.
 func NeedAgent(t *Thread) error {
 	if !t.Settings.Agent.None() {
 		return nil
 	}
 	return config.NoAgent(SettingsSource(t), t.About())
+}
+
+// AgentReady is NeedAgent where an agent is about to start: this run also needs the keys of its model and of its reviewer's, and the
+// program that the required tests begin with.
+func AgentReady(t *Thread) error {
+	if err := NeedAgent(t); err != nil {
+		return err
+	}
+	if wrong := NeedKey(t, t.Settings); wrong != nil {
+		return wrong
+	}
+	if len(t.Settings.Review.On) > 0 {
+		if wrong := NeedKey(t, ReviewerSettings(t.Settings)); wrong != nil {
+			return wrong
+		}
+	}
+	name := turn.FirstProgram(t.Settings.Repo.RequiredTests)
+	if name == "" || startsNone(t) || agent.Installed(name, agent.Environment(t.Lookup, nil, nil)) {
+		return nil
+	}
+	return &config.Lack{Source: SettingsSource(t), Key: "repo.required_tests", Missing: "`" + name + "` is not installed on the runner", Why: "the tests begin with it", Fix: turn.Install}
+}
+
+// startsNone reports whether a run starts no agent: a dry run, and the job beside that of the agent.
+func startsNone(t *Thread) bool { return t.Effects != nil || (ByPhase[bool]{Apply: true}).Of(t.Phase) }
+
+// TellLack says once what an agent lacks, and gives wrong back.
+func TellLack(ctx context.Context, t *Thread, wrong error) error {
+	lack := (*config.Lack)(nil)
+	if !errors.As(wrong, &lack) || silent.Of(t.Phase) || t.Onlooks {
+		return wrong
+	}
+	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)
+}
+
+// NeedKey is nil where this run has the key of the model of these settings, or needs none.
+func NeedKey(t *Thread, s config.Settings) *config.Lack {
+	secret := agent.NoKey(AgentOptions(t.World, s))
+	if secret == "" || startsNone(t) {
+		return nil
+	}
+	key, repo := "agent.adapter", t.Event.Repo.String()
+	if s.Agent.Adapter != t.Settings.Agent.Adapter {
+		key = "review.adapter"
+	}
+	if host := Host(t.ServerURL); host != "github.com" {
+		repo = host + "/" + repo
+	}
+	return &config.Lack{
+		Source: SettingsSource(t), Key: key, Missing: "the secret `" + secret + "` is missing or empty", Why: "`" + s.Agent.Adapter + "` needs it as the key of its model",
+		Command: fmt.Sprintf("gh secret set %s --repo %s", secret, repo), Fix: fmt.Sprintf("give it to MergeXO's step in `env` as `%s: ${{ secrets.%s }}`", secret, secret),
+	}
 }

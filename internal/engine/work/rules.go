@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Settle leaves in the checkout what is in head, its HEAD, and nothing else, so that what is tested is what is pushed.
@@ -108,6 +109,9 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 		return "", false, errors.Join(context.Canceled, err)
 	case !errors.As(err, &failed):
 		return "", false, err
+	}
+	if why := turn.Unstarted(w.Settings.Repo.RequiredTests, failed.Exit, failed.Stderr); why != "" && failed.Kind == agent.Exit { // no round of the agent changes that
+		return "", false, w.Blocked(model.ReasonTests, why+"\n"+strings.TrimSpace(failed.Stderr))
 	}
 	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
 	if slow = failed.Kind == agent.Timeout; slow {
