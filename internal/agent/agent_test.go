@@ -228,11 +228,11 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 
 func TestASecretIsGoneBeforeAnErrorCutsIt(t *testing.T) {
 	for script, says := range map[string]string{
-		`printf 'open"sesame' >&2; exit 1`:                  "exit code 1; it said last: ***",
+		`printf 'open"sesame' >&2; exit 1`:                  "exit code 1; its last line: ***",
 		`printf '%0292dopen"sesame' 0 >&2; exit 1`:          "0***",
 		`printf '{"a" %070dopen"sesame' 0`:                  "0***\"",
 		`printf '{} %076dopen"sesame' 0`:                    "0***\"",
-		`printf 'open"sesame\n%065527d\nend' 0 >&2; exit 1`: "it said last: end",
+		`printf 'open"sesame\n%065527d\nend' 0 >&2; exit 1`: "its last line: end",
 	} {
 		opt := agent.Options{Adapter: "command", Command: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 		opt.Redact = func(said string) string { return strings.ReplaceAll(said, `open"sesame`, "***") }
@@ -253,11 +253,11 @@ func TestEveryWayToFailHasOneClearLine(t *testing.T) {
 		exit int
 		text string
 	}{
-		{"exit 3", agent.Exit, 3, `agent: exit code 3; it said last: no \x1b[31mkey\x00 found`},
+		{"exit 3", agent.Exit, 3, `agent: exit code 3; its last line: no \x1b[31mkey\x00 found`},
 		{"signal", agent.Exit, -1, "agent: ended by signal: killed"},
 		{"garbage", agent.Output, 0, `agent: its output is not JSON (invalid character 'S' looking for beginning of value): it begins with "Sure! Here is\x1b[0m the JSON you asked for"`},
 		{"flood", agent.Flood, -1, "agent: it wrote more than 1000000 bytes on stdout"},
-		{"hang", agent.Timeout, -1, "agent: stopped after 1m; it said last: hanging"},
+		{"hang", agent.Timeout, -1, "agent: stopped after 1m; its last line: hanging"},
 	} {
 		t.Run(test.fake, func(t *testing.T) {
 			opt := options(t, test.fake, nil)

@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	switch e.Kind {
 	case Start, Exit, Timeout, Canceled, Flood:
 		if said := cmp.Or(e.last, lastWords(e.Stderr, 300).String()); said != "" {
-			return "agent: " + e.Detail + "; it said last: " + said
+			return "agent: " + e.Detail + "; its last line: " + said
 		}
 	}
 	return "agent: " + e.Detail

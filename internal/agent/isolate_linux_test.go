@@ -147,7 +147,7 @@ func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 	opt.Isolator, err = agent.Self()
 	require.NoError(t, err)
 	_, err = run(t, context.Background(), opt, model.Request{})
-	assert.EqualError(t, err, `agent: exit code 3; it said last: no \x1b[31mkey\x00 found`)
+	assert.EqualError(t, err, `agent: exit code 3; its last line: no \x1b[31mkey\x00 found`)
 }
 
 // "Cannot fork" alone sounds like a broken machine, and is a limit of ours.
@@ -162,7 +162,7 @@ func TestOurLimitOfProcessesIsNamed(t *testing.T) {
 		{"no key found", self, ""},
 	} {
 		err := agent.RunTests(t.Context(), t.TempDir(), []string{"sh", "-c", `echo "$0"; exit 2`, tt.said}, agent.Options{Isolator: tt.isolator, Env: []string{"PATH=" + os.Getenv("PATH")}, Temp: t.TempDir()})
-		assert.EqualError(t, err, "agent: exit code 2"+tt.want+"; it said last: "+tt.said)
+		assert.EqualError(t, err, "agent: exit code 2"+tt.want+"; its last line: "+tt.said)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestAnAgentOfAnotherUserBySudo(t *testing.T) {
 		grep -E 'NoNewPrivs' /proc/self/status | tr -s '\t' ' '; stat -c %u .git greet.txt other-name
 		mkdir locked; echo kept > locked/file; chmod 000 locked; cat /proc/1/environ 2>/dev/null && echo open; kill $PPID; exit 3`)
 	assert.Equal(t, "exit", said.Kind)
-	assert.Regexp(t, "^agent: exit code 3; it said last: .*kill: .*Operation not permitted$", said.Error)
+	assert.Regexp(t, "^agent: exit code 3; its last line: .*kill: .*Operation not permitted$", said.Error)
 	want := []string{
 		h.opt.User, h.opt.User, "sk-kept", h.top + "/bin:/usr/bin:/bin", h.opt.Temp + "/user-home", "0", "0", "1", "2", "NoNewPrivs: 1",
 		h.opt.User, h.opt.User, "0",

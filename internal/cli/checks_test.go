@@ -14,7 +14,7 @@ func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
 	h.api("github-actions[bot]", "POST", "/api/v3/repos/octo/widgets/check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "/mergexo merge"})
 	const fine = "GITHUB_TOKEN=github_pat_sandbox-octo"
-	const says = "pending: ci (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so waiting does not help: " +
+	const says = "waiting for the check `ci` (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so waiting does not help: " +
 		"give MergeXO the workflow's own token or that of a GitHub App, then repeat the command"
 
 	got := program(t, append(h.terminal("octo"), fine), "why", "--pr", "1")
@@ -22,12 +22,12 @@ func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
 	got = program(t, h.terminal("octo"), "why", "--pr", "1")
 	assert.NotContains(t, got.out, "fine-grained", "any other token can")
 	got = program(t, h.terminal("octo"), "why", "--pr", "1", "--all")
-	assert.Contains(t, got.out, "passed: ci")
+	assert.Contains(t, got.out, "passed: `ci`")
 
 	got = program(t, append(h.delivered("issue_comment", 5), fine), "run", "--json")
 	require.Equal(t, 75, got.exit, got.errout)
 	said := h.bodies(1)
-	assert.Contains(t, said[len(said)-1], "pending: ci (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so waiting does not help: ")
+	assert.Contains(t, said[len(said)-1], "Waiting for the check `ci` (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so waiting does not help: ")
 
 	got = program(t, append(h.terminal("octo"), fine), "doctor", "--json")
 	assert.Contains(t, got.out, "a fine-grained personal token cannot read check runs: with this token, a merge never sees its checks")

@@ -230,7 +230,7 @@ func (h *hubSetup) strategy(context.Context) error {
 	s, _ := h.wanted()
 	branch := oneLine(h.facts.DefaultBranch)
 	if why, fix := doctor.Refused(s.Merge.Strategy, h.facts, h.choice.App); why != "" {
-		h.left.add(fmt.Sprintf("Let [merge] strategy %q of %s work. %s: %s", s.Merge.Strategy, doctor.SettingsPath, oneLine(why), fix))
+		h.left.add(fmt.Sprintf("Make merging possible: %s. In %s, [merge] strategy is %q: %s", oneLine(why), doctor.SettingsPath, s.Merge.Strategy, fix))
 	} else if !h.facts.Demands.Known {
 		h.left.add(fmt.Sprintf("Check that %s accepts [merge] strategy %q. Some of its rules were not read: %s", branch, s.Merge.Strategy, oneLine(h.facts.Demands.Why)))
 	}

@@ -122,7 +122,7 @@ func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
 		"required_pull_request_reviews": map[string]any{"required_approving_review_count": 1}})
 	got = h.onGitHub(dir, "octo")
 	require.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.out, `Let [merge] strategy "squash" of .github/mergexo.toml work. main accepts changes only by pull request (branch protection): set it to "api", which lets GitHub merge`, "--yes keeps the file")
+	assert.Contains(t, got.out, `Make merging possible: main accepts changes only by pull request (branch protection). In .github/mergexo.toml, [merge] strategy is "squash": set it to "api", which lets GitHub merge`, "--yes keeps the file")
 	got = h.onGitHub(dir, "octo", "--force")
 	require.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"api\"              # ")

@@ -60,7 +60,7 @@ func TestReplayOfIssues(t *testing.T) {
 		exit   int
 		shows  []string
 	}{
-		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "There was no work to keep."}},
+		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "The agent had not changed anything."}},
 		"no body":          {body(nil), 3, []string{blocked}},
 		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked}},
 		"a diff far below": {body(strings.Repeat("word ", 12_950) + "\n\n" + fix), 0, []string{opened}},

@@ -48,7 +48,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		},
 		"tests that fail": {
 			prepare: func(y *yard) { y.commit("fix", "fix", "Part", map[string]string{"greeting.txt": "bye\n"}) },
-			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed with exit code 1"},
+			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed on the merged result (exit code 1"},
 		},
 		"tests that are not there": {
 			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command was not found. The end of the output:"},
@@ -196,9 +196,9 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 			got := y.merge("--branch", "fix")
 			assert.Equal(t, 3, got.exit)
 			assert.Contains(t, got.errout, "mergexo: PRE_MERGE_FAILED: ")
-			command := "`grep -q hello greeting.txt` failed with exit code 1"
+			command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
 			if tt.base != nil {
-				command = "`make test` failed with exit code 2( in \\d+ s)? \\(detected from Makefile\\)"
+				command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
 			}
 			assert.Regexp(t, command, got.out)
 		})

@@ -24,7 +24,7 @@ func TestTestsHaveAGitOfTheirOwn(t *testing.T) {
 	y.git(y.dir, "config", "core.hooksPath", "/nowhere")
 	got := y.merge("--branch", "fix")
 	assert.Equal(t, 3, got.exit, got.errout)
-	assert.Contains(t, got.out, "failed with exit code 7")
+	assert.Contains(t, got.out, "(exit code 7")
 	assert.Contains(t, got.out, "| by Ada\n  | by Own\n")
 	for _, ours := range []string{"hookspath", "protocol.allow", "gpgsign", "GIT_CONFIG_COUNT", "GIT_AUTHOR", "GIT_COMMITTER", "GIT_NO_LAZY_FETCH"} {
 		assert.NotContains(t, got.out, ours)

@@ -109,7 +109,7 @@ func (g *toll) start(env []string, more ...string) *running {
 }
 
 var (
-	passing  = regexp.MustCompile(`, attempt \d|\n*<sub>.*</sub>`) // the time it took is left out where it is none
+	passing  = regexp.MustCompile(`, attempt \d|\n*This took \d+ s.*`) // the time it took is left out where it is none
 	changing = regexp.MustCompile(`\b[0-9a-f]{10,64}\b|runs/\d+|http://127\.0\.0\.1:\d+`)
 	hidden   = regexp.MustCompile(`(?m)^<!-- mergexo-([a-z]+):(.*) -->$`)
 	status   = regexp.MustCompile(`"(?:status|phase)":"([a-z_]+)"`)

@@ -134,7 +134,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"resume", "/mergexo resume", paused(free()), model.Applied},
 		{"resume_not_paused", "/mergexo resume", free(), model.Rejected},
 		{"why_merge", "/mergexo why", with(free(), func(c *command.Case) {
-			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "checks_passed", Evidence: "pending: ci | <b>"}}
+			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "checks_passed", Evidence: "waiting for the check `ci` | <b>"}}
 		}), model.Applied},
 		{"why_untracked", "/mergexo why", with(free(), func(c *command.Case) {
 			c.State.Tracked, c.Status.Pending = nil, 0
@@ -144,7 +144,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"merge_unknown", "/mergexo merge", free(), model.Failed},
 		{"merge_rejected", "/mergexo merge sha=abcdef1", with(free(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Rejected, Text: "**Not merged.**"} }), model.Rejected},
 		{"merge_dry_run", "/mergexo merge dry-run", with(free(), func(c *command.Case) {
-			c.Found = &command.Found{Verdict: model.Applied, Text: "**It would be merged now.**"}
+			c.Found = &command.Found{Verdict: model.Applied, Text: "**Ready to merge.**"}
 		}), model.Applied},
 		{"merge_closed", "/mergexo merge", with(free(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
 		{"merge_taken_over", "/mergexo merge", with(free(), func(c *command.Case) { c.Away = true }), model.Rejected},
@@ -171,8 +171,8 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"mistake_far", "/mergexo make-me-a-sandwich", free(), model.Rejected},
 		{"status_delegates", "/mergexo status", with(free(), func(c *command.Case) { c.Status.Delegates = []string{"dave", "erin"} }), model.Applied},
 		{"why_failed", "/mergexo why", with(free(), func(c *command.Case) {
-			c.Gates = append(c.Gates, model.Gate{Name: "last_turn", Evidence: "it failed (timed out), see https://u; the next event or sweep tries again, or /mergexo retry does"})
-			c.MergeGates = []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}, {Name: "checks_passed", Evidence: "pending: ci"}}
+			c.Gates = append(c.Gates, model.Gate{Name: "last_turn", Evidence: "it failed (timed out), see https://u; the next attempt starts with the next event or scheduled run, or with /mergexo retry"})
+			c.MergeGates = []model.Gate{{Name: "approved", Evidence: "waiting for 1 approval"}, {Name: "checks_passed", Evidence: "waiting for the check `ci`"}}
 		}), model.Applied},
 		{"why_next", "/mergexo why", free(), model.Applied},
 		{"mistake_key", "/mergexo unblock pr=x", free(), model.Rejected},

@@ -21,7 +21,7 @@ func suggest(word string, known []string) string {
 	return nearest.OneOf(quoted)
 }
 
-func didYouMean(text string) string { return fmt.Sprintf(", did you mean `%s`?", text) }
+func didYouMean(text string) string { return fmt.Sprintf(". Did you mean `%s`?", text) }
 
 // suggestKey is suggest for what a command takes, as people type it. key is what stands before the = of a word, if it has one.
 func suggestKey(word, key string, keys []string) string {
@@ -61,15 +61,15 @@ func typed(key string) string {
 func meant(word string) (name, hint string) {
 	key, _, _ := strings.Cut(word, "=")
 	if slices.Contains(model.Strategies(), word) {
-		return "merge", didYouMean("merge " + keyStrategy + "=" + word)
+		return "merge", didYouMean(Word + " merge " + keyStrategy + "=" + word)
 	}
 	for _, v := range verbs() {
 		if slices.Contains(v.keys, key) {
-			return v.name, didYouMean(v.name + " " + typed(key))
+			return v.name, didYouMean(Word + " " + v.name + " " + typed(key))
 		}
 	}
 	if near, ok := nearest.To(word, names()); ok {
-		name = near
+		return near, didYouMean(Word + " " + near)
 	}
-	return name, suggest(word, names())
+	return "", suggest(word, names())
 }

@@ -31,7 +31,7 @@ type Command struct {
 	Train          model.TrainWish // of a merge
 	Login          string          // of a delegate, without @
 	Reason         string          // of a revert: the text after `because`
-	Problem        string          // what is wrong and where, for people
+	Problem        string          // what is wrong, for people
 	Meant          string          // the known command that an unknown one resembles; "" for none
 }
 
@@ -154,7 +154,7 @@ func misplaced(body string) []Command {
 			continue
 		}
 		if c := parse(given); c.Problem == "" {
-			c.Problem = trouble(words[0], "a command must be on its own line")
+			c.Problem = "a command must be on its own line"
 			return []Command{c}
 		}
 	}
@@ -173,7 +173,7 @@ func parse(line markdown.Line) Command {
 	if !ok {
 		var hint string
 		c.Meant, hint = meant(strings.ToLower(name.Text))
-		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), hint)
+		c.Problem = fmt.Sprintf("unknown command %s%s", markdown.Inline(clip(name.Text)), hint)
 		return c
 	}
 	c.Name = v.name
@@ -189,7 +189,7 @@ func parse(line markdown.Line) Command {
 			break
 		}
 	}
-	return c.finished(words[len(words)-1])
+	return c.finished()
 }
 
 // word takes one word behind the name of the command, which is key=value, or a key alone. seen are the keys before it.
@@ -202,26 +202,26 @@ func (c *Command) word(w markdown.Line, keys []string, seen map[string]bool) {
 	known := slices.Contains(keys, key)
 	switch {
 	case !known:
-		c.Problem = trouble(w, "unknown %s %s of `%s`%s", map[bool]string{true: "key", false: "word"}[ok], shown(key), c.Name, suggestKey(w.Text, key, keys))
+		c.Problem = fmt.Sprintf("unknown %s %s of `%s`%s", map[bool]string{true: "key", false: "word"}[ok], shown(key), c.Name, suggestKey(w.Text, key, keys))
 	case !ok && !isWord(key):
-		c.Problem = trouble(w, "`%s` needs a value: `%s`", key, typed(key))
+		c.Problem = fmt.Sprintf("`%s` needs a value: `%s`", key, typed(key))
 	case ok && isWord(key):
-		c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
+		c.Problem = fmt.Sprintf("`%s` takes no value, got %s", key, shown(value))
 	case seen[key]:
-		c.Problem = trouble(w, "`%s` is given twice", key)
+		c.Problem = fmt.Sprintf("`%s` is given twice", key)
 	default:
-		c.set(w, key, value)
+		c.set(key, value)
 	}
 	seen[key] = true
 }
 
 // finished checks what the words of a command say together.
-func (c Command) finished(last markdown.Line) Command {
+func (c Command) finished() Command {
 	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "" || c.Login != "" || c.Train != model.TrainWish{}) {
-		c.Problem = trouble(last, "`%s` takes only `%s`", wordCancel, keyPR)
+		c.Problem = fmt.Sprintf("`%s` takes only `%s`", wordCancel, keyPR)
 	}
 	if c.Name == "delegate" && c.Login == "" && !c.Cancel {
-		c.Problem = trouble(last, "`delegate` needs a person, such as `@octocat`")
+		c.Problem = "`delegate` needs a person, such as `@octocat`"
 	}
 	if c.Name == wordTry { // a merge that ends before it lands
 		c.Name, c.Train.Try = "merge", !c.Cancel
@@ -230,22 +230,22 @@ func (c Command) finished(last markdown.Line) Command {
 }
 
 // set sets one key.
-func (c *Command) set(w markdown.Line, key, value string) {
+func (c *Command) set(key, value string) {
 	switch key {
 	case keyHead, keySHA:
 		c.Head = strings.ToLower(value)
 		if !NamesCommit(value) {
-			c.Problem = trouble(w, "`%s` needs 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
+			c.Problem = fmt.Sprintf("`%s` needs 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
 		}
 	case keyStrategy:
 		c.Strategy = strings.ToLower(value)
 		if !slices.Contains(model.Strategies(), c.Strategy) {
-			c.Problem = trouble(w, "unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
+			c.Problem = fmt.Sprintf("unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
 		}
 	case keyLogin:
 		c.Login = value
 		if !isLogin(value) {
-			c.Problem = trouble(w, "`%s` needs a login such as `@octocat`, got %s", keyLogin, shown(w.Text))
+			c.Problem = fmt.Sprintf("`%s` needs a login such as `@octocat`, got %s", keyLogin, shown("@"+value))
 		}
 	case wordBecause: // a word in the reason is not a key
 	case wordDryRun:
@@ -253,13 +253,13 @@ func (c *Command) set(w markdown.Line, key, value string) {
 	case wordCancel:
 		c.Cancel = true
 	case keyPriority:
-		c.priority(w, value)
+		c.priority(value)
 	case wordSolo:
 		c.Train.Solo = true
 	case wordNow:
 		c.Train.Now = true
 	default:
-		c.number(w, key, value)
+		c.number(key, value)
 	}
 }
 
@@ -269,12 +269,12 @@ const maxPriority = 100
 // priorities are the names of priorities; that of a request that names none is 0.
 var priorities = map[string]int{"high": 10, "normal": 0, "low": -10}
 
-func (c *Command) priority(w markdown.Line, value string) {
+func (c *Command) priority(value string) {
 	n, named := priorities[strings.ToLower(value)]
 	if !named {
 		number, err := strconv.Atoi(value)
 		if err != nil || number < -maxPriority || number > maxPriority {
-			c.Problem = trouble(w, "`%s` needs `high`, `normal`, `low` or a number from %d to %d, got %s", keyPriority, -maxPriority, maxPriority, shown(value))
+			c.Problem = fmt.Sprintf("`%s` needs `high`, `normal`, `low` or a number from %d to %d, got %s", keyPriority, -maxPriority, maxPriority, shown(value))
 			return
 		}
 		n = number
@@ -286,14 +286,14 @@ func (c *Command) priority(w markdown.Line, value string) {
 func (c *Command) because(line, w markdown.Line) {
 	c.Reason = strings.TrimSpace(line.Text[w.Column-line.Column+len(w.Text):])
 	if c.Reason == "" {
-		c.Problem = trouble(w, "`%s` needs a reason", wordBecause)
+		c.Problem = fmt.Sprintf("`%s` needs a reason", wordBecause)
 	}
 }
 
-func (c *Command) number(w markdown.Line, key, value string) {
+func (c *Command) number(key, value string) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(value, "#"), 10, 32)
 	if err != nil || n <= 0 {
-		c.Problem = trouble(w, "`%s` needs a number such as 7, got %s", key, shown(value))
+		c.Problem = fmt.Sprintf("`%s` needs a number such as 7, got %s", key, shown(value))
 		return
 	}
 	if key == keyPR {
@@ -333,10 +333,6 @@ func split(line markdown.Line) []markdown.Line {
 		words = append(words, markdown.Line{Number: line.Number, Column: column, Text: trimmed[:end]})
 		rest, column = trimmed[end:], column+end
 	}
-}
-
-func trouble(w markdown.Line, format string, args ...any) string {
-	return fmt.Sprintf("line %d, column %d: ", w.Number, w.Column) + fmt.Sprintf(format, args...)
 }
 
 func shown(value string) string {

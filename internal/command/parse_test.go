@@ -50,50 +50,50 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 	assert.Equal(t, "status", several[1].Name)
 }
 
-func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
+func TestWhatIsWrongWithACommandIsNamed(t *testing.T) {
 	for body, want := range map[string]string{
-		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
-		"/mergexo merge-it-now":                                "line 1, column 10: unknown command `merge-it-now`, did you mean `merge`?",
-		"please\n/mergexo xyzzy":                               "line 2, column 10: unknown command `xyzzy`; use one of `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
-		"/mergexo unblock  now":                                "line 1, column 19: unknown word `now` of `unblock`; use one of `head_sha=SHA`, `pr=NUMBER`",
-		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha=SHA`?",
-		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; use `pr=NUMBER`",
-		"/mergexo unblock pr=1 pr=2":                           "line 1, column 23: `pr` is given twice",
-		"/mergexo unblock head_sha=abc":                        "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`",
-		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got nothing",
-		"/mergexo unblock head_sha=HEAD~1234":                  "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
-		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
-		"/mergexo merge priority=urgent":                       "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
-		"/mergexo merge priority=101":                          "line 1, column 16: `priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `101`",
-		"/mergexo merge cancel solo":                           "line 1, column 23: `cancel` takes only `pr`",
-		"/mergexo try dry-run":                                 "line 1, column 14: unknown word `dry-run` of `try`; use one of `strategy=NAME`, `sha=SHA`, `pr=NUMBER`",
-		"/mergexo status pr=0":                                 "line 1, column 17: `pr` needs a number such as 7, got `0`",
-		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` needs a number such as 7, got `99999999999`",
-		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; use one of `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`, `github-queue`",
-		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
-		"/mergexo merge strategy":                              "line 1, column 16: `strategy` needs a value: `strategy=NAME`",
-		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: `strategy` is given twice",
-		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD`",
-		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`, did you mean `sha=SHA`?",
-		"/mergexo merge dryrun":                                "line 1, column 16: unknown word `dryrun` of `merge`, did you mean `dry-run`?",
-		"/mergexo merge cancle":                                "line 1, column 16: unknown word `cancle` of `merge`, did you mean `cancel`?",
-		"/mergexo merge now please":                            "line 1, column 20: unknown word `please` of `merge`; use one of `strategy=NAME`, `sha=SHA`, `dry-run`, `cancel`, `priority=high`, `solo`, `now`, `pr=NUMBER`",
-		"/mergexo merge dry-run=yes":                           "line 1, column 16: `dry-run` takes no value, got `yes`",
-		"/mergexo merge dry-run dry-run":                       "line 1, column 24: `dry-run` is given twice",
-		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes only `pr`",
-		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes only `pr`",
-		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; use one of `now`, `because TEXT`, `pr=NUMBER`",
-		"/mergexo revert because  ":                            "line 1, column 17: `because` needs a reason",
-		"/mergexo unblock sha=abcdef1":                         "line 1, column 18: unknown key `sha` of `unblock`, did you mean `head_sha=SHA`?",
-		"/mergexo unblock ABCDEF1":                             "line 1, column 18: unknown word `abcdef1` of `unblock`, did you mean `head_sha=SHA`?",
-		"/mergexo delegate to=octocat":                         "line 1, column 19: unknown key `to` of `delegate`; use one of `@login`, `cancel`, `pr=NUMBER`",
-		"/mergexo cancel":                                      "line 1, column 10: unknown command `cancel`, did you mean `merge cancel`?",
-		"/mergexo Rebase":                                      "line 1, column 10: unknown command `Rebase`, did you mean `merge strategy=rebase`?",
-		"/mergexo sha=abcdef1":                                 "line 1, column 10: unknown command `sha=abcdef1`, did you mean `merge sha=SHA`?",
-		"/mergexo because it broke":                            "line 1, column 10: unknown command `because`, did you mean `revert because TEXT`?",
-		"/mergexo MERGE-it":                                    "line 1, column 10: unknown command `MERGE-it`, did you mean `merge`?",
-		"/mergexo mrege":                                       "line 1, column 10: unknown command `mrege`, did you mean `merge`?",
-		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` needs a number such as 7, got `seven'@all'`",
+		"/mergexo unblok":                                      "unknown command `unblok`. Did you mean `/mergexo unblock`?",
+		"/mergexo merge-it-now":                                "unknown command `merge-it-now`. Did you mean `/mergexo merge`?",
+		"please\n/mergexo xyzzy":                               "unknown command `xyzzy`; use one of `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
+		"/mergexo unblock  now":                                "unknown word `now` of `unblock`; use one of `head_sha=SHA`, `pr=NUMBER`",
+		"/mergexo unblock hed_sha=abcdef1":                     "unknown key `hed_sha` of `unblock`. Did you mean `head_sha=SHA`?",
+		"/mergexo pause issue=3":                               "unknown key `issue` of `pause`; use `pr=NUMBER`",
+		"/mergexo unblock pr=1 pr=2":                           "`pr` is given twice",
+		"/mergexo unblock head_sha=abc":                        "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`",
+		"/mergexo unblock head_sha=":                           "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got nothing",
+		"/mergexo unblock head_sha=HEAD~1234":                  "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
+		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
+		"/mergexo merge priority=urgent":                       "`priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
+		"/mergexo merge priority=101":                          "`priority` needs `high`, `normal`, `low` or a number from -100 to 100, got `101`",
+		"/mergexo merge cancel solo":                           "`cancel` takes only `pr`",
+		"/mergexo try dry-run":                                 "unknown word `dry-run` of `try`; use one of `strategy=NAME`, `sha=SHA`, `pr=NUMBER`",
+		"/mergexo status pr=0":                                 "`pr` needs a number such as 7, got `0`",
+		"/mergexo status pr=99999999999":                       "`pr` needs a number such as 7, got `99999999999`",
+		"/mergexo merge strategy=yolo":                         "unknown strategy `yolo`; use one of `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`, `github-queue`",
+		"/mergexo merge strategy=rebasse":                      "unknown strategy `rebasse`. Did you mean `rebase`?",
+		"/mergexo merge strategy":                              "`strategy` needs a value: `strategy=NAME`",
+		"/mergexo merge strategy=squash strategy=rebase":       "`strategy` is given twice",
+		"/mergexo merge sha=HEAD":                              "`sha` needs 7 to 40 hexadecimal digits of a commit, got `HEAD`",
+		"/mergexo merge head_sha=abcdef1":                      "unknown key `head_sha` of `merge`. Did you mean `sha=SHA`?",
+		"/mergexo merge dryrun":                                "unknown word `dryrun` of `merge`. Did you mean `dry-run`?",
+		"/mergexo merge cancle":                                "unknown word `cancle` of `merge`. Did you mean `cancel`?",
+		"/mergexo merge now please":                            "unknown word `please` of `merge`; use one of `strategy=NAME`, `sha=SHA`, `dry-run`, `cancel`, `priority=high`, `solo`, `now`, `pr=NUMBER`",
+		"/mergexo merge dry-run=yes":                           "`dry-run` takes no value, got `yes`",
+		"/mergexo merge dry-run dry-run":                       "`dry-run` is given twice",
+		"/mergexo merge cancel dry-run":                        "`cancel` takes only `pr`",
+		"/mergexo merge sha=abcdef1 cancel":                    "`cancel` takes only `pr`",
+		"/mergexo revert cancel":                               "unknown word `cancel` of `revert`; use one of `now`, `because TEXT`, `pr=NUMBER`",
+		"/mergexo revert because  ":                            "`because` needs a reason",
+		"/mergexo unblock sha=abcdef1":                         "unknown key `sha` of `unblock`. Did you mean `head_sha=SHA`?",
+		"/mergexo unblock ABCDEF1":                             "unknown word `abcdef1` of `unblock`. Did you mean `head_sha=SHA`?",
+		"/mergexo delegate to=octocat":                         "unknown key `to` of `delegate`; use one of `@login`, `cancel`, `pr=NUMBER`",
+		"/mergexo cancel":                                      "unknown command `cancel`. Did you mean `/mergexo merge cancel`?",
+		"/mergexo Rebase":                                      "unknown command `Rebase`. Did you mean `/mergexo merge strategy=rebase`?",
+		"/mergexo sha=abcdef1":                                 "unknown command `sha=abcdef1`. Did you mean `/mergexo merge sha=SHA`?",
+		"/mergexo because it broke":                            "unknown command `because`. Did you mean `/mergexo revert because TEXT`?",
+		"/mergexo MERGE-it":                                    "unknown command `MERGE-it`. Did you mean `/mergexo merge`?",
+		"/mergexo mrege":                                       "unknown command `mrege`. Did you mean `/mergexo merge`?",
+		"/mergexo status pr=seven`@all`":                       "`pr` needs a number such as 7, got `seven'@all'`",
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
@@ -105,17 +105,13 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 
 func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]string{
-		"lgtm /mergexo merge": "line 1, column 6: ",
-		"lgtm, thanks!\r\nSo /mergexo merge strategy=squash.": "line 2, column 4: ",
-		"  Please /mergexo retry":                             "line 1, column 10: ",
-		"Then /mergexo revert because it broke":               "line 1, column 6: ",
-		"Please do not run /MergeXO merge!\nFirst fix X.":     "line 1, column 19: ",
+	for _, body := range []string{
+		"lgtm /mergexo merge", "lgtm, thanks!\r\nSo /mergexo merge strategy=squash.", "  Please /mergexo retry",
+		"Then /mergexo revert because it broke", "Please do not run /MergeXO merge!\nFirst fix X.",
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
-		assert.Equal(t, want, got[0].Problem[:len(want)], "%q", body)
-		assert.Contains(t, got[0].Problem, "a command must be on its own line")
+		assert.Equal(t, "a command must be on its own line", got[0].Problem, "%q", body)
 		assert.False(t, command.Is(body), "%q is feedback", body)
 	}
 	for _, body := range []string{
@@ -134,12 +130,12 @@ func TestADelegateIsNamed(t *testing.T) {
 	for body, want := range map[string]command.Command{
 		"/mergexo delegate @Octo-Cat pr=7": {Name: "delegate", Login: "Octo-Cat", PR: 7},
 		"/mergexo delegate cancel":         {Name: "delegate", Cancel: true},
-		"/mergexo delegate":                {Name: "delegate", Problem: "line 1, column 10: `delegate` needs a person, such as `@octocat`"},
-		"/mergexo delegate octocat":        {Name: "delegate", Problem: "line 1, column 19: unknown word `octocat` of `delegate`, did you mean `@octocat`?"},
-		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "line 1, column 22: `@login` is given twice"},
-		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "line 1, column 19: `@login` needs a login such as `@octocat`, got `@ci[bot]`"},
-		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "line 1, column 22: `cancel` takes only `pr`"},
-		"/mergexo merge @octocat":          {Name: "merge", Problem: "line 1, column 16: unknown word `@octocat` of `merge`"},
+		"/mergexo delegate":                {Name: "delegate", Problem: "`delegate` needs a person, such as `@octocat`"},
+		"/mergexo delegate octocat":        {Name: "delegate", Problem: "unknown word `octocat` of `delegate`. Did you mean `@octocat`?"},
+		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "`@login` is given twice"},
+		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "`@login` needs a login such as `@octocat`, got `@ci[bot]`"},
+		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "`cancel` takes only `pr`"},
+		"/mergexo merge @octocat":          {Name: "merge", Problem: "unknown word `@octocat` of `merge`"},
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
@@ -160,7 +156,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q is not a line with a command", c.Text)
 			}
 			if c.Problem != "" {
-				if len(c.Problem) > 600 || !strings.HasPrefix(c.Problem, "line ") {
+				if len(c.Problem) > 600 || strings.Contains(c.Problem, "\n") {
 					t.Fatalf("problem %q", c.Problem)
 				}
 				continue

@@ -78,7 +78,7 @@ func table(head string, gates []model.Gate) string {
 		if !g.Met {
 			met = "**no**"
 		}
-		fmt.Fprintf(&b, "\n| %s | %s | %s |", strings.ReplaceAll(string(g.Name), "_", " "), met, markdown.Cell(markdown.Plain(g.Evidence)))
+		fmt.Fprintf(&b, "\n| %s | %s | %s |", strings.ReplaceAll(string(g.Name), "_", " "), met, markdown.Cell(markdown.Coded(g.Evidence)))
 	}
 	return b.String()
 }
@@ -112,7 +112,7 @@ func turnsNext(s model.Status, gates []model.Gate) string {
 		waits = " " + markdown.Count(s.Pending, "comment") + map[bool]string{true: " waits", false: " wait"}[s.Pending == 1] + " for an answer."
 	}
 	for _, g := range gates {
-		switch evidence := markdown.Plain(g.Evidence); {
+		switch evidence := markdown.Coded(g.Evidence); {
 		case g.Met:
 		case g.Name == "last_turn":
 			return "**The last turn failed**: " + evidence + "." + waits
@@ -133,7 +133,7 @@ func unmet(gates []model.Gate) []string {
 	var out []string
 	for _, g := range gates {
 		if !g.Met {
-			out = append(out, markdown.Plain(g.Evidence))
+			out = append(out, markdown.Coded(g.Evidence))
 		}
 	}
 	return out

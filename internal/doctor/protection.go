@@ -113,7 +113,7 @@ var hindrances = map[model.DemandKind]struct{ says, follows string }{
 	model.DemandPull:       {"changes need a pull request", unkept},
 	model.DemandChecks:     {"commits need passed checks", unkept},
 	model.DemandSignatures: {"commits need a signature", unkept},
-	model.DemandForce:      {"force pushes are forbidden", "they are merged by no-ff, which leaves them as they are"},
+	model.DemandForce:      {"force pushes are forbidden", "they are merged with a merge commit, which leaves them as they are"},
 }
 
 const unkept = "the agent's work cannot be saved there"

@@ -62,7 +62,11 @@ func binds(d model.Demand, strategy string, app bool) bool {
 // helps; "" twice: they do not.
 func Refused(strategy string, f model.RepositoryFacts, app bool) (why, fix string) {
 	for _, d := range f.Demands.List {
-		if binds(d, strategy, app) {
+		switch {
+		case !binds(d, strategy, app):
+		case d.Kind == model.DemandPushers && len(d.Names) > 0:
+			return fmt.Sprintf("only %s may push to %s (%s)", list(d.Names), f.DefaultBranch, d.Source), refusals[d.Kind].fix
+		default:
 			return fmt.Sprintf("%s %s (%s)", f.DefaultBranch, refusals[d.Kind].says, sourceOf(d)), refusals[d.Kind].fix
 		}
 	}

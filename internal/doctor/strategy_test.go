@@ -44,4 +44,7 @@ func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
 			assert.Empty(t, why, name)
 		}
 	}
+	f := model.RepositoryFacts{DefaultBranch: "main", Demands: model.BranchDemands{Known: true, List: []model.Demand{{Kind: model.DemandPushers, Names: []string{"octo"}, Source: "branch protection"}}}}
+	why, _ := Refused("rebase", f, false)
+	assert.Equal(t, "only octo may push to main (branch protection)", why)
 }

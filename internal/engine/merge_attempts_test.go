@@ -41,7 +41,7 @@ func TestMergeOutOfAttemptsNamesWhatPeopleWereTold(t *testing.T) {
 		return w.command("carol", "/mergexo merge")
 	})
 	assert.Contains(t, text, "2 of 2 attempts")
-	assert.Contains(t, text, "PRE_MERGE_FAILED: exit code 3; it said last: the end of attempt 2, see http")
+	assert.Contains(t, text, "PRE_MERGE_FAILED: exit code 3; its last line: the end of attempt 2, see http")
 }
 
 func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {

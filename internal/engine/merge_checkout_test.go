@@ -109,7 +109,7 @@ func TestMergeWhoseTestsFailLeavesTheCheckoutAsItWas(t *testing.T) {
 	before, base := w.standing(), w.at("main")
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "failed with exit code 3, in the checkout of the workflow.")
+	assert.Contains(t, w.request(), "failed** on the merged result (exit code 3), in the checkout of the workflow")
 	assert.Equal(t, before, w.standing())
 	assert.Equal(t, base, w.at("main"))
 }

@@ -50,7 +50,7 @@ func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
 			w.writeAs("alice", tt.author, "evil.txt")
 			w.approve("alice")
 			tt.asks(w)
-			why := fmt.Sprintf("0 of 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
+			why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
 			assert.Equal(t, "open", w.badge(), w.logged.String())
 			assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 			assert.Contains(t, w.request(), why)

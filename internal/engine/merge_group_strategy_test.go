@@ -58,7 +58,7 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 			g.mergedBy(c.now)
 			g.recover(ev)
 			g.together()
-			assert.Contains(t, g.said()[0]["body"], "into `main` by "+c.was, "as it landed")
+			assert.Contains(t, g.said()[0]["body"], "into `main` "+byWay(c.was), "as it landed")
 			assert.Contains(t, g.said()[0]["body"], landed[:7])
 		})
 	}
@@ -93,7 +93,7 @@ func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
 	g.mergedBy("rebase")
 	g.recover(ev)
 	g.together()
-	assert.Contains(t, g.said()[0]["body"], "into `main` by no-ff")
+	assert.Contains(t, g.said()[0]["body"], "into `main` with a merge commit")
 	assert.Contains(t, g.words(), "into `main` by rebase")
 }
 
@@ -202,6 +202,11 @@ func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
 }
 
 // So it is with a request of its own: what landed in a run that died is told as it landed.
+// byWay is how a comment tells a strategy.
+func byWay(strategy string) string {
+	return map[string]string{"no-ff": "with a merge commit"}[strategy] + map[bool]string{false: "by " + strategy}[strategy == "no-ff"]
+}
+
 func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}} {
@@ -224,7 +229,7 @@ func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
 			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
 			w.recover(ev)
 			assert.Equal(t, []string{"done"}, w.merges())
-			assert.Contains(t, w.request(), "into `main` by "+c.was)
+			assert.Contains(t, w.request(), "into `main` "+byWay(c.was))
 		})
 	}
 }

@@ -28,15 +28,15 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 		says     string
 		free     func(w *world)
 	}{
-		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- **not draft**: its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
-		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- **not frozen**: label "later" is on the pull request`, func(w *world) {
+		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- Its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
+		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- Label "later" is on the pull request`, func(w *world) {
 			w.later(time.Minute)
 			w.send("carol", "DELETE", w.path("/issues/1/labels/later"), nil)
 		}},
-		"a label that is missing": {`need_labels = ["qa"]`, func(*world) {}, "- **labels on**: missing labels: qa", func(w *world) { w.labels("carol", "qa") }},
+		"a label that is missing": {`need_labels = ["qa"]`, func(*world) {}, "- Missing labels: qa", func(w *world) { w.labels("carol", "qa") }},
 		"a reviewer": {`wait_for_reviewers = true`, func(w *world) {
 			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
-		}, "- **reviewers answered**: missing requested reviews: bob", func(w *world) { w.opinion("bob", "COMMENT") }},
+		}, "- Missing requested reviews: bob", func(w *world) { w.opinion("bob", "COMMENT") }},
 		"a team": {`wait_for_reviewers = true`, func(w *world) {
 			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
 		}, "missing requested reviews: a team that the token may not see", func(w *world) {

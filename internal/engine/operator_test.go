@@ -128,11 +128,11 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 	w, _, head := rewrittenPull(t)
 	for line, says := range map[string]string{
 		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
-		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
+		"head_sha=abc":                           "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
 		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
-		"hed_sha=" + head:                        "did you mean `head_sha=SHA`?",
+		"hed_sha=" + head:                        "Did you mean `head_sha=SHA`?",
 		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
-		head:                                     ", did you mean `head_sha=SHA`?",
+		head:                                     ". Did you mean `head_sha=SHA`?",
 	} {
 		assert.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock "+line).Result)
 		w.answered("rejected", says)
@@ -154,7 +154,7 @@ func TestACommandShowsHowFarItIs(t *testing.T) {
 	bad := w.talk("carol", "/mergexo unblok")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
 	assert.Equal(t, []string{"eyes", "confused"}, w.reactions(bad))
-	w.answered("rejected", "did you mean `unblock`?")
+	w.answered("rejected", "Did you mean `/mergexo unblock`?")
 
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a delivery that comes again")
 	assert.Len(t, w.answers(), 2)

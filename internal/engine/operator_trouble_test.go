@@ -387,7 +387,7 @@ func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
 	}
 	said := w.marked("command", "")
 	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "Line 1, column 12: a command must be on its own line")
+	assert.Contains(t, said[0]["body"], "A command must be on its own line")
 	assert.Empty(t, w.marked("merge", ""))
 	done := w.marked("turn", "done")
 	require.Len(t, done, 1)

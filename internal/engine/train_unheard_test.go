@@ -32,14 +32,14 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 			w.protect(object{"checks": []string{"ci", "cla", "renamed"}, "ruleset": 42})
 			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "cla"}) // another service is at work here
 		},
-		"pending: nope (no workflow has a job of this name: unless another service reports it, rename the check or add the job)": func(w *world) {
+		"waiting for the check `nope` (no workflow has a job of this name: unless another service reports it, rename the check or add the job)": func(w *world) {
 			w.protect(object{"checks": []string{"ci", "nope"}, "ruleset": 42})
 		},
-		"pending: other (nothing has reported it yet)": func(w *world) { // some job has it, or another service is at work
+		"waiting for the check `other` (not reported yet)": func(w *world) { // some job has it, or another service is at work
 			w.write("octo", "main", ".github/workflows/other.yml", "on: pull_request\njobs: {other: {}}\n")
 			w.protect(object{"checks": []string{"ci", "other"}, "ruleset": 42})
 		},
-		"pending: late (nothing has reported it yet)": func(w *world) {
+		"waiting for the check `late` (not reported yet)": func(w *world) {
 			w.protect(object{"checks": []string{"ci", "late"}, "ruleset": 42})
 			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "pending", "context": "something"})
 		},

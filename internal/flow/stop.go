@@ -40,7 +40,7 @@ var pauses = map[string]pause{
 	model.ReasonSecret:    {"the work seems to contain a secret", "If it is not a secret, add the file to `[feedback] allow_secrets`. " + again},
 	model.ReasonRefused:   {"the agent's model refused", "%s, rephrase the task in a comment here."},
 	model.ReasonSession:   {"the agent's session is not available", "%s with a new session, ask an operator to comment `/mergexo retry`."},
-	model.ReasonBudget:    {"today's budget is used up", "It continues automatically after 00:00 UTC, with the next event or sweep. %s at once, ask an operator to comment `/mergexo retry`."},
+	model.ReasonBudget:    {"today's budget is used up", "It continues automatically after 00:00 UTC, with the next event or scheduled run. %s at once, ask an operator to comment `/mergexo retry`."},
 	model.ReasonFlaky:     {"a test reported as flaky failed again", retry},
 	model.ReasonPush:      {"the server refused the push to `%s`", "Allow MergeXO's token to create and push branches `agent/**`. " + retry},
 	model.ReasonAttempts:  {"every attempt of the agent failed", again},
@@ -77,7 +77,7 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	}
 	fmt.Fprintf(&b, "**%s** (`%s`)%s%s\n", title, markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
 	if strings.TrimSpace(s.Detail) != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(s.Detail))
+		fmt.Fprintf(&b, "\n%s\n", markdown.Failure(s.Detail))
 	}
 	b.WriteString("\n" + whereabouts(i, m, s) + "\n")
 	if n := notes(s.Notes); n != "" {
@@ -109,7 +109,7 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	case s.Empty != "":
 		return s.Empty
 	}
-	return "There was no work to keep."
+	return "The agent had not changed anything."
 }
 
 // lost says that a branch no longer has a checkpoint, and how to recover it while the server still has it.

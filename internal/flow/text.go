@@ -55,14 +55,14 @@ func PlannedText(i model.Issue, m model.IssueMarker) string {
 		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), markdown.Run(m.RunURL))
 }
 
-// FailedText says that an attempt failed and will be retried; next says when.
-func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) string {
+// FailedText says that an attempt failed and will be retried; follows says when.
+func FailedText(i model.Issue, m model.IssueMarker, follows string, k model.Kept) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), markdown.Run(m.RunURL))
+	fmt.Fprintf(&b, "**Stopped working on %s**%s%s\n\n", work(m.Flow), attempt(m), markdown.Run(m.RunURL))
 	if m.Reason != "" {
-		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
+		b.WriteString(markdown.Failure(m.Reason) + "\n\n")
 	}
-	b.WriteString(next)
+	b.WriteString(follows)
 	if k.Left() {
 		b.WriteString("\n\n" + kept(i, m.Base, k))
 	}
@@ -71,11 +71,13 @@ func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) s
 
 // Again is the sentence below an attempt that will be retried.
 func Again(attempt, most int) string {
-	return fmt.Sprintf("The next event or comment here tries again (%d of %d).", attempt, most)
+	return fmt.Sprintf("Attempt %d of %d failed. %s", attempt, most, next)
 }
 
 // Later is the sentence below an attempt that does not count because only time ran out.
-const Later = "The next event here tries again; this attempt does not count."
+const Later = "This attempt does not count. " + next
+
+const next = "The next one starts with the next event or comment here, or with `/mergexo retry`."
 
 // maxSaid is how many bytes of an agent's text a receipt shows, to leave room for ours.
 const maxSaid = 30_000
@@ -106,7 +108,7 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
 	}
 	if s := markdown.Cost(o.Seconds, o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.CostUSD); s != "" {
-		fmt.Fprintf(&b, "\n<sub>%s%s</sub>", s, markdown.Run(m.RunURL))
+		fmt.Fprintf(&b, "\n%s%s", s, markdown.Run(m.RunURL))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -40,6 +40,18 @@ func Plain(s string) string {
 	return plainly.Replace(reference.ReplaceAllString(lineEnd.ReplaceAllString(s, " "), "&amp;$1"))
 }
 
+// Coded is Plain for a sentence with names as code, whose code stays.
+func Coded(s string) string {
+	parts := strings.Split(s, "`")
+	if len(parts)%2 == 0 || strings.Contains(s, "``") || strings.Contains(s, `\`) { // what is code then is anybody's guess
+		return Plain(s)
+	}
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = Plain(parts[i])
+	}
+	return strings.Join(parts, "`")
+}
+
 var (
 	lineEnd = regexp.MustCompile(`[ \t]*[\r\n]+[ \t]*`)
 	// reference matches what shows as another character: https://spec.commonmark.org/0.31.2/#entity-and-numeric-character-references
@@ -108,6 +120,27 @@ func Quote(s string) string {
 	return fenced(s)
 }
 
+// Failure tells why work failed: of an agent in a sentence, with the program's last line as code.
+func Failure(reason string) string {
+	first, rest, _ := strings.Cut(reason, "\n")
+	what, agents := strings.CutPrefix(first, "agent: ")
+	if !agents {
+		return Quote(reason)
+	}
+	what, last, said := strings.Cut(what, "; its last line: ")
+	text := "The agent failed (" + Plain(what) + ")."
+	if strings.ContainsAny(what, "(:") {
+		text = "The agent failed: " + strings.TrimSuffix(Plain(what), ".") + "."
+	}
+	if said {
+		text += " Its last line: " + Inline(last)
+	}
+	if rest != "" {
+		text += "\n\n" + Quote(rest)
+	}
+	return text
+}
+
 // fenced is a text as a code block.
 func fenced(s string) string {
 	longest, run := 2, 0
@@ -165,7 +198,7 @@ func Run(url string) string {
 func Cost(seconds int, tokens int64, usd float64) string {
 	var parts []string
 	if seconds > 0 {
-		parts = append(parts, fmt.Sprintf("%d s", seconds))
+		parts = append(parts, fmt.Sprintf("This took %d s", seconds))
 	}
 	if tokens > 0 {
 		parts = append(parts, fmt.Sprintf("%d tokens", tokens))

@@ -120,6 +120,7 @@ func approvedGate(c Case) finding {
 		who = append(who, r.Login)
 	}
 	count := fmt.Sprintf("%d of %s", len(now), markdown.Count(n, "approval"))
+	missing := markdown.Count(n-len(now), either(len(now) > 0, "more approval", "approval"))
 	switch {
 	case n == 0:
 		return find(GateApproved, model.CodeApproval, true, "%s", either(c.LetIn != "", c.LetIn, "no approval is needed")+names("; approved by ", who))
@@ -128,7 +129,7 @@ func approvedGate(c Case) finding {
 	case len(now) >= n:
 		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
 	case len(old)+len(own) == 0:
-		return find(GateApproved, model.CodeApproval, false, "%s%s; only approvals from people with write access count, except the author's", count, names(" of "+head+" by ", who))
+		return find(GateApproved, model.CodeApproval, false, "waiting for %s from %s with write access other than the author%s", missing, either(n-len(now) == 1, "somebody", "people"), names("; approved by ", who))
 	}
 	var was []string
 	for _, r := range old {
@@ -145,7 +146,7 @@ func approvedGate(c Case) finding {
 	for _, r := range own {
 		was = append(was, fmt.Sprintf("the approval by %s does not count, since %s, and nobody else has approved that", r.Login, hand(c, r)))
 	}
-	return find(GateApproved, code, false, "%s of %s%s; %s", count, head, names(" by ", who), names("", was))
+	return find(GateApproved, code, false, "waiting for %s of %s%s; %s", missing, head, names("; approved by ", who), names("", was))
 }
 
 func changesGate(c Case) finding {

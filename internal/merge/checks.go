@@ -15,10 +15,7 @@ import (
 type wanted struct{ name, app string }
 
 func (w wanted) String() string {
-	if w.app == "" {
-		return w.name
-	}
-	return w.name + " (of " + w.app + ")"
+	return markdown.Inline(w.name) + either(w.app == "", "", " (of "+w.app+")")
 }
 
 var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
@@ -74,7 +71,7 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	case len(found) == 0 && slices.Contains(facts.Unproduced, w.name):
 		return model.CheckPending, w.String() + " (no workflow has a job of this name: unless another service reports it, rename the check or add the job)"
 	case len(found) == 0:
-		return model.CheckPending, w.String() + " (nothing has reported it yet)"
+		return model.CheckPending, w.String() + " (not reported yet)"
 	}
 	worst := found[0]
 	for _, check := range found[1:] {
@@ -133,13 +130,13 @@ func checksGate(c Case, way Way) finding {
 	case of != head && of != c.Request.Head && !made:
 		return find(GateChecks, model.CodeChecks, false, "GitHub reports the checks of %s, but the head is %s", markdown.Short(of), markdown.Short(head))
 	case len(failed) > 0:
-		return find(GateChecks, model.CodeChecksFailed, false, "failed: %s%s", names("", failed), names("; pending: ", pending))
+		return find(GateChecks, model.CodeChecksFailed, false, "%s failed%s", theChecks(failed), names("; waiting for ", pending))
 	case made && !part && !lacking:
 		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was built from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
 	case hidden != "" && len(pending) > 0:
-		return find(GateChecks, model.CodeChecks, false, "pending: %s; %s", names("", pending), hidden)
+		return find(GateChecks, model.CodeChecks, false, "waiting for %s; %s", theChecks(pending), hidden)
 	case len(pending) > 0:
-		return find(GateChecks, model.CodeChecks, false, "pending: %s%s", names("", pending), either(slices.Contains(c.State.MergeTips, of),
+		return find(GateChecks, model.CodeChecks, false, "waiting for %s%s", theChecks(pending), either(slices.Contains(c.State.MergeTips, of),
 			"; an earlier merge pushed the head with the workflow's own token, which starts no workflow: push to the branch, or use the token of a GitHub App", ""))
 	case part && hidden != "":
 		return find(GateChecks, model.CodeChecks, false, "MergeXO cannot read the checks: %s", hidden)
@@ -147,6 +144,10 @@ func checksGate(c Case, way Way) finding {
 		return find(GateChecks, model.CodeChecks, false, partly, "checks")
 	}
 	return find(GateChecks, model.CodeChecks, true, "passed: %s", names("", by[model.CheckPassed]))
+}
+
+func theChecks(list []string) string {
+	return names(either(len(list) == 1, "the check ", "the checks "), list)
 }
 
 // noUseWaiting says what has to happen before a merge can go by what its token cannot see; "" where it sees all.

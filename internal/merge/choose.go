@@ -49,7 +49,7 @@ const (
 // branch, else the default for forks and for heads that must not be moved, or that of the settings. A fork also matches by its
 // mirror's name. A rule's options for conflicts and fields apply whatever was requested. The error is a *Refusal.
 func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
-	way := Way{Strategy: p.Strategy, Why: "the settings' default"}
+	way := Way{Strategy: p.Strategy, Why: "default"}
 	names, fixed := namesOf(pull), HeadOf(p, pull, facts).Fixed
 	at := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Enabled && r.names(names) })
 	switch {

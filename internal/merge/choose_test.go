@@ -21,12 +21,12 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		want          merge.Way
 		problem       string
 	}{
-		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
+		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "default"}},
 		"by a rule":                  {branch: "gh-pr-8", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"by a rule of its directory": {branch: "gh-pr-8/fix/it", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
-		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
-		"by no rule for one level":   {branch: "reweave/a/b", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
-		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the settings' default"}},
+		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "default"}},
+		"by no rule for one level":   {branch: "reweave/a/b", want: merge.Way{Strategy: "rebase", Why: "default"}},
+		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "default"}},
 		"by the command":             {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"by the command, as ruled":   {branch: "gh-pr-8/fix", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command", BaseWins: entities}},
 		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is disabled for branch "old/x": the settings' rule for "old/*" is not enabled`},
@@ -106,7 +106,7 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 		"off for another number":        {[]merge.Rule{{Branch: "gh-pr-8"}}, "x", false, merged},
 		"off for all branches":          {[]merge.Rule{{Branch: "**", Strategy: "no-ff"}}, "x", false, merged},
 		"picking is what is off":        {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick"}}, "x", false, merged},
-		"a branch of ours":              {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", true, merge.Way{Strategy: "rebase", Why: "the settings' default"}},
+		"a branch of ours":              {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", true, merge.Way{Strategy: "rebase", Why: "default"}},
 		"on, and picking":               {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick", Enabled: true}}, "x", false, merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*"`}},
 	} {
 		p := pull()

@@ -133,25 +133,41 @@ func TestsText(t TestRun) string {
 	case t.Passed():
 		return fmt.Sprintf("%s passed on exactly this commit%s%s%s.", said(t.Argv), seconds(t.Seconds), t.origin(), t.after()) + t.needless() + t.changes()
 	}
+	text := strings.TrimSpace(t.changes() + t.output())
+	if t.unstarted() != "" {
+		text = fmt.Sprintf("%s could not be started%s: %s. %s", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")), text)
+	} else {
+		text = fmt.Sprintf("%s failed%s. %s", said(t.Argv), t.how(), text)
+	}
+	return t.prepared() + strings.TrimSpace(text)
+}
+
+// how says how tests failed that were started.
+func (t TestRun) how() string {
+	result := fmt.Sprintf("exit code %d%s", t.Exit, seconds(t.Seconds))
+	if t.Timeout != "" {
+		result = fmt.Sprintf("timed out after %s, `[merge] test_timeout`", t.Timeout)
+	}
+	return fmt.Sprintf(" (%s)%s%s", result, t.origin(), t.where())
+}
+
+// prepared tells what failed before the tests.
+func (t TestRun) prepared() string {
 	var b strings.Builder
 	for _, s := range t.Setup {
 		if !s.Passed() {
 			b.WriteString(TestsText(s) + "\n\n")
 		}
 	}
-	switch {
-	case t.unstarted() != "":
-		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
-	case t.Timeout != "":
-		fmt.Fprintf(&b, "%s timed out after %s%s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin(), t.where())
-	default:
-		fmt.Fprintf(&b, "%s failed with exit code %d%s%s%s.", said(t.Argv), t.Exit, seconds(t.Seconds), t.origin(), t.where())
-	}
-	b.WriteString(t.changes())
-	if strings.TrimSpace(t.Tail) != "" {
-		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
-	}
 	return b.String()
+}
+
+// output is the end of what tests printed.
+func (t TestRun) output() string {
+	if strings.TrimSpace(t.Tail) == "" {
+		return ""
+	}
+	return " The end of the output:\n\n" + fenced(t.Tail, maxTail, true)
 }
 
 // after names what was run before the tests.

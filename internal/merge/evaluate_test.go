@@ -133,19 +133,19 @@ var stories = map[string]story{
 	}, "", "", false, ""},
 	"a try of a fork's pull request needs an approval, since CI has secrets there": {func(c *merge.Case) {
 		c.Snapshot.Pull.CrossRepo, c.Request.Train, c.Facts.Reviews = true, &model.TrainWish{Try: true}, nil
-	}, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	}, merge.GateApproved, model.CodeApproval, true, "waiting for 1 approval"},
 	"an approved try of a fork's pull request": {func(c *merge.Case) {
 		c.Snapshot.Pull.CrossRepo, c.Request.Train = true, &model.TrainWish{Try: true}
 	}, "", "", false, ""},
 	"a ruleset asks for a check that nothing has reported": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}}
-	}, merge.GateChecks, model.CodeChecks, true, "pending: lint (nothing has reported it yet)"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `lint` (not reported yet)"},
 	"our own tip lacks what the base asks of it": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
 		cs.Facts.Reviews[0].SHA = c
 		cs.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
 		cs.Policy.Verify = "local"
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci` (not reported yet)"},
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
 	}, merge.GateStrategy, model.CodeStrategy, false, "require a linear history"},
@@ -216,24 +216,24 @@ var stories = map[string]story{
 	"GitHub cannot settle it": {func(c *merge.Case) {
 		c.Facts.Conflicting, c.Snapshot.Pull.HeadRef, c.Request.Asked = true, "gh-pr-8/fix", "api"
 	}, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
-	"no approval":            {func(c *merge.Case) { c.Facts.Reviews = nil }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval;"},
+	"no approval":            {func(c *merge.Case) { c.Facts.Reviews = nil }, merge.GateApproved, model.CodeApproval, true, "waiting for 1 approval from somebody with write access other than the author"},
 	"none is needed":         {func(c *merge.Case) { c.Facts.Reviews, c.Policy.Approvals = nil, 0 }, "", "", false, ""},
 	"let in":                 {letIn, "", "", false, ""},
-	"let in by nothing":      {func(c *merge.Case) { letIn(c); c.LetIn = "" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in by nothing":      {func(c *merge.Case) { letIn(c); c.LetIn = "" }, merge.GateApproved, model.CodeApproval, true, "waiting for 1 approval"},
 	"let in, and pushed to":  {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.HeadSHA = c }, merge.GateHead, model.CodeHeadMoved, false, "but the head is now " + c},
 	"let in, and retargeted": {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.BaseRef = "x" }, merge.GateTarget, model.CodeRetargeted, false, `the base is now "x"`},
-	"let in, and the rules":  {func(c *merge.Case) { letIn(c); c.Facts.RequiredApprovals = 1 }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in, and the rules":  {func(c *merge.Case) { letIn(c); c.Facts.RequiredApprovals = 1 }, merge.GateApproved, model.CodeApproval, true, "waiting for 1 approval"},
 	"let in, and refused": {func(c *merge.Case) {
 		letIn(c)
 		c.Facts.Reviews = []model.Review{{Login: "bob", State: "CHANGES_REQUESTED"}}
 	}, merge.GateChanges, model.CodeChanges, true, "requested by bob"},
 	"let in, and the fork is gone": {func(c *merge.Case) { letIn(c); c.Snapshot.Pull.HeadExists = false }, "", "", false, ""},
-	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
-	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "except the author's"},
-	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "waiting for 1 more approval from somebody with write access other than the author; approved by bob"},
+	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "other than the author"},
+	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "waiting for 1 approval"},
 	"one person counts once": {func(c *merge.Case) {
 		c.Policy.Approvals, c.Facts.Reviews = 2, append(c.Facts.Reviews, model.Review{Login: "BOB", State: "APPROVED", SHA: b, At: noon})
-	}, merge.GateApproved, model.CodeApproval, true, "1 of 2"},
+	}, merge.GateApproved, model.CodeApproval, true, "waiting for 1 more approval"},
 	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, but the change is no longer the same"},
 	"of a head nobody knows": {func(c *merge.Case) { c.Facts.Reviews[0].SHA, c.Unchanged = "", map[string]bool{"": true} }, merge.GateApproved, model.CodeStale, true, "bob approved an earlier head"},
 	"stale, and unchanged":   {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: true} }, "", "", false, ""},
@@ -270,7 +270,7 @@ var stories = map[string]story{
 	"checks that are hidden from the token": {func(c *merge.Case) {
 		c.Facts.Checks, c.Facts.Partial, c.Facts.Missing = nil, true, []string{"checks"}
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (MergeXO cannot see it); it may not, so waiting does not help: let it, then repeat the command"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci` (MergeXO cannot see it); it may not, so waiting does not help: let it, then repeat the command"},
 	"hidden checks, and none wanted": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
@@ -278,7 +278,7 @@ var stories = map[string]story{
 	"hidden checks, and a status that is wanted has failed": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Facts.Checks[0].State = true, []string{"checks"}, model.CheckFailed
 		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"something else is missing": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "users"} }, "", "", false, ""},
 	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub reports the checks of cccccccccc, but the head is bbbbbbbbbb"},
 	"no check has reported on our own tip": {func(cs *merge.Case) {
@@ -288,11 +288,11 @@ var stories = map[string]story{
 	"a check failed on our own tip": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip = c, b
 		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckFailed
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"not all checks of our own tip": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
 		cs.Facts.Reviews[0].SHA, cs.Facts.Partial, cs.Facts.Missing = c, true, []string{"checks"}
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci`"},
 	"GitHub is ahead of what was read": {func(cs *merge.Case) {
 		cs.Request.Tip, cs.Facts.HeadSHA, cs.Facts.Checks = d, d, nil
 	}, "", "", false, ""},
@@ -303,41 +303,41 @@ var stories = map[string]story{
 	"GitHub lags, and a check is run again": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.HeadSHA = c, b, c
 		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckPending
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci`"},
 	"a tip that is the head itself": {func(c *merge.Case) {
 		c.Request.Tip, c.Facts.Checks = b, nil
-	}, merge.GateChecks, model.CodeChecks, true, "nothing has reported it yet"},
+	}, merge.GateChecks, model.CodeChecks, true, "not reported yet"},
 	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
 		cs.State.MergeTips, cs.Facts.Checks = []string{b}, nil
-	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); an earlier merge pushed the head"},
-	"no check has reported": {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci` (not reported yet); an earlier merge pushed the head"},
+	"no check has reported": {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci` (not reported yet)"},
 	"no workflow has the check": {func(c *merge.Case) { c.Facts.Checks, c.Facts.Unproduced = nil, []string{"ci"} }, merge.GateChecks, model.CodeChecks, true,
-		"pending: ci (no workflow has a job of this name: unless another service reports it, rename the check or add the job)"},
+		"waiting for the check `ci` (no workflow has a job of this name: unless another service reports it, rename the check or add the job)"},
 	"it has it after all":      {func(c *merge.Case) { c.Facts.Unproduced = []string{"ci"} }, "", "", false, ""},
 	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
-	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},
-	"a check failed":           {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci (https"},
-	"a state nobody knows":     {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
-	"a check of the wrong App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "ci (of circleci) (nothing has reported it yet)"},
+	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "waiting for the check `ci` (https://github.com/octo/widgets/runs/1)"},
+	"a check failed":           {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci` (https"},
+	"a state nobody knows":     {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
+	"a check of the wrong App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "`ci` (of circleci) (not reported yet)"},
 	"a check of the right App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
 	"a second source fails": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"a second source failed before": {func(c *merge.Case) {
 		c.Facts.Checks[0].At = noon
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed, At: noon.Add(-time.Minute)})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"an older run failed": {func(c *merge.Case) {
 		c.Facts.Checks[0].At = noon
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed, At: noon.Add(-time.Minute)})
 	}, "", "", false, ""},
 	"a run of the same moment failed": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
-	"the rules want a check": {func(c *merge.Case) { c.Facts.RequiredChecks = []string{"a@b"} }, merge.GateChecks, model.CodeChecks, true, "a@b (nothing has reported it yet)"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
+	"the rules want a check": {func(c *merge.Case) { c.Facts.RequiredChecks = []string{"a@b"} }, merge.GateChecks, model.CodeChecks, true, "`a@b` (not reported yet)"},
 	"a check says it is wanted": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed, Required: true})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: lint"},
+	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `lint`"},
 	"a check nobody wants": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed})
 	}, "", "", false, ""},

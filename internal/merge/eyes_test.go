@@ -40,7 +40,7 @@ func approvedBy(login, sha string) model.Review {
 }
 
 const (
-	pushedIt = "0 of 1 approval of bbbbbbbbbb; the approval by bob does not count, since bob pushed to it, and nobody else has approved that"
+	pushedIt = "waiting for 1 approval of bbbbbbbbbb; the approval by bob does not count, since bob pushed to it, and nobody else has approved that"
 	askedIt  = "since bob asked the agent for it, and nobody else has approved that"
 )
 

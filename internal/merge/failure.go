@@ -107,7 +107,7 @@ func (e end) next(a asker) string {
 }
 
 const (
-	retries   = "MergeXO retries at the next event or sweep."
+	retries   = "MergeXO tries again with the next event or scheduled run."
 	allOrNone = "A group lands together or not at all."
 	resolve   = "Rebase the branch onto `%s` or merge `%s` into it, resolve the conflicts and push. If an agent follows the pull request, you can ask it to do that in a comment."
 )
@@ -161,8 +161,8 @@ var ends = map[model.MergeCode]end{
 	model.CodeReplaced:      {headline: "a later request replaced this one"},
 	model.CodeConflict:      {headline: "the branch conflicts with `%s`", todo: resolve, then: thenAgain},
 	model.CodeSquash:        {headline: "the branch conflicts with `%s`, even as one commit", todo: resolve, then: thenAgain},
-	model.CodeTests:         {headline: "the tests before the merge failed", todo: "Push a fix. If the branch is not to blame, fix the tests on `%s`.", then: thenAgain},
-	testsUnstarted:          {headline: "the tests before the merge could not be started", todo: "Fix `[merge] tests` in `.github/mergexo.toml` on `%s`: name an executable file of the repository, or a command of the runner.", then: thenAgain},
+	model.CodeTests:         {headline: "the tests failed on the merged result", todo: "Push a fix. If the branch is not to blame, fix the tests on `%s`.", then: thenAgain},
+	testsUnstarted:          {headline: "the tests could not be started", todo: "Fix `[merge] tests` in `.github/mergexo.toml` on `%s`: name an executable file of the repository, or a command of the runner.", then: thenAgain},
 	model.CodeSetup:         {headline: "the setup for the tests failed", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] setup` to the command that prepares a fresh tree, or to `\"none\"`.", then: thenAgain},
 	model.CodeNoCheckout:    {headline: "the workflow has no checkout to test in", todo: "Add `actions/checkout` before MergeXO in the workflow, without `sparse-checkout`, or set `[merge] tests_in = \"fresh\"` in `.github/mergexo.toml` on `%s`.", then: thenAgain},
 	model.CodeNoTests:       {headline: "no test command is configured", todo: "In `.github/mergexo.toml` on `%s`, set `[merge] tests` to the command, or to `\"none\"` to merge without tests.", then: thenAgain},
@@ -226,11 +226,18 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	if f.Pull != nil {
 		at = *f.Pull
 	}
-	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\n%s%s.%s", e.headline, f.Code, runLink(m), requested(p, m), tries(m), either(len(f.Proof) > 0, proof(at, f.Proof), detail(f.Detail)))
+	why, told := fmt.Sprintf("%s** (`%s`)", e.headline, f.Code), either(len(f.Proof) > 0, proof(at, f.Proof), detail(f.Detail))
+	if f.ran() { // the output follows
+		why, told = fmt.Sprintf("%s failed** on the merged result%s%s", said(f.Tests.Argv), either(e.in != "", " of "+e.in, ""), f.Tests.how()), f.Tests.changes()
+	}
+	fmt.Fprintf(&b, "**Not merged: %s%s\n\n%s%s.%s", why, runLink(m), requested(p, m), tries(m), told)
 	if f.Conflicts != nil {
 		b.WriteString("\n\n" + ConflictText(at, *f.Conflicts))
 	}
-	if f.Tests != nil {
+	switch {
+	case f.ran():
+		b.WriteString(strings.TrimRight("\n\n"+f.Tests.prepared()+strings.TrimSpace(f.Tests.output()), "\n"))
+	case f.Tests != nil:
 		b.WriteString("\n\n" + TestsText(*f.Tests))
 	}
 	if len(f.Checks) > 0 {
@@ -257,6 +264,11 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
 	}
 	return b.String()
+}
+
+// ran says that the tests failed by themselves, so that their command and output tell all.
+func (f Failure) ran() bool {
+	return f.Code == model.CodeTests && f.Tests != nil && f.Tests.Argv != nil && f.Tests.unstarted() == ""
 }
 
 func tries(m model.MergeMarker) string {

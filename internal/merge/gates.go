@@ -182,7 +182,7 @@ func strategyGate(c Case, way Way, err error) finding {
 	if problem := queueProblem(c); way.Strategy == model.StrategyQueue && problem != "" {
 		return find(GateStrategy, model.CodeStrategy, false, "strategy %s: %s", way.Strategy, problem)
 	}
-	return find(GateStrategy, model.CodeStrategy, true, "%s, by %s", way.Strategy, way.Why)
+	return find(GateStrategy, model.CodeStrategy, true, "%s (%s)", way.Strategy, way.Why)
 }
 
 func branchGate(p model.Pull, way Way) finding {

@@ -56,13 +56,13 @@ var held = map[string]story{
 	"its label was put on again":             {labelled(model.LabelChange{On: true, At: noon.Add(time.Minute)}, "merge"), merge.GateLabel, model.CodeCancelled, false, "was removed"},
 	"a mirror's label is another matter":     {func(c *merge.Case) { letIn(c); c.Request.At = noon }, "", "", false, ""},
 
-	"approved before the base was changed": {func(c *merge.Case) { c.Snapshot.Pull.BaseChangedAt = noon.Add(time.Minute) }, merge.GateApproved, model.CodeStale, true, `0 of 1 approval of bbbbbbbbbb; bob approved it before its base was changed to "main"`},
+	"approved before the base was changed": {func(c *merge.Case) { c.Snapshot.Pull.BaseChangedAt = noon.Add(time.Minute) }, merge.GateApproved, model.CodeStale, true, `waiting for 1 approval of bbbbbbbbbb; bob approved it before its base was changed to "main"`},
 	"approved in that second":              {func(c *merge.Case) { c.Snapshot.Pull.BaseChangedAt = noon }, merge.GateApproved, model.CodeStale, true, "before its base was changed"},
 	"approved after that":                  {func(c *merge.Case) { c.Snapshot.Pull.BaseChangedAt = noon.Add(-time.Second) }, "", "", false, ""},
 	"one of two before that": {func(cs *merge.Case) {
 		cs.Policy.Approvals, cs.Snapshot.Pull.BaseChangedAt = 2, noon
 		cs.Facts.Reviews = append(cs.Facts.Reviews, model.Review{Login: "carol", State: "APPROVED", SHA: b, At: noon.Add(time.Minute)}, model.Review{Login: "dave", State: "APPROVED", SHA: c, At: noon.Add(time.Minute)})
-	}, merge.GateApproved, model.CodeStale, true, `1 of 2 approvals of bbbbbbbbbb by carol; bob approved it before its base was changed to "main", dave approved cccccccccc, but the change is no longer the same`},
+	}, merge.GateApproved, model.CodeStale, true, `waiting for 1 more approval of bbbbbbbbbb; approved by carol; bob approved it before its base was changed to "main", dave approved cccccccccc, but the change is no longer the same`},
 	"the same change, before that": {func(cs *merge.Case) {
 		cs.Facts.Reviews[0].SHA, cs.Unchanged, cs.Snapshot.Pull.BaseChangedAt = c, map[string]bool{c: true}, noon
 	}, merge.GateApproved, model.CodeStale, true, "before its base was changed"},

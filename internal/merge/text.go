@@ -93,7 +93,7 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	b.WriteString(notes(p, l.Notes))
 	b.WriteString(together(p, m))
 	if l.Seconds > 0 {
-		fmt.Fprintf(&b, "\n\n<sub>%d s</sub>", l.Seconds)
+		fmt.Fprintf(&b, "\n\nThis took %d s.", l.Seconds)
 	}
 	return b.String()
 }
@@ -159,23 +159,28 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 	var b strings.Builder
 	switch {
 	case v.Go && plan != nil && (plan.Conflicts != nil || plan.Code != ""):
-		fmt.Fprintf(&b, "**It could not be merged**: %s\n", what(p, m))
+		b.WriteString("**Cannot be merged**")
+	case !v.Go && !v.Wait:
+		fmt.Fprintf(&b, "**Cannot be merged** (`%s`)", v.Code)
 	case v.Go && v.Way.Strategy == model.StrategyQueue:
-		fmt.Fprintf(&b, "**It would join GitHub's merge queue now**: %s\n", what(p, m))
+		b.WriteString("**Ready for GitHub's merge queue**")
 	case v.Go && plan != nil && plan.Train:
-		fmt.Fprintf(&b, "**It would join the merge train now**: %s\n", what(p, m))
+		b.WriteString("**Ready for the merge train**")
 	case v.Go:
-		fmt.Fprintf(&b, "**It would be merged now**: %s\n", what(p, m))
-	case v.Wait:
-		fmt.Fprintf(&b, "**It would wait**: %s\n\n%s\n", what(p, m), unmet(v))
+		b.WriteString("**Ready to merge**")
 	default:
-		fmt.Fprintf(&b, "**It would be refused** (`%s`): %s\n\n%s\n", v.Code, what(p, m), unmet(v))
+		b.WriteString("**Not ready to merge**")
 	}
 	if v.Way.Why != "" {
-		fmt.Fprintf(&b, "\nThe strategy `%s` comes from %s.", v.Way.Strategy, markdown.Plain(v.Way.Why))
+		m.Strategy = "" // which is named here
+		fmt.Fprintf(&b, " with `%s` (%s)", v.Way.Strategy, markdown.Plain(v.Way.Why))
+	}
+	fmt.Fprintf(&b, ": %s\n", what(p, m))
+	if list := unmet(v); list != "" {
+		b.WriteString("\n" + list + "\n")
 	}
 	if plan != nil {
-		b.WriteString(plan.text(p))
+		b.WriteString("\n" + strings.TrimSpace(plan.text(p)))
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n\n" + dryRun
 }
@@ -248,7 +253,7 @@ func move(p model.Pull, m model.MergeMarker) string {
 	}
 	text := fmt.Sprintf("%s into `%s`", head, markdown.Code(m.Base))
 	if m.Strategy != "" {
-		text += " by " + markdown.Code(m.Strategy)
+		text += either(m.Strategy == model.StrategyNoFF, " with a merge commit", " by "+markdown.Code(m.Strategy))
 	}
 	return text
 }
@@ -257,7 +262,7 @@ func move(p model.Pull, m model.MergeMarker) string {
 func unmet(v Verdict) string {
 	var lines []string
 	for _, g := range v.Unmet() {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s", strings.ReplaceAll(string(g.Name), "_", " "), markdown.Plain(oneLine(g.Evidence))))
+		lines = append(lines, "- "+upper(markdown.Coded(oneLine(g.Evidence))))
 	}
 	return strings.Join(lines, "\n")
 }

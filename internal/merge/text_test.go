@@ -195,7 +195,7 @@ func TestWhatPeopleReadOfAForksPullRequest(t *testing.T) {
 		golden.Text(t, "done_let_in_repaired.md", merge.DoneText(p, repaired, merge.Landing{Tests: passed, Closed: true}))
 	}
 	repaired.Label = "" // by a command
-	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "by no-ff, requested by octo")
+	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "with a merge commit, requested by octo")
 
 	var all strings.Builder
 	for _, code := range []model.MergeCode{model.CodeTests, model.CodeRewound, model.CodeBaseMoved, model.CodeConflict, "NEW"} {

@@ -42,7 +42,7 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 	case r.Result == model.ResultFailed:
 		reason(&b, r.Reason)
 		if !r.IsIssue {
-			b.WriteString("The feedback stays pending. ")
+			b.WriteString("Comments are kept. ")
 		}
 		b.WriteString("The log of this step has the error. Rerun this job to try again.\n\n")
 	default:
@@ -180,10 +180,10 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 		fmt.Fprintf(b, "| observed | %s |\n\n", head(repoURL, r.Observed))
 	}
 	if r.Need != nil && !(isSHA.MatchString(r.Expected) && isSHA.MatchString(r.Observed)) { // which says who may do what
-		b.WriteString("The feedback stays pending and nothing is pushed until this is done:\n\n")
+		b.WriteString("Comments are kept, and nothing is pushed until this is done:\n\n")
 		return
 	}
-	b.WriteString("The feedback stays pending and nothing is pushed until an operator comments on the pull request:\n\n")
+	b.WriteString("Comments are kept, and nothing is pushed until a maintainer comments on the pull request:\n\n")
 	if !isSHA.MatchString(r.Expected) || !isSHA.MatchString(r.Observed) {
 		b.WriteString("- once the cause is gone: comment `/mergexo unblock`\n\n")
 		return

@@ -54,7 +54,7 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		},
 		"history_none": func(b *bytes.Buffer) error { return History(b, nil) },
 		"why_merge": func(b *bytes.Buffer) error {
-			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}}, true)
+			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "waiting for 1 approval"}}, true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

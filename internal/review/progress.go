@@ -26,12 +26,12 @@ func DoneText(p model.Pull, m model.ReviewMarker, url string) string {
 
 // AgainText says that an attempt failed and another one follows.
 func AgainText(p model.Pull, m model.ReviewMarker) string {
-	return fmt.Sprintf("**No review yet** of %s, attempt %d of %d.\n\n%s\n\nThe next event or the sweep tries again.", markdown.Commit(p.URL, m.Head), m.Attempt, MaxAttempts, markdown.Quote(m.Reason))
+	return fmt.Sprintf("**No review yet** of %s: attempt %d of %d failed.\n\n%s\n\nThe next one starts with the next event or scheduled run.", markdown.Commit(p.URL, m.Head), m.Attempt, MaxAttempts, markdown.Failure(m.Reason))
 }
 
 // FailedText says that there will be no review.
 func FailedText(p model.Pull, m model.ReviewMarker) string {
-	return fmt.Sprintf("**No review** of %s.\n\n%s\n\nOnce that is fixed, repeat `/mergexo review`.", markdown.Commit(p.URL, m.Head), markdown.Quote(m.Reason))
+	return fmt.Sprintf("**No review** of %s.\n\n%s\n\nOnce that is fixed, repeat `/mergexo review`.", markdown.Commit(p.URL, m.Head), markdown.Failure(m.Reason))
 }
 
 // ReplacedText takes the place of a review in whose place a later one is, which stands at url.

@@ -29,7 +29,7 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, t
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n", title(m, p))
 	if detail != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(detail))
+		fmt.Fprintf(&b, "\n%s\n", markdown.Failure(detail))
 	}
 	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
 		observed := commitLink(p, m.Observed)
@@ -66,15 +66,15 @@ func title(m model.BlockMarker, p model.Pull) string {
 // onward says who or what ends a block, and how.
 func onward(p model.Pull, m model.BlockMarker) string {
 	if !m.Until.IsZero() {
-		return fmt.Sprintf("\nThis block ends automatically at %s; feedback stays pending until then.\n\nTo continue earlier, ask an operator to comment `/mergexo unblock`, which resets the day's count.", moment(m.Until))
+		return fmt.Sprintf("\nThis block ends automatically at %s; comments are kept until then.\n\nTo continue earlier, ask an operator to comment `/mergexo unblock`, which resets the day's count.", moment(m.Until))
 	}
 	if m.Reason == model.ReasonAgent {
-		return "\nReply here or in a review, and the agent continues. Feedback stays pending until then.\n\n" +
+		return "\nReply here or in a review, and the agent continues. Comments are kept until then.\n\n" +
 			"Only replies from people with write access count or, if `[repo] allowed_users` names somebody, only theirs. " +
 			"An operator can also comment `/mergexo unblock` to ask the agent again without an answer."
 	}
-	text := "\nMergeXO waits for an operator; feedback stays pending. " +
-		"Operators are people with maintain or admin access, or those in `[repo] operators` if that is set.\n"
+	text := "\nA maintainer has to decide. Comments are kept until then. " +
+		"Maintainers are people with maintain or admin access, or those in `[repo] operators` if that is set.\n"
 	switch {
 	case m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal:
 		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To continue from the current head, comment `/mergexo unblock head_sha=%s`.",
@@ -91,7 +91,7 @@ func onward(p model.Pull, m model.BlockMarker) string {
 
 // SettingsText tells that a pull request waits for settings that can be used. problems are those of one file, a line each.
 func SettingsText(p model.Pull, file, problems string) string {
-	return fmt.Sprintf("**Stopped: the settings are invalid**\n\n%s\n\nFix [`%s`](%s/blob/%s/%s) on branch `%s`, which needs write access there. MergeXO continues with the next comment or sweep. "+
+	return fmt.Sprintf("**Stopped: the settings are invalid**\n\n%s\n\nFix [`%s`](%s/blob/%s/%s) on branch `%s`, which needs write access there. MergeXO continues with the next comment or scheduled run. "+
 		"This notice is not repeated for the same error.", markdown.Quote(problems), markdown.Code(file), markdown.Repository(p.URL), markdown.Path(p.BaseRef), markdown.Path(file), markdown.Code(p.BaseRef))
 }
 

@@ -171,7 +171,7 @@ func lastGate(st model.State) model.Gate {
 	}
 	last := st.Turns[n-1]
 	reason, _, _ := strings.Cut(last.Marker.Reason, "\n")
-	return gate(GateLast, false, "it failed (%s), see %s; the next event or sweep tries again, or /mergexo retry does", reason, last.URL)
+	return gate(GateLast, false, "it failed (%s), see %s; the next attempt starts with the next event or scheduled run, or with /mergexo retry", reason, last.URL)
 }
 
 // failures counts the failed attempts since the last success. Each claim replaces the failure before it and counts on.

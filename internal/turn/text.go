@@ -91,7 +91,7 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	}
 	b.WriteString(Earlier(p.URL, WorthTelling(m.Tries)))
 	if s := markdown.Cost(o.Seconds, o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.CostUSD); s != "" {
-		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, markdown.Run(m.RunURL))
+		fmt.Fprintf(&b, "\n\n%s%s", s, markdown.Run(m.RunURL))
 	}
 	return b.String()
 }
@@ -145,13 +145,17 @@ func noun(k model.Kind) string {
 func Base(m model.TurnMarker) string { return cmp.Or(m.Onto, m.Start) }
 
 // FailedText says that an attempt failed, and what happens next.
-func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
+func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, follows string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), markdown.Run(m.RunURL))
-	if m.Reason != "" {
-		b.WriteString(markdown.Quote(inWords(m.Reason, p)) + "\n\n")
+	head := fmt.Sprintf("**Stopped working on %s**%s", counted(feedback), attempt(m))
+	if m.Phase == model.PhaseFailed && m.Attempt >= MaxAttempts {
+		head = fmt.Sprintf("**Failed** after %d attempts: %s", m.Attempt, counted(feedback))
 	}
-	b.WriteString(next)
+	b.WriteString(head + markdown.Run(m.RunURL) + "\n\n")
+	if m.Reason != "" {
+		b.WriteString(markdown.Failure(inWords(m.Reason, p)) + "\n\n")
+	}
+	b.WriteString(follows)
 	switch {
 	case m.Kept != model.Kept{}:
 		b.WriteString("\n\n" + kept(p, Base(m), m.Kept))
@@ -163,11 +167,20 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 }
 
 // Later is the sentence below an attempt that does not count because only time ran out.
-const Later = "Nothing was pushed, and the feedback stays pending. The next event or sweep tries again; this attempt does not count."
+const Later = "Nothing was pushed, and this attempt does not count. " + next
+
+// Interrupted is the sentence below an attempt that its run could not bring to an end.
+const Interrupted = "Nothing was pushed. " + next
+
+// next says when the next attempt starts.
+const next = "The next one starts with the next event or scheduled run, or with `/mergexo retry`."
+
+// Last is the sentence below the last attempt; why the pull request is blocked then stands in a comment of its own.
+const Last = "Nothing was pushed. Comments are kept; the next comment says how to continue."
 
 // Retry is the sentence below a failure that will be retried.
 func Retry(m model.TurnMarker) string {
-	return fmt.Sprintf("Nothing was pushed, and the feedback stays pending. The next event, sweep or rerun tries again (%d of %d).", m.Attempt, MaxAttempts)
+	return fmt.Sprintf("Nothing was pushed. Attempt %d of %d failed. %s", m.Attempt, MaxAttempts, next)
 }
 
 func attempt(m model.TurnMarker) string {

@@ -41,7 +41,7 @@ func (p *Attempt) Failed(ctx context.Context, cause error) error {
 	last := p.Marker.Attempt >= turn.MaxAttempts
 	next := p.Subject.Again()
 	if last {
-		next = "Nothing was pushed, and the feedback stays pending."
+		next = turn.Last
 	}
 	if err := p.GiveUp(ctx, next); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (p *Attempt) Postpone(ctx context.Context, cause error) error {
 	if err := p.GiveUp(ctx, p.Subject.Later()); err != nil {
 		return err
 	}
-	return thread.End(model.ResultRetry, "the turn on %s waits: %s; the feedback stays pending", p.About(), cause)
+	return thread.End(model.ResultRetry, "the turn on %s waits: %s; comments are kept", p.About(), cause)
 }
 
 // GiveUp says that this attempt has no result, and where its work is.

@@ -67,7 +67,7 @@ func cancelled(ctx context.Context, p *Pull, cause error) error {
 	if k.Branch == "" {
 		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }
 	}
-	if err := say(ctx, "Nothing was pushed, and the feedback stays pending. The next event or sweep tries again."); err != nil {
+	if err := say(ctx, turn.Interrupted); err != nil {
 		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
 	}
 	return ended

@@ -44,7 +44,7 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 	p.Feedback, _ = turn.Find(p.Snap, p.Marker.Events)
 	p.Marker.Expires = p.Expiry()
 	if p.Marker.Phase != model.PhaseFailed {
-		if err := p.GiveUp(ctx, "Nothing was pushed, and the feedback stays pending."); err != nil {
+		if err := p.GiveUp(ctx, turn.Last); err != nil {
 			return err
 		}
 	}
