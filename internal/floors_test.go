@@ -103,6 +103,7 @@ var reserved = map[string][]string{
 	"github.com/jonboulle/clockwork":         {"internal/clock"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},
 	"github.com/mattn/go-isatty":             {"internal/report"},
+	"golang.org/x/sys":                       {"internal/report"}, // how wide a terminal is
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.

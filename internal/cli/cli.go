@@ -131,7 +131,7 @@ func (p *program) complain(err error) int {
 
 func (p *program) app() *cli.App {
 	usage := func(c *cli.Context, err error, _ bool) error {
-		return usagef("%w; see %s --help", noFlag(c.Command, err), c.Command.HelpName)
+		return usagef("%w; see %s --help", badFlag(c.Command, err), c.Command.HelpName)
 	}
 	app := &cli.App{
 		Name:  "mergexo",
@@ -143,7 +143,7 @@ func (p *program) app() *cli.App {
 			p.sweepCommand(), p.runCommand(),
 			completionCommand(p), manCommand(p), versionCommand(p),
 		},
-		CustomAppHelpTemplate: cli.AppHelpTemplate + topicList(),
+		CustomAppHelpTemplate: cli.AppHelpTemplate + exampleList("") + topicList(),
 		Writer:                p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
 		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
@@ -158,17 +158,19 @@ func (p *program) app() *cli.App {
 	}
 	app.Flags = append([]cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, colorFlag()}, early()...)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the library adds it only with its own command of that name
-	strict(p, app.Commands, usage)
+	strict(p, "", app.Commands, usage)
 	app.Commands = append(app.Commands, helpCommand(p, usage))
 	return app
 }
 
-// strict makes every command refuse unknown arguments and flags, and gives each the flags that all have.
-func strict(p *program, commands []*cli.Command, usage cli.OnUsageErrorFunc) {
+// strict makes every command below a place refuse unknown arguments and flags, and gives each its examples and the flags that all have.
+func strict(p *program, below string, commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
 		c.OnUsageError = usage
 		c.HideHelpCommand = true
-		strict(p, c.Subcommands, usage)
+		path := strings.TrimSpace(below + " " + c.Name)
+		c.CustomHelpTemplate = cli.SubcommandHelpTemplate + exampleList(path)
+		strict(p, path, c.Subcommands, usage)
 		if slices.ContainsFunc(c.Subcommands, func(sub *cli.Command) bool { return takesFlag(sub, "json") }) {
 			c.Flags = append(c.Flags, early()...)
 		}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +33,23 @@ func TestFlagsMayStandBeforeTheCommand(t *testing.T) {
 		assert.Equal(t, 2, got.exit)
 		assert.Regexp(t, `^mergexo: (init|bash) takes no --json; see mergexo .* --help\n$`, got.errout)
 		assert.Empty(t, got.out)
+	}
+}
+
+// What is wrong with a flag is said in words of ours, whichever type its values have.
+func TestFlagsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"why --pr x":                       `--pr: want a number, got "x"; see mergexo why --help`,
+		"why --pr 99999999999999999999":    `--pr: want a number, got "99999999999999999999"; see mergexo why --help`,
+		"blocked reset --pr 7 --pr 8,nine": `--pr: want a number, got "8,nine"; see mergexo blocked reset --help`,
+		"log --pr":                         "--pr needs a value; see mergexo log --help",
+		"status --json=maybe":              `--json: want true, false or nothing, got "maybe"; see mergexo status --help`,
+		"status --pull 7":                  "unknown flag --pull; see mergexo status --help",
+	} {
+		got := program(t, nil, strings.Fields(line)...)
+		assert.Equal(t, 2, got.exit, line)
+		assert.Equal(t, "mergexo: "+want+"\n", got.errout)
 	}
 }
 

@@ -42,6 +42,9 @@ func roffText(s string) string {
 	return b.String()
 }
 
+// roffLines are lines to type, shown as they are.
+func roffLines(lines []string) string { return ".EX\n" + roff(strings.Join(lines, "\n")) + "\n.EE\n" }
+
 // manPage is the manual page of section 1.
 func manPage(table []entry, identity string) string {
 	var b strings.Builder
@@ -55,7 +58,11 @@ func manPage(table []entry, identity string) string {
 		if len(e.subs) == 0 {
 			b.WriteString(manualOptions(slices.DeleteFunc(slices.Clone(e.options), func(o option) bool { return o.name == "color" }))) // the program's own
 		}
+		if lines := examples[e.path]; len(lines) > 0 {
+			b.WriteString(".PP\nExamples:\n" + roffLines(lines))
+		}
 	}
+	b.WriteString(".SH EXAMPLES\n" + roffLines(examples[""]))
 	b.WriteString(".SH OPTIONS\n" + manualOptions(root.options))
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, row := range []struct {

@@ -48,9 +48,7 @@ func aStuckPull(until string, args ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
 		h, old, head := blockedHub(t)
-		got := program(t, h.terminal("carol"), args...)
-		require.Equal(t, 0, got.exit, got.errout)
-		said := got.out
+		said := atTerminal(t, append(h.terminal("carol"), "TERM=dumb"), args...).whole()
 		if before, _, cut := strings.Cut(said, "\n"+until); until != "" && cut {
 			said = before
 		}
@@ -62,6 +60,7 @@ func aStuckPull(until string, args ...string) func(*testing.T) string {
 			}
 			return "  7fc055c2f2  " // where the pull request was when MergeXO took it
 		})
-		return regexp.MustCompile(`20\d\d-\d\d-\d\d \d\d:\d\d`).ReplaceAllString(said, "2026-11-24 09:30")
+		said = regexp.MustCompile(`20\d\d-\d\d-\d\d`).ReplaceAllString(said, "2026-11-24")
+		return regexp.MustCompile(`(2026-11-24) \d\d:\d\d`).ReplaceAllString(said, "$1 09:30")
 	}
 }

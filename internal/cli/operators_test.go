@@ -54,10 +54,13 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	}
 	got := program(t, h.terminal("carol"), "blocked", "list")
 	assert.Equal(t, 0, got.exit)
-	assert.Regexp(t, `(?m)^#1 +restore the old history, or accept the new one +an operator +/mergexo unblock, or .* +history_rewrite +`+old[:10]+` +`+head[:10], got.out)
+	assert.Regexp(t, `(?m)^#1 +blocked +restore the old history, or accept the new one +an operator +20\d\d-\d\d-\d\d$`, got.out, "not cut in a pipe")
+	todo := "Expected " + old[:10] + ", found " + head[:10] + ".\n  Who: an operator. Next: comment on #1:\n    /mergexo unblock\n    /mergexo unblock head_sha=" + head + "\n  " + h.url
+	assert.Contains(t, got.out, todo)
 	got = program(t, h.terminal("carol"), "status")
-	assert.Regexp(t, `(?m)^#1 +- +blocked \(history_rewrite\) +1 +done `, got.out)
-	assert.Regexp(t, `(?m)^#1 +restore the old history, or accept the new one +an operator `, got.out, "the same list")
+	assert.Regexp(t, `(?m)^#1 +blocked +restore the old history, or accept the new one +an operator `, got.out, "the same list")
+	assert.Regexp(t, `1 comment without an answer; last turn done 20`, got.out)
+	assert.Contains(t, got.out, todo)
 	assert.Equal(t, list, object(t, program(t, h.terminal("carol"), "status", "--json"))["needs"])
 	status := object(t, program(t, h.terminal("carol"), "status", "--pr", "1", "--json"))
 	assert.Equal(t, list, status["needs"])

@@ -34,7 +34,7 @@ func atTerminal(t *testing.T, env []string, args ...string) *terminal {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "TERM=xterm"}, env...)
-	tty, err := pty.Start(cmd)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	require.NoError(t, err)
 	s := &terminal{t: t, ended: make(chan struct{})}
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -83,8 +84,19 @@ func noTopic(name string, known []*cli.Command) error {
 	return usagef("no command or topic %q; did you mean mergexo help %s?", name, near)
 }
 
-// noFlag is the error for a flag that a command does not have, with the nearest that it has; any other error stays as it is.
-func noFlag(c *cli.Command, err error) error {
+// badValue is how the library refuses a value, which it says in Go's words: https://pkg.go.dev/flag#FlagSet.Parse
+var badValue = regexp.MustCompile(`^invalid (boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z-]+): `)
+
+// badFlag is the error for flags that cannot be read, such as one that a command does not have, with the nearest that it has.
+func badFlag(c *cli.Command, err error) error {
+	if m := badValue.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		return fmt.Errorf("--%s: want true, false or nothing, got %s", m[3], m[2])
+	} else if m != nil {
+		return fmt.Errorf("--%s: want a number, got %s", m[3], m[2])
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "flag needs an argument: -"); ok {
+		return fmt.Errorf("--%s needs a value", strings.TrimPrefix(name, "-"))
+	}
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
 		return err

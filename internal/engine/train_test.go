@@ -95,6 +95,8 @@ func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
 	shown, err = w.engine().Trains(context.Background(), repo, "main")
 	require.NoError(t, err)
 	require.Len(t, shown, 1)
+	_, err = w.engine().Trains(context.Background(), repo, "nope")
+	require.EqualError(t, err, "wrong usage: --base: there is no merge train of nope; use main")
 	assert.Empty(t, shown[0].Queue)
 	require.Len(t, shown[0].Landed, 4)
 	assert.Equal(t, numbers[3], shown[0].Landed[0].Number, "the newest first")

@@ -21,8 +21,7 @@ func Account(w io.Writer, r model.Report) error {
 		}
 	}
 	for _, t := range r.Trains {
-		train(&b, t)
-		b.WriteByte('\n')
+		b.WriteString(train(t, columnsOf(w)) + "\n")
 	}
 	planned(&b, r.Effects)
 	decided(&b, r, i)

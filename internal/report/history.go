@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -19,6 +20,12 @@ func History(w io.Writer, entries []model.LogEntry) error {
 		cost += e.CostUSD
 		rows = append(rows, []string{e.At.UTC().Format("2006-01-02 15:04"), fmt.Sprintf("#%d", e.Number), oneLine(e.What), dash(oneLine(e.By)), dash(short(e.SHA)),
 			dash(dollars(e.CostUSD)), dash(brief(e.Why)), oneLine(cmp.Or(e.RunURL, e.URL))})
+	}
+	if _, total := widthsOf(rows); columnsOf(w) > 0 && total > columnsOf(w) { // half a link leads nowhere
+		for i, row := range rows {
+			row[0] = row[0][:len(time.DateOnly)]
+			rows[i] = row[:len(row)-1]
+		}
 	}
 	if err := table(w, rows); err != nil || cost == 0 {
 		return err

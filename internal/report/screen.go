@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
 
 	"github.com/mergexo/mergexo/internal/clock"
 )
@@ -18,6 +19,7 @@ import (
 type Screen struct {
 	mu      sync.Mutex
 	w       io.Writer
+	columns int // of a terminal; 0: lines may have any length
 	colour  bool
 	moves   bool   // the line about the work may be shown
 	line    string // the work that is in progress; "" for none
@@ -26,7 +28,15 @@ type Screen struct {
 }
 
 // NewScreen writes to w, plainly until Adapt says otherwise.
-func NewScreen(w io.Writer) *Screen { return &Screen{w: w} }
+func NewScreen(w io.Writer) *Screen {
+	s := &Screen{w: w}
+	if f, ok := w.(*os.File); ok && s.Terminal() {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil {
+			s.columns = int(size.Col)
+		}
+	}
+	return s
+}
 
 // Terminal reports whether a person sees what is written.
 func (s *Screen) Terminal() bool {
@@ -66,7 +76,7 @@ func (s *Screen) Working(c clock.Clock, what string) (done func()) {
 	if !s.moves {
 		return func() {}
 	}
-	what = workLine(oneLine(what))
+	what = shortened(oneLine(what), workLimit)
 	c = clock.Or(c)
 	began := c.Now()
 	ticks := c.NewTicker(time.Second)
@@ -89,14 +99,6 @@ func (s *Screen) Working(c clock.Clock, what string) (done func()) {
 		<-stopped
 		s.show("")
 	})
-}
-
-// workLine cuts the line about the work.
-func workLine(s string) string {
-	if r := []rune(s); len(r) > workLimit {
-		return string(r[:workLimit-1]) + "…"
-	}
-	return s
 }
 
 // show replaces the line. A terminal that is gone is noticed by the next write that matters.

@@ -83,7 +83,7 @@ func TestColoursAreOursOnly(t *testing.T) {
 	s := NewScreen(&coloured)
 	s.Adapt(true, false)
 	write(s)
-	for _, want := range []string{"result: \x1b[33mblocked\x1b[0m", "\x1b[31mmergexo:\x1b[0m ", "\x1b[1mPR  ", "  \x1b[31mfix\x1b[0m ", "  \x1b[32mok\x1b[0m ", "        fix it", "\x1b[1m== red "} {
+	for _, want := range []string{"result: \x1b[33mblocked\x1b[0m", "\x1b[31mmergexo:\x1b[0m ", "\x1b[1mNUMBER  ", "  \x1b[31mfix\x1b[0m ", "  \x1b[32mok\x1b[0m ", "        fix it", "\x1b[1m== red "} {
 		assert.Contains(t, coloured.String(), want)
 	}
 	rest := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "").Replace(coloured.String())

@@ -2,8 +2,11 @@ package report
 
 import (
 	"bytes"
+	"io"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,31 +32,31 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 	standings[0].Need, standings[0].Delegates = &waiting[0], []string{"dave"}
 	standings[1].Delegates, standings[2].Delegates = []string{}, []string{}
 	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
-	for name, write := range map[string]func(*bytes.Buffer) error{
-		"standings":      func(b *bytes.Buffer) error { return Statuses(b, standings, waiting) },
-		"standings_none": func(b *bytes.Buffer) error { return Statuses(b, nil, nil) },
-		"blocked":        func(b *bytes.Buffer) error { return Needs(b, waiting) },
-		"blocked_none":   func(b *bytes.Buffer) error { return Needs(b, nil) },
-		"issue": func(b *bytes.Buffer) error {
+	for name, write := range map[string]func(io.Writer) error{
+		"standings":      func(b io.Writer) error { return Statuses(b, standings, waiting) },
+		"standings_none": func(b io.Writer) error { return Statuses(b, nil, nil) },
+		"blocked":        func(b io.Writer) error { return Needs(b, waiting) },
+		"blocked_none":   func(b io.Writer) error { return Needs(b, nil) },
+		"issue": func(b io.Writer) error {
 			return Issue(b, model.BoardIssue{Number: 12, Status: model.PhaseWaiting, Need: &waiting[1]}, "issue 12 waits for a person (agent_blocked), see u; a comment there continues, or /mergexo retry")
 		},
-		"issue_fresh": func(b *bytes.Buffer) error {
+		"issue_fresh": func(b io.Writer) error {
 			return Issue(b, model.BoardIssue{Number: 12}, "nobody has put a label on")
 		},
-		"why": func(b *bytes.Buffer) error {
+		"why": func(b io.Writer) error {
 			return Why(b, standings[0], "**No turn starts here**: blocked, see `x`.", gates, nil, false)
 		},
-		"why_nothing": func(b *bytes.Buffer) error {
+		"why_nothing": func(b io.Writer) error {
 			return Why(b, model.Status{Number: 9}, "**Nothing to do.** All feedback is answered. Ignored: bob (no write access).", gates, nil, false)
 		},
-		"history": func(b *bytes.Buffer) error {
+		"history": func(b io.Writer) error {
 			return History(b, []model.LogEntry{
 				{At: noon, Number: 7, Kind: "turn", State: "done", What: "answered 2 comments", SHA: newHead, CostUSD: 0.126, RunURL: repoURL + "/actions/runs/5", URL: "u"},
 				{At: noon, Number: 1200, Kind: "merge", State: "merge_failed", What: "did not merge into \x1b[31mmain", By: "carol", Why: "PRE_MERGE_FAILED: ::error::no\nmore", URL: "u"},
 			})
 		},
-		"history_none": func(b *bytes.Buffer) error { return History(b, nil) },
-		"why_merge": func(b *bytes.Buffer) error {
+		"history_none": func(b io.Writer) error { return History(b, nil) },
+		"why_merge": func(b io.Writer) error {
 			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "waiting for 1 approval"}}, true)
 		},
 	} {
@@ -61,11 +64,25 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, write(&b))
 			golden.File(t, name+".table.txt", b.String())
+			golden.File(t, name+".80.txt", atTerminal(t, write))
 		})
 	}
 	var b bytes.Buffer
 	require.NoError(t, Object(&b, map[string]any{"pull_requests": standings}))
 	golden.File(t, "standings.json", b.String())
+}
+
+// atTerminal is what a terminal of 80 columns shows: no line is broken by it but one with a link, which stays whole.
+func atTerminal(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, write(&Screen{w: &b, columns: 80}))
+	for line := range strings.Lines(b.String()) {
+		if !strings.Contains(line, "://") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+		}
+	}
+	return b.String()
 }
 
 func TestATerminalShowsWordsOfOthersAsTheyAre(t *testing.T) {

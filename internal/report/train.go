@@ -12,17 +12,14 @@ import (
 
 // Trains prints merge trains: what is tested, who is behind whom, who waits, and what landed last.
 func Trains(w io.Writer, trains []model.Train) error {
-	var b strings.Builder
 	if len(trains) == 0 {
-		b.WriteString("There is no merge train.\n")
+		return text(w, "There is no merge train.\n")
 	}
-	for i, t := range trains {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		train(&b, t)
+	var said []string
+	for _, t := range trains {
+		said = append(said, train(t, columnsOf(w)))
 	}
-	return text(w, b.String())
+	return text(w, strings.Join(said, "\n"))
 }
 
 // mostLanded is how many landings are printed.
@@ -31,32 +28,38 @@ const mostLanded = 5
 // clockForm is how a terminal shows a time.
 const clockForm = "2006-01-02 15:04 UTC"
 
-func train(b *strings.Builder, t model.Train) {
-	fmt.Fprintf(b, "Merge train of %s\n", oneLine(t.Base))
-	fmt.Fprintf(b, "  %s\n", landedToday(t))
+func train(t model.Train, columns int) string {
+	b := wrap("", "Merge train of "+oneLine(t.Base), columns) + wrap("  ", landedToday(t), columns)
 	if t.Trouble != "" {
-		fmt.Fprintf(b, "  stopped: %s\n", oneLine(t.Trouble))
+		b += wrap("  ", "stopped: "+oneLine(t.Trouble), columns)
 	}
 	if len(t.Queue) == 0 {
-		b.WriteString("  no request is waiting\n")
+		b += "  no request is waiting\n"
+	}
+	line := func(number, state, rest string) {
+		b += wrap(fmt.Sprintf("  %-7s %-13s ", number, state), rest, columns)
 	}
 	for _, c := range t.Cars {
-		fmt.Fprintf(b, "  car %-6d %-13s %-14s %s\n", c.Number, c.Doing(), pulls(c.Members), standing(c, clockForm))
+		line(fmt.Sprintf("car %d", c.Number), c.Doing(), fmt.Sprintf("%-8s ", pulls(c.Members))+standing(c, clockForm))
 		if c.Why != "" && c.Why != t.Trouble {
-			fmt.Fprintf(b, "             %s\n", oneLine(c.Why))
+			b += wrap("    ", oneLine(c.Why), columns)
 		}
 		for _, f := range c.Shown() {
-			b.WriteString(strings.TrimRight(fmt.Sprintf("             %-13s %-14s %s", f.Doing(), oneLine(f.Name), oneLine(f.URL)), " ") + "\n")
+			b += wrap("    ", fmt.Sprintf("%s: %s", f.Doing(), oneLine(f.Name)), columns)
+			if f.URL != "" {
+				b += "      " + oneLine(f.URL) + "\n"
+			}
 		}
 	}
 	for _, q := range t.Queue {
 		if q.Car == 0 {
-			fmt.Fprintf(b, "  waiting    #%-12d %s%s\n", q.Number, oneLine(cmp.Or(q.Why, "for a place in a car")), lands(q.ETA, clockForm))
+			line(fmt.Sprintf("#%d", q.Number), "waiting", oneLine(cmp.Or(q.Why, "for a place in a car"))+lands(q.ETA, clockForm))
 		}
 	}
 	for _, l := range t.Landed[:min(len(t.Landed), mostLanded)] {
-		fmt.Fprintf(b, "  landed     #%-12d as %s at %s%s\n", l.Number, short(l.SHA), l.At.UTC().Format(clockForm), after(l.Took()))
+		line(fmt.Sprintf("#%d", l.Number), "landed", "as "+short(l.SHA)+" at "+l.At.UTC().Format(clockForm)+after(l.Took()))
 	}
+	return b
 }
 
 // landedToday says how much landed today, and how long that takes.

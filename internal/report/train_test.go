@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,7 @@ func TestTrainsAsPeopleSeeThem(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, Trains(&out, all))
 		golden.Text(t, name+".table.txt", out.String())
+		golden.Text(t, name+".80.txt", atTerminal(t, func(w io.Writer) error { return Trains(w, all) }))
 		drawn := ""
 		for _, one := range all {
 			drawn += TrainMarkdown(one, repoURL) + "\n"

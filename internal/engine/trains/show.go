@@ -2,6 +2,7 @@ package trains
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,23 +11,29 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
 // Show reads the merge trains of a repository, or that of one base, and changes nothing.
 func Show(ctx context.Context, w *thread.World, repo model.Repo, base string) ([]model.Train, error) {
-	bases := []string{base}
-	if base == "" {
-		refs, err := w.GitHub.Refs.List(ctx, repo, transport.TrainRefs)
-		if err != nil {
-			return nil, err
+	refs, err := w.GitHub.Refs.List(ctx, repo, transport.TrainRefs)
+	if err != nil {
+		return nil, err
+	}
+	var bases []string
+	for _, ref := range refs {
+		if of, is := transport.TrainBase(ref.Name); is {
+			bases = append(bases, of)
 		}
-		bases = nil
-		for _, ref := range refs {
-			if of, is := transport.TrainBase(ref.Name); is {
-				bases = append(bases, of)
-			}
-		}
+	}
+	switch {
+	case base != "" && len(bases) == 0:
+		return nil, fmt.Errorf("%w: --base %s: %s has no merge train", thread.ErrUsage, base, repo)
+	case base != "" && !slices.Contains(bases, base):
+		return nil, fmt.Errorf("%w: --base: there is no merge train of %s%s", thread.ErrUsage, base, nearest.Hint(base, bases))
+	case base != "":
+		bases = []string{base}
 	}
 	out := []model.Train{}
 	for _, base := range bases {
