@@ -72,7 +72,11 @@ func demonstrate(p *program, c *cli.Context) (err error) {
 			return err
 		}
 	}
-	if err := report.Demo(p.Out, s.URLs().Server, key, demoRepository, kept); err != nil {
+	var tips []string
+	for _, t := range demoTips {
+		tips = append(tips, t.Name+": "+t.Text)
+	}
+	if err := report.Demo(p.Out, s.URLs().Server, key, demoRepository, tips, kept); err != nil {
 		return err
 	}
 	return runs.Serve(c.Context, s.URLs())
@@ -111,7 +115,7 @@ func demoPages(p *program, c *cli.Context, s *sandbox.Server, runs *runner.Runne
 	p.secrets = secrets{Token: key + ".sandbox-actions"}
 	w := place{api: urls.API, graphql: urls.GraphQL, server: urls.Server, temp: temp, now: time.Now}
 	return pages.New(pages.Options{
-		API: s, Origin: urls.Server, Repository: urls.Repository, Reader: "octo", Key: key, Events: runs, Log: slog.New(slog.NewTextHandler(p.Err, nil)),
+		API: s, Origin: urls.Server, Repository: urls.Repository, Reader: "octo", Key: key, Events: runs, Tips: demoTips, Log: slog.New(slog.NewTextHandler(p.Err, nil)),
 		Trains: func(ctx context.Context, name string) ([]model.Train, error) {
 			repo, err := model.ParseRepo(name)
 			if err != nil {

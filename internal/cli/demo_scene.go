@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/mergexo/mergexo/internal/sandbox"
+	"github.com/mergexo/mergexo/internal/sandbox/pages"
 )
 
 // demoRepository is the demo's only one.
@@ -40,12 +41,22 @@ if __name__ == "__main__":
 `
 )
 
-// demoIssues are what people want. The agent takes the diff blocks as they are.
+// demoIssues are what people want. The agent takes the diff blocks as they are, whatever was merged before.
 var demoIssues = []sandbox.SeedIssue{
 	{Number: 1, Title: "Say in the README how to try it", Author: "bob", Body: "It says what it is, but not how to run it.\n\n" +
 		"```diff\n--- a/README.md\n+++ b/README.md\n@@ -1,3 +1,7 @@\n # widgets\n \n Greets people.\n+\n+Try it:\n+\n+    python3 greet.py\n```\n"},
 	{Number: 3, Title: "Greet the moon", Author: "alice", Body: "Only the world is greeted so far. Put the label `agent:small-job` on this issue, and the agent does it.\n\n" +
-		"```diff\n--- a/greet.py\n+++ b/greet.py\n@@ -4,3 +4,4 @@\n \n if __name__ == \"__main__\":\n     print(greet(\"world\"))\n+    print(greet(\"moon\"))\n```\n"},
+		"```diff\n--- /dev/null\n+++ b/moon.py\n@@ -0,0 +1,3 @@\n+from greet import greet\n+\n+print(greet(\"moon\"))\n```\n"},
+	{Number: 4, Title: "Greet the whole sky", Author: "alice", Body: "Put the label `agent:roadmap` on this issue, and the agent plans one issue for each entry:\n\n" +
+		"- Greet the sun\n- Greet the stars\n"},
+}
+
+// demoTips are what to try, in this order.
+var demoTips = []pages.Tip{
+	{Path: "/pull/2", Name: "#2", Text: "press Merge as octo, then approve it as alice."},
+	{Path: "/issues/3", Name: "#3", Text: "add the label agent:small-job."},
+	{Path: "/issues/4", Name: "#4", Text: "add the label agent:roadmap, then merge the pull request that the agent opens."},
+	{Path: "/pull/5/files", Name: "the diff of #5", Text: "click on a line, and suggest a change."},
 }
 
 // demoScene is the repository as it is before anything happens.
@@ -80,7 +91,7 @@ var demoTime = replayTime
 // demoBegins lets people do what the agent works on first: a review of the pull request, and a label on an issue.
 func demoBegins(ctx context.Context, urls sandbox.URLs, key string) error {
 	api := urls.API + "/repos/" + demoRepository
-	for _, label := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:ignore"} {
+	for _, label := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:ignore"} {
 		if _, err := asked(ctx, key+".sandbox-octo", http.MethodPost, api+"/labels", map[string]any{"name": label, "color": "1d76db"}); err != nil {
 			return fmt.Errorf("begin the demo: %w", err)
 		}

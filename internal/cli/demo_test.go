@@ -119,7 +119,7 @@ func TestDemo(t *testing.T) {
 		assert.NotContains(t, opened(t, link), "key=", link)
 	}
 	assert.Contains(t, d.page("/pull/2"), "Applied to line 3 of <code>greet.py</code>.")
-	assert.Contains(t, d.page("/issues/1"), `<a href="`+d.url+`/pull/4">#4</a>`)
+	assert.Contains(t, d.page("/issues/1"), `<a href="`+d.url+`/pull/5">#5</a>`)
 
 	d.send("/2/comment", url.Values{"as": {"octo"}, "body": {"/mergexo merge"}})
 	assert.Contains(t, d.page("/pull/2"), `<span class="badge green">open</span>`, "it waits for an approval")

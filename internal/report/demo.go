@@ -3,10 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Demo prints where a demo of the sandbox is, with the key that lets one in, and what to try there. kept says whether it is there again at the next start.
-func Demo(w io.Writer, origin, key, repo string, kept bool) error {
+func Demo(w io.Writer, origin, key, repo string, tips []string, kept bool) error {
 	end := "Ctrl-C stops the demo and deletes it."
 	if kept {
 		end = "Ctrl-C stops the demo; the same --state continues it."
@@ -22,11 +23,9 @@ func Demo(w io.Writer, origin, key, repo string, kept bool) error {
     %[1]s/actions?key=%[4]s
 
 Try this:
-  - On #2: press Merge as octo, then approve it as alice.
-  - On #3: add the label agent:small-job.
-  - On the diff of #4: comment on a line with a suggestion.
+  - %[5]s
 
 The agent is "suggestion": it applies suggestions and diff blocks, without a model. %[2]s
-`, at, end, origin, key)
+`, at, end, origin, key, strings.Join(tips, "\n  - "))
 	return err
 }

@@ -30,6 +30,7 @@ func setRun(q *request) (any, error) {
 		HeadSHA                                                  string `json:"head_sha"`
 		HeadBranch                                               string `json:"head_branch"`
 		HeadRepository                                           string `json:"head_repository"` // owner/name of a fork
+		Title                                                    string `json:"display_title"`
 		Jobs                                                     []jobInput
 	}
 	if err := q.decode(&in); err != nil {
@@ -54,7 +55,7 @@ func setRun(q *request) (any, error) {
 		return nil, err
 	}
 	run := q.s.world.putRun(r, &Run{
-		ID: id, Status: in.Status, Conclusion: in.Conclusion, Name: in.Name, Path: in.Path, Event: in.Event, Attempt: in.Attempt,
+		ID: id, Status: in.Status, Conclusion: in.Conclusion, Name: in.Name, Title: in.Title, Path: in.Path, Event: in.Event, Attempt: in.Attempt,
 		HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch, HeadRepo: in.HeadRepository, Actor: in.Actor, Jobs: jobs,
 	})
 	return q.s.json.run(r, run), q.s.refs.protectionChanged(r)

@@ -60,7 +60,7 @@ func (w world) putRun(r *Repository, in *Run) *Run {
 		to   *string
 		from string
 	}{
-		{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Path, in.Path}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA},
+		{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Title, in.Title}, {&run.Path, in.Path}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA},
 		{&run.HeadBranch, in.HeadBranch}, {&run.HeadRepo, in.HeadRepo},
 	} {
 		if f.from != "" {
@@ -130,7 +130,7 @@ func (js views) run(r *Repository, run *Run) obj {
 		"actor": js.user(js.world.author(run.Actor)), "triggering_actor": js.user(js.world.author(cmp.Or(run.Trigger, run.Actor))), "run_started_at": stamp(started),
 		"jobs_url": self + "/jobs", "logs_url": self + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", js.urls.repositoryAPI(r), run.ID),
 		"artifacts_url": self + "/artifacts", "cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil,
-		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", js.urls.repositoryAPI(r), workflowID(r, run)), "display_title": run.Name,
+		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", js.urls.repositoryAPI(r), workflowID(r, run)), "display_title": cmp.Or(run.Title, run.Name),
 		"repository": js.minimalRepository(r), "head_repository": nil, "head_commit": nil,
 	}
 	if head != nil { // of a fork that is deleted there is none

@@ -134,6 +134,7 @@ type Run struct {
 	Actor                string
 	CreatedAt, UpdatedAt time.Time
 	Path                 string     `json:",omitempty"` // of the workflow's file; empty: MergeXO's own
+	Title                string     `json:",omitempty"` // what started it; empty: Name
 	HeadRepo             string     `json:",omitempty"` // owner/name of the fork that has the head; empty: the repository itself
 	Trigger              string     `json:",omitempty"` // login of who began the newest attempt; empty: Actor
 	StartedAt            *time.Time `json:",omitempty"` // of the newest attempt; nil: CreatedAt

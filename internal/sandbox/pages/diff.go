@@ -19,11 +19,9 @@ type file struct {
 	Deletions int    `json:"deletions"`
 	Patch     string `json:"patch"`
 
-	Rows    []row
-	Aside   []*discussion // threads that stand on no line of the diff
-	Number  int           // of the pull request; 0: of none
-	HeadSHA string
-	Frame   *page
+	Rows  []row
+	Aside []*discussion // threads that stand on no line of the diff
+	Frame *page
 }
 
 // row is a line of a diff.
@@ -32,6 +30,16 @@ type row struct {
 	Old, New string // numbers of the line
 	Text     string
 	Rounds   []*discussion
+	Pick     string // the page with a form for this line; empty: it takes no comment
+	Form     *lineForm
+}
+
+// lineForm is the form to comment on a line, below it.
+type lineForm struct {
+	Number               int
+	Path, Commit         string
+	Side, Line, Proposed string
+	Frame                *page
 }
 
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)`)
@@ -91,6 +99,26 @@ func (f *file) place(rounds []*discussion) {
 	}
 }
 
+// pick lets people choose a line of a file, and puts the form below the one that the address or a refused form names.
+func (f *file) pick(v *view, h *head) {
+	for i := range f.Rows {
+		r := &f.Rows[i]
+		if r.Kind == "hunk" {
+			continue
+		}
+		at := lineForm{Number: h.Number, Path: f.Name, Commit: h.Pull.Head.SHA, Side: "RIGHT", Line: r.New, Frame: f.Frame}
+		at.Proposed = "\n\n```suggestion\n" + r.Text + "\n```\n"
+		if r.Kind == "del" {
+			at.Side, at.Line, at.Proposed = "LEFT", r.Old, ""
+		}
+		query := url.Values{"path": {at.Path}, "side": {at.Side}, "line": {at.Line}}
+		r.Pick = fmt.Sprintf("/%s/pull/%d/files?%s#draft", v.repo, h.Number, query.Encode())
+		if v.r.FormValue("path") == at.Path && v.r.FormValue("side") == at.Side && v.r.FormValue("line") == at.Line {
+			r.Form = &at
+		}
+	}
+}
+
 func pullFiles(v *view) (*page, string, error) {
 	h, err := v.head("pull")
 	if err != nil {
@@ -106,7 +134,8 @@ func pullFiles(v *view) (*page, string, error) {
 	shown := v.page(h, "files")
 	for i := range h.Files {
 		f := &h.Files[i]
-		f.Rows, f.Number, f.HeadSHA, f.Frame = patch(f.Patch), h.Number, h.Pull.Head.SHA, shown
+		f.Rows, f.Frame = patch(f.Patch), shown
+		f.pick(v, h)
 		for _, rounds := range byReview {
 			f.place(rounds)
 		}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -36,7 +37,7 @@ var deeds = map[string]func(v *view, number int) (deed, error){
 		if err != nil {
 			return deed{}, refusal("line: want the number of a line")
 		}
-		in := map[string]any{"body": v.field("body"), "path": v.field("path"), "line": line, "side": "RIGHT", "commit_id": v.field("commit")}
+		in := map[string]any{"body": v.field("body"), "path": v.field("path"), "line": line, "side": v.field("side"), "commit_id": v.field("commit")}
 		return deed{http.MethodPost, fmt.Sprintf("/pulls/%d/comments", n), in, fmt.Sprintf("/pull/%d", n)}, nil
 	},
 	"review": func(v *view, n int) (deed, error) {
@@ -75,7 +76,8 @@ func (p *Pages) forms() {
 					err = v.carryOut(w, d)
 				}
 			}
-			p.answer(w, v, nil, "", err)
+			shown, page, err := v.again(name, err)
+			p.answer(w, v, shown, page, err)
 		})
 	}
 	p.mux.HandleFunc("POST /{owner}/{repo}/new", func(w http.ResponseWriter, r *http.Request) {
@@ -84,8 +86,43 @@ func (p *Pages) forms() {
 		if name := v.field("name"); name != "" {
 			in["labels"] = []string{name}
 		}
-		p.answer(w, v, nil, "", v.carryOut(w, deed{http.MethodPost, "/issues", in, ""}))
+		shown, page, err := v.again("new", v.carryOut(w, deed{http.MethodPost, "/issues", in, ""}))
+		p.answer(w, v, shown, page, err)
 	})
+}
+
+// again shows the page of a form that was refused, with the reason and what was written. Where that page is not there, the error is
+// the answer.
+func (v *view) again(form string, why error) (*page, string, error) {
+	var refused *apiError
+	if !errors.As(why, &refused) {
+		return nil, "", why
+	}
+	show := conversation
+	switch form {
+	case "line":
+		show = pullFiles
+	case "new":
+		show = home
+	}
+	shown, name, err := show(v)
+	if away := (*redirect)(nil); errors.As(err, &away) {
+		shown, name, err = issue(v)
+	}
+	if err != nil {
+		return nil, "", why
+	}
+	shown.status, shown.Refused, shown.As = refused.status, strings.TrimPrefix(refused.Error(), "Unprocessable Entity: "), v.field("as")
+	shown.Form, shown.sent = form+v.field("to"), v.r.PostForm
+	return shown, name, nil
+}
+
+// Draft is what somebody wrote into a field of a form that was refused.
+func (p *page) Draft(form, field string) string {
+	if form != p.Form {
+		return ""
+	}
+	return p.sent.Get(field)
 }
 
 func (p *Pages) sent(w http.ResponseWriter, r *http.Request) *view {

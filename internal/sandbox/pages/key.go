@@ -20,8 +20,12 @@ func (p *Pages) admit(next http.Handler) http.Handler {
 			return
 		}
 		c, err := r.Cookie("key")
-		if err == nil && p.isKey(c.Value) || p.unlock(r) {
+		if err == nil && p.isKey(c.Value) || r.URL.Path == sheet || r.URL.Path == icon || p.unlock(r) {
 			next.ServeHTTP(w, r)
+			return
+		}
+		if strings.Contains(r.Header.Get("Accept"), "text/html") { // a browser, which would ask for a name and a password
+			p.answer(w, &view{Pages: p, r: r}, &page{Title: "The key is missing", status: http.StatusForbidden}, "locked", nil)
 			return
 		}
 		w.Header().Set("WWW-Authenticate", `Basic realm="sandbox"`) // git shows its token only when it is asked

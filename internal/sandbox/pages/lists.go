@@ -43,7 +43,7 @@ func (v *view) overview(what, state string) (*page, string, error) {
 		return nil, "", err
 	}
 	o.About = r.Description
-	if o.Labels, err = list[label](v, "/labels"); err != nil {
+	if o.Labels, err = v.labels(); err != nil {
 		return nil, "", err
 	}
 	shown := &page{Title: v.repo, Tab: what, Body: o}
@@ -174,7 +174,7 @@ func train(v *view) (*page, string, error) {
 // runJSON is a workflow run.
 type runJSON struct {
 	ID         int64     `json:"id"`
-	Name       string    `json:"name"`
+	Title      string    `json:"display_title"`
 	Event      string    `json:"event"`
 	Status     string    `json:"status"`
 	Conclusion string    `json:"conclusion"`

@@ -106,6 +106,13 @@ func (t *tags) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		}
 		return ast.WalkContinue, nil
 	})
+	reg.Register(ast.KindFencedCodeBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			block := n.(*ast.FencedCodeBlock) //nolint:forcetypeassert // as above
+			writeCode(w, string(block.Language(source)), block.Lines().Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
 	reg.Register(ast.KindAutoLink, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		link := n.(*ast.AutoLink) //nolint:forcetypeassert // as above
 		to, shown := link.URL(source), html.EscapeString(string(link.Label(source)))
@@ -125,6 +132,21 @@ func (t *tags) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		_, _ = w.WriteString("]</em>")
 		return ast.WalkContinue, nil
 	})
+}
+
+// writeCode writes a block of code, or the picture that it describes.
+func writeCode(w util.BufWriter, language string, code []byte) {
+	if language == "mermaid" {
+		if chart, ok := readFlowchart(string(code)); ok {
+			_, _ = w.WriteString(chart.svg()) // the writer keeps its error
+			return
+		}
+	}
+	class := ""
+	if language != "" {
+		class = ` class="language-` + html.EscapeString(language) + `"`
+	}
+	fmt.Fprintf(w, "<pre><code%s>%s</code></pre>\n", class, util.EscapeHTML(code))
 }
 
 // write writes the tags that are allowed, and the rest as text.

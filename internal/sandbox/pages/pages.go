@@ -4,6 +4,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,8 +38,17 @@ type Options struct {
 	Trains func(ctx context.Context, repo string) ([]model.Train, error)
 	// Events are those that start runs; nil: none does.
 	Events Events
+	// Tips are what somebody can try.
+	Tips []Tip
 	// Log is told of errors; nil: nobody is.
 	Log *slog.Logger
+}
+
+// Tip is something to try on a page.
+type Tip struct {
+	Path string // of the page, below the repository: /pull/2
+	Name string // of the page, as a link: #2
+	Text string
 }
 
 // Events start runs.
@@ -115,6 +126,8 @@ type view struct {
 	*Pages
 	r    *http.Request
 	repo string // OWNER/NAME
+
+	readers map[string]bool // people who cannot write, on the page of an issue or a pull request
 }
 
 // page is what every page shows.
@@ -125,8 +138,15 @@ type page struct {
 	Pending          int
 	Refresh          bool // the browser loads it again
 	Flow             bool // events start runs
+	Tips             []Tip
+	Tip              string // of this page
 	HasTrain         bool
 	Body             any
+
+	Refused string // why the form that was sent is refused
+	status  int
+	Form    string     // which one
+	sent    url.Values // what was written into it
 }
 
 //go:embed templates/*.html
@@ -134,6 +154,9 @@ var templates embed.FS
 
 //go:embed pages.css
 var css []byte
+
+// What a browser asks for on the page for those who have no key, too.
+const sheet, icon = "/_pages.css", "/favicon.ico"
 
 // drawn are the templates, read when somebody looks: other commands start without them.
 var drawn = sync.OnceValues(func() (*template.Template, error) {
@@ -173,8 +196,8 @@ func (p *Pages) routes() {
 		shown, name, err := account(v)
 		p.answer(w, v, shown, name, err)
 	})
-	p.mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	p.mux.HandleFunc("GET /_pages.css", func(w http.ResponseWriter, _ *http.Request) {
+	p.mux.HandleFunc("GET "+icon, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	p.mux.HandleFunc("GET "+sheet, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = w.Write(css) // the browser may be gone; there is nobody to tell
 	})
@@ -195,6 +218,9 @@ var errMissing = &apiError{status: http.StatusNotFound, Message: "There is nothi
 // answer writes a page, or what went wrong.
 func (p *Pages) answer(w http.ResponseWriter, v *view, shown *page, name string, err error) {
 	status := http.StatusOK
+	if shown != nil {
+		status = cmp.Or(shown.status, status)
+	}
 	var away *redirect
 	var refused *apiError
 	switch {
@@ -233,8 +259,39 @@ func (v *view) frame(shown *page) {
 		shown.Pending = v.Events.Pending()
 	}
 	shown.Refresh = shown.Pending > 0 && v.r.URL.Query().Has("wait")
-	if c, err := v.r.Cookie("as"); err == nil {
+	if c, err := v.r.Cookie("as"); err == nil && shown.As == "" {
 		shown.As = c.Value
 	}
 	shown.People, _ = v.people() // of a repository that is not there: nobody
+	shown.Tips = v.Tips
+	for _, t := range v.Tips {
+		if v.r.URL.Path == "/"+v.repo+t.Path {
+			shown.Tip = t.Text
+		}
+	}
+}
+
+// roles are what people may do, each more than the ones before.
+// https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+var roles = []string{"read", "triage", "write", "maintain", "admin"}
+
+// For is the page with somebody chosen who has a role, other than one: who spoke last, or else the first who may write as well.
+func (p *page) For(role, except string) *page {
+	may := func(least string) func(person) bool {
+		return func(one person) bool {
+			return one.Login != except && slices.Index(roles, one.Role) >= slices.Index(roles, least)
+		}
+	}
+	with := *p
+	last := slices.IndexFunc(p.People, func(one person) bool { return one.Login == p.As })
+	if last >= 0 && may(role)(p.People[last]) {
+		return &with
+	}
+	if role == "read" {
+		role = "write"
+	}
+	if first := slices.IndexFunc(p.People, may(role)); first >= 0 {
+		with.As = p.People[first].Login
+	}
+	return &with
 }

@@ -201,6 +201,27 @@ func TestHTMLInACommentStaysText(t *testing.T) {
 	}
 }
 
+func TestWhoIsIgnoredAndWhatIsMerged(t *testing.T) {
+	s := newPages(t, func(o *pages.Options) { o.Events = busy{} })
+	ask := func(login, method, path, body string) {
+		req := httptest.NewRequestWithContext(t.Context(), method, origin+path, strings.NewReader(body))
+		req.Header.Set("Authorization", "Bearer sandbox-"+login)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, req)
+		require.Less(t, w.Code, 300, w.Body)
+	}
+	ask("octo", http.MethodPut, "/_sandbox/users/bob", `{"repository": "octo/widgets", "permission": "read"}`)
+	ask("bob", http.MethodPost, "/api/v3/repos/octo/widgets/issues/2/comments", `{"body": "From bob."}`)
+	ask("alice", http.MethodPost, "/api/v3/repos/octo/widgets/issues/2/comments", `{"body": "From alice."}`)
+	ask("octo", http.MethodPut, "/api/v3/repos/octo/widgets/pulls/2/merge", `{"merge_method": "merge"}`)
+	page := s.page("/octo/widgets/pull/2")
+	assert.Equal(t, 1, strings.Count(page, "Not acted on: bob has no write access"))
+	assert.Less(t, strings.Index(page, "From bob."), strings.Index(page, "Not acted on"))
+	assert.Less(t, strings.Index(page, "Not acted on"), strings.Index(page, "From alice."))
+	assert.Regexp(t, `(?s)From alice\..*<p class="event"><span class="badge violet">merged</span> octo merged <a href="/octo/widgets/commit/\w{40}"><code>\w{10}</code></a> into <code>main</code>`, page)
+	assert.NotContains(t, newPages(t).page("/octo/widgets/pull/2"), "Not acted on", "where nothing acts")
+}
+
 func TestOnlyThisMachineIsServed(t *testing.T) {
 	s := newPages(t)
 	rebound := func(r *http.Request) { r.Host = "evil.example:4711" }
@@ -238,7 +259,8 @@ func TestFormsSpeakAsSomebody(t *testing.T) {
 		{"/2/comment", url.Values{"body": {"More,\r\nplease."}}, "/issues/2?wait#end", []string{"More,<br>\nplease."}},
 		{"/2/reply", url.Values{"body": {"Because."}, "to": {"105"}}, "/pull/2?wait#discussion_r", []string{"<p>Because.</p>"}},
 		{"/2/review", url.Values{"event": {"APPROVE"}}, "/pull/2?wait#end", []string{"approved these changes"}},
-		{"/2/line", url.Values{"body": {"Here."}, "path": {"greeting.txt"}, "line": {"1"}}, "/pull/2?wait#discussion_r", []string{"<p>Here.</p>"}},
+		{"/2/line", url.Values{"body": {"Here."}, "path": {"greeting.txt"}, "line": {"1"}, "side": {"RIGHT"}}, "/pull/2?wait#discussion_r", []string{"<p>Here.</p>"}},
+		{"/2/line", url.Values{"body": {"Gone."}, "path": {"greeting.txt"}, "line": {"2"}, "side": {"LEFT"}}, "/pull/2?wait#discussion_r", []string{"<p>Gone.</p>"}},
 		{"/1/label", url.Values{"name": {"question"}}, "/issues/1?wait#end", []string{`<span class="badge violet">question</span>`}},
 		{"/1/unlabel", url.Values{"name": {"bug"}}, "/issues/1?wait#end", []string{`<option>bug</option>`}},
 		{"/1/state", url.Values{"to": {"closed"}}, "/issues/1?wait#end", []string{`<span class="badge red">closed</span>`}},
@@ -246,8 +268,9 @@ func TestFormsSpeakAsSomebody(t *testing.T) {
 	} {
 		c.form.Set("as", "alice")
 		if c.path == "/2/line" { // its commit stands in the form
-			at := regexp.MustCompile(`name="commit" value="(.*?)"`).FindStringSubmatch(s.page("/octo/widgets/pull/2/files"))
-			c.form.Set("commit", at[1])
+			form := s.page("/octo/widgets/pull/2/files?" + c.form.Encode())
+			c.form.Set("commit", regexp.MustCompile(`name="commit" value="(.*?)"`).FindStringSubmatch(form)[1])
+			assert.Equal(t, c.form.Get("side") == "RIGHT", strings.Contains(form, "```suggestion\nhello\n```\n</textarea>"), "a line that is gone has no suggestion")
 		}
 		got := s.ask(http.MethodPost, "/octo/widgets"+c.path, c.form)
 		require.Equal(t, http.StatusSeeOther, got.StatusCode, "%s: %s", c.path, text(t, got))
@@ -265,23 +288,40 @@ func TestFormsSpeakAsSomebody(t *testing.T) {
 	}
 }
 
-func TestWhatAFormCannotDoIsSaid(t *testing.T) {
+func TestARefusedFormComesBack(t *testing.T) {
 	s := newPages(t)
+	form := func(as string, pairs ...string) url.Values {
+		v := url.Values{"as": {as}}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Set(pairs[i], pairs[i+1])
+		}
+		return v
+	}
+	const kept = `<a href="#draft">What you wrote</a> is kept.`
 	for _, c := range []struct {
-		path, want string
-		form       url.Values
-		status     int
+		path   string
+		form   url.Values
+		status int
+		why    string
+		shows  []string
 	}{
-		{"/2/comment", "as: choose one of the repository&#39;s people", url.Values{"as": {"mallory"}, "body": {"x"}}, 422},
-		{"/2/comment", "Body cannot be blank", url.Values{"as": {"alice"}}, 422},
-		{"/9/comment", "Not Found", url.Values{"as": {"alice"}, "body": {"x"}}, 404},
-		{"/2/review", "Can not approve your own pull request", url.Values{"as": {"octo"}, "event": {"APPROVE"}}, 422},
-		{"/2/line", "line: want the number of a line", url.Values{"as": {"alice"}, "line": {"x"}}, 422},
-		{"/2/reply", "to: want the comment that is answered", url.Values{"as": {"alice"}}, 422},
+		{"/2/comment", form("mallory", "body", "</textarea>x"), 422, "as: choose one of the repository&#39;s people", []string{kept, "\n&lt;/textarea&gt;x</textarea>", `id="draft"`}},
+		{"/2/comment", form("alice"), 422, "Body cannot be blank", []string{"<h1>Greet "}},
+		{"/1/comment", form("mallory", "body", "More."), 422, "as: choose", []string{kept, "\nMore.</textarea>", "<h1>Greet &lt;everybody&gt; "}},
+		{"/9/comment", form("alice", "body", "x"), 404, "Not Found", nil},
+		{"/2/review", form("octo", "event", "APPROVE", "body", "Good."), 422, "Can not approve your own pull request", []string{kept, "\nGood.</textarea>", `value="octo" selected`}},
+		{"/2/line", form("alice", "line", "x"), 422, "line: want the number of a line", nil},
+		{"/2/line", form("mallory", "path", "greeting.txt", "line", "2", "side", "RIGHT", "body", "Here."), 422, "as: choose", []string{kept, "\nHere.</textarea>", "Comment on line 2"}},
+		{"/2/reply", form("alice", "to", "", "body", "x"), 422, "to: want the comment that is answered", nil},
+		{"/2/reply", form("mallory", "to", "105", "body", "Why?"), 422, "as: choose", []string{kept, `<details class="pad" open id="draft">`, "\nWhy?</textarea>"}},
+		{"/new", form("mallory", "title", "Wave", "body", "Both hands."), 422, "as: choose", []string{kept, `value="Wave"`, "\nBoth hands.</textarea>"}},
 	} {
 		got := s.ask(http.MethodPost, "/octo/widgets"+c.path, c.form)
-		assert.Equal(t, c.status, got.StatusCode, c.want)
-		assert.Contains(t, text(t, got), c.want)
+		shown := text(t, got)
+		assert.Equal(t, c.status, got.StatusCode, c.path)
+		for _, want := range append(c.shows, c.why) {
+			assert.Contains(t, shown, want, "%s: %s", c.path, c.why)
+		}
 	}
 	got := s.ask(http.MethodGet, "/octo/widgets/nothing/here", nil)
 	assert.Equal(t, http.StatusNotFound, got.StatusCode)
@@ -303,7 +343,7 @@ func TestOnlyWhoKnowsTheKeyIsLetIn(t *testing.T) {
 		return r.Header.Get("Authorization")
 	}
 	const user, refs = "/api/v3/user", "/octo/widgets/info/refs?service=git-upload-pack"
-	for _, path := range []string{"/octo/widgets", user, refs, "/_sandbox/calls", "/?key=Secret", "/_pages.css"} {
+	for _, path := range []string{"/octo/widgets", user, refs, "/_sandbox/calls", "/?key=Secret"} {
 		got := get(path)
 		assert.Equal(t, http.StatusUnauthorized, got.StatusCode, path)
 		assert.NotEmpty(t, got.Header.Get("WWW-Authenticate"), path)
@@ -313,6 +353,14 @@ func TestOnlyWhoKnowsTheKeyIsLetIn(t *testing.T) {
 		assert.Equal(t, http.StatusUnauthorized, get(user, "Authorization", wrong).StatusCode, wrong)
 	}
 	assert.Equal(t, http.StatusUnauthorized, get("/octo/widgets", "Cookie", "key=other").StatusCode)
+
+	assert.Equal(t, http.StatusOK, get("/_pages.css").StatusCode, "it is on the page for those who have no key")
+	told := get("/octo/widgets", "Accept", "text/html,*/*")
+	assert.Equal(t, http.StatusForbidden, told.StatusCode)
+	assert.Empty(t, told.Header.Get("WWW-Authenticate"), "a browser would ask for a name and a password")
+	page := text(t, told)
+	assert.Contains(t, page, "open the address of its first line")
+	assert.NotContains(t, page, "octo", "nothing of the repository is there")
 
 	let := get("/octo/widgets?key=secret")
 	assert.Equal(t, http.StatusSeeOther, let.StatusCode)

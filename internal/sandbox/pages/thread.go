@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,7 @@ type (
 		Base           end        `json:"base"`
 		MergedAt       *time.Time `json:"merged_at"`
 		MergedBy       *user      `json:"merged_by"`
+		MergeCommit    string     `json:"merge_commit_sha"`
 		Mergeable      *bool      `json:"mergeable"`
 		MergeableState string     `json:"mergeable_state"`
 		Commits        int        `json:"commits"`
@@ -91,6 +93,8 @@ type post struct {
 	Text   template.HTML
 	Bodies bool // there is a text
 	Rounds []*discussion
+	Reader bool // MergeXO acts on nothing of who wrote this
+	Merge  *end // nobody said anything: this commit was merged
 
 	made int64 // ids are given in the order of time
 }
@@ -133,7 +137,7 @@ func (v *view) number() (int, error) {
 }
 
 func (v *view) post(id string, c commentJSON, what string) post {
-	p := post{ID: id, By: c.User.Login, At: c.CreatedAt, What: what, Text: v.markdown(c.Body), Bodies: c.Body != "", made: c.ID}
+	p := post{ID: id, By: c.User.Login, At: c.CreatedAt, What: what, Text: v.markdown(c.Body), Bodies: c.Body != "", Reader: v.readers[c.User.Login], made: c.ID}
 	if c.Association != "NONE" {
 		p.Role = words(c.Association)
 	}
@@ -145,6 +149,14 @@ func (v *view) head(kind string) (*head, error) {
 	n, err := v.number()
 	if err != nil {
 		return nil, err
+	}
+	people, err := v.people()
+	if err != nil {
+		return nil, err
+	}
+	v.readers = map[string]bool{}
+	for _, one := range people {
+		v.readers[one.Login] = v.Events != nil && slices.Index(roles, one.Role) < slices.Index(roles, "write")
 	}
 	h := &head{Kind: "issues"}
 	if err := v.get(fmt.Sprintf("/issues/%d", n), &h.issueJSON); err != nil {
@@ -164,11 +176,24 @@ func (v *view) head(kind string) (*head, error) {
 		}
 		h.Look = looks(h.issueJSON)
 	}
-	all, err := list[label](v, "/labels")
+	all, err := v.labels()
 	h.Free = slices.DeleteFunc(all, func(l label) bool {
 		return slices.ContainsFunc(h.Labels, func(has label) bool { return has.Name == l.Name })
 	})
 	return h, err
+}
+
+// labels are the repository's. Those of MergeXO's flows come first.
+func (v *view) labels() ([]label, error) {
+	all, err := list[label](v, "/labels")
+	other := func(l label) int {
+		if strings.HasPrefix(l.Name, "agent:") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b label) int { return other(a) - other(b) })
+	return all, err
 }
 
 // looks is the state of an issue or of a pull request in one word.
@@ -220,13 +245,26 @@ func conversation(v *view) (*page, string, error) {
 	}
 	h.Posts = append(h.Posts, reviews...)
 	slices.SortStableFunc(h.Posts[1:], func(a, b post) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.made, b.made)) })
+	if p := h.Pull; p.MergedAt != nil && p.MergedBy != nil {
+		h.merged(post{By: p.MergedBy.Login, At: *p.MergedAt, Merge: &end{Ref: p.Base.Ref, SHA: p.MergeCommit}})
+	}
 	return v.page(h, "conversation"), "thread", nil
+}
+
+// merged puts the merge below what people said until then. Of the same second it is above what MergeXO said, who tells of it.
+func (h *head) merged(by post) {
+	at := len(h.Posts)
+	for at > 1 && (h.Posts[at-1].At.After(by.At) || h.Posts[at-1].At.Equal(by.At) && h.Posts[at-1].By == by.By) {
+		at--
+	}
+	h.Posts = slices.Insert(h.Posts, at, by)
 }
 
 // said are the opening text and the comments.
 func (v *view) said(h *head) ([]post, error) {
 	first := commentJSON{Body: h.Body, User: h.User, CreatedAt: h.CreatedAt, Association: "NONE"}
 	posts := []post{v.post(fmt.Sprintf("issue-%d", h.Number), first, "opened this")}
+	posts[0].Reader = false // who adds a label counts, not who wrote
 	comments, err := list[commentJSON](v, fmt.Sprintf("/issues/%d/comments", h.Number))
 	for _, c := range comments {
 		posts = append(posts, v.post(fmt.Sprintf("issuecomment-%d", c.ID), c, "commented"))

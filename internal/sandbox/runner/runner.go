@@ -188,7 +188,7 @@ type job struct {
 // show tells the sandbox how a run stands.
 func (r *Runner) show(ctx context.Context, id int64, e event, j job) error {
 	body, err := json.Marshal(map[string]any{
-		"repository": e.repo, "event": e.name, "actor": e.sender, "status": j.Status, "conclusion": j.Conclusion, "jobs": []job{j},
+		"repository": e.repo, "event": e.name, "actor": e.sender, "display_title": e.title, "status": j.Status, "conclusion": j.Conclusion, "jobs": []job{j},
 	})
 	if err != nil {
 		return fmt.Errorf("show run %d: %w", id, err)

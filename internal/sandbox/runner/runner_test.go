@@ -134,6 +134,35 @@ func TestEachEventStartsARun(t *testing.T) {
 	}, y.logs())
 }
 
+func TestRunsAreTitledByWhatStartedThem(t *testing.T) {
+	y := newYard(t, says)
+	y.ask("octo", http.MethodPost, "/issues", `{"title": "One"}`)
+	titles := func() []string {
+		var all struct {
+			Runs []struct {
+				Title string `json:"display_title"`
+			} `json:"workflow_runs"`
+		}
+		y.served()
+		require.NoError(t, json.Unmarshal([]byte(y.ask("octo", http.MethodGet, "/actions/runs", "")), &all))
+		var found []string
+		for _, r := range slices.Backward(all.Runs) {
+			found = append(found, r.Title)
+		}
+		return found
+	}
+	for _, do := range []func(){
+		func() { y.comment("octo", "1", "hello") },
+		func() { y.comment("octo", "1", "/mergexo merge\\r\\nplease") },
+		func() { y.ask("octo", http.MethodPost, "/issues/1/labels", `{"labels": ["bug"]}`) },
+		func() { y.ask("octo", http.MethodDelete, "/issues/1/labels/bug", "") },
+	} {
+		do()
+		titles()
+	}
+	assert.Equal(t, []string{"octo commented on #1", "octo commented on #1: /mergexo merge", "octo added bug to #1", "octo removed bug from #1"}, titles())
+}
+
 func TestTheEndInterruptsARun(t *testing.T) {
 	y := newYard(t, `trap 'echo said stopped; kill $!; exit 1' INT; sleep 1000 & echo > began; wait`)
 	began := filepath.Join(y.dir, "began")
