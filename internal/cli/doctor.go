@@ -181,6 +181,9 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	}
 	f.Hub.Labels = s.labels(ctx, f.Settings)
 	f.Workflows, err = s.workflows(ctx)
+	if err == nil && slices.ContainsFunc(f.Workflows, func(w doctor.File) bool { return strings.Contains(w.Text, doctor.UsesSetup) }) {
+		f.Setup, _, err = s.read(ctx, doctor.SetupPath)
+	}
 	return f, err
 }
 

@@ -99,7 +99,7 @@ func (s setup) install(c *cli.Context) error {
 			return err
 		}
 	}
-	drafts := []*draft{{path: doctor.SettingsPath}, {path: doctor.WorkflowPath}}
+	drafts := []*draft{{path: doctor.SettingsPath}, {path: doctor.WorkflowPath}, {path: doctor.SetupPath}}
 	for _, d := range drafts {
 		if err := d.check(s.root); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s setup) install(c *cli.Context) error {
 		return err
 	}
 	choice.Kept = ch.text != ""
-	drafts[0].text, drafts[1].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow()
+	drafts[0].text, drafts[1].text, drafts[2].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow(), ch.setupAction(choice)
 	for _, d := range drafts {
 		d.compare(s.root)
 	}

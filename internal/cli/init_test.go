@@ -17,6 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // What init writes, people begin with: this repository begins with it too, and actionlint reads that copy.
@@ -25,6 +26,7 @@ func TestTheHouseHasTheWorkflowThatInitWrites(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(house), doctor.Workflow(), "copy one of the two over the other: %s, internal/doctor/templates/mergexo.yml", doctor.WorkflowPath)
 	assert.Equal(t, thread.SettingsPath, doctor.SettingsPath)
+	assert.Equal(t, turn.SetupAction, doctor.SetupPath)
 }
 
 // files are all files of a repository but git's own, by path.
@@ -58,9 +60,10 @@ func TestInitAndDoctor(t *testing.T) {
 	require.Equal(t, 0, got.exit, got.errout)
 	shows(t, "init/first.txt", dir, got.out)
 	files := filesIn(t, dir)
-	assert.Len(t, files, 3, "nothing is left lying about")
+	assert.Len(t, files, 4, "nothing is left lying about")
 	shows(t, "init/mergexo.toml", "", files[thread.SettingsPath])
 	shows(t, "init/mergexo.yml", "", files[doctor.WorkflowPath])
+	shows(t, "init/setup.yml", "", files[doctor.SetupPath])
 	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 	require.NoError(t, err)
 	assert.Equal(t, "codex", settings.Agent.Adapter)
@@ -82,29 +85,28 @@ func TestInitAndDoctor(t *testing.T) {
 	got = programIn(t, dir, "", nil, "init")
 	require.Equal(t, 0, got.exit, "what is the same is no question: %s", got.errout)
 	assert.Empty(t, got.errout)
-	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\n")
+	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\nkept  .github/mergexo/setup/action.yml, which is unchanged\n")
 }
 
 // project is the files of a repository, and the required_tests that init finds for it.
 type project struct {
 	files map[string]string
 	tests []string
-	tools string
 }
 
 var projects = map[string]project{
-	"nothing": {nil, nil, ""},
-	"go":      {map[string]string{"go.mod": "module x\n", "go.sum": "", "Makefile": "test:\n"}, []string{"go", "test", "./..."}, ""},
-	"rust":    {map[string]string{"Cargo.toml": "", "Cargo.lock": ""}, []string{"cargo", "test"}, ""},
-	"make":    {map[string]string{"GNUmakefile": "check: all\n"}, []string{"make", "check"}, ""},
-	"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}, ""},
-	"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}, ""},
-	"no test": {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, nil, ""},
-	"pnpm":    {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-lock.yaml": ""}, []string{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}, "npm install -g pnpm"},
+	"nothing": {nil, nil},
+	"go":      {map[string]string{"go.mod": "module x\n", "go.sum": "", "Makefile": "test:\n"}, []string{"go", "test", "./..."}},
+	"rust":    {map[string]string{"Cargo.toml": "", "Cargo.lock": ""}, []string{"cargo", "test"}},
+	"make":    {map[string]string{"GNUmakefile": "check: all\n"}, []string{"make", "check"}},
+	"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
+	"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
+	"no test": {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, nil},
+	"pnpm":    {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-lock.yaml": ""}, []string{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}},
 	"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
-		`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}, ""},
-	"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}, ""},
-	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}, "pipx install uv"},
+		`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
+	"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
+	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
 }
 
 func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
@@ -128,9 +130,7 @@ func TestInitFindsTheTests(t *testing.T) {
 			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 			require.NoError(t, err)
 			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
-			if one.tools != "" {
-				assert.Equal(t, 2, strings.Count(files[doctor.WorkflowPath], "      - run: "+one.tools+"\n"), "in each job with tests")
-			}
+			assert.Equal(t, 2, strings.Count(files[doctor.WorkflowPath], "      - uses: "+doctor.UsesSetup+"\n"), "in each job with tests")
 		})
 	}
 }
@@ -163,7 +163,7 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				}
 				if key != "" {
 					assert.Equal(t, jobs, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
-					assert.Equal(t, jobs, strings.Count(workflow, "      - run: npm install -g "))
+					assert.Contains(t, files[doctor.SetupPath], "    - run: npm install -g ")
 				}
 				got = programIn(t, dir, "", nil, "doctor")
 				assert.Equal(t, 1, got.exit, got.out)
@@ -183,7 +183,7 @@ func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	got := programIn(t, dir, "", nil, "init", "--split", "--yes")
 	require.Equal(t, 0, got.exit, got.errout)
 	files := filesIn(t, dir)
-	assert.Len(t, files, 2)
+	assert.Len(t, files, 3)
 	shows(t, "init/split.yml", "", files[doctor.WorkflowPath])
 	assert.Contains(t, files[doctor.WorkflowPath], "--phase agent")
 
@@ -300,6 +300,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 			assert.Contains(t, got.out, c.says)
 			assert.Contains(t, got.errout, c.errout)
 			files := filesIn(t, dir)
+			delete(files, doctor.SetupPath)
 			assert.Len(t, files, 2)
 			assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
 			assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)

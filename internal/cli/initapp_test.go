@@ -125,7 +125,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			assert.NotContains(t, got.out+got.errout, key[40:80])
 
 			files := filesIn(t, dir)
-			for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath} {
+			for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
 				h.write("main", name, files[name])
 			}
 			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)

@@ -133,11 +133,11 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 			return out, err
 		}
 	}
-	out.Install = agent.Installs(out.Adapter)
 	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
 		out.Key = keys[0]
 	}
-	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(ch.root))
+	out.Tools = []string{doctor.UsesSetup}
+	out.Tests, out.Found = requiredTests(rootFiles(ch.root))
 	ch.train(&out, hub)
 	out.Strategy = ch.before.Merge.Strategy
 	if hub != nil {
@@ -345,7 +345,7 @@ func localWorkflows(root *os.Root) []doctor.File {
 func rootFiles(root *os.Root) merge.Root {
 	return func(name string) (string, bool) {
 		if name == merge.Nested {
-			return manifests(root), true
+			return strings.Join(named(root, merge.Manifests), "\n"), true
 		}
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
 			entries, err := fs.ReadDir(root.FS(), dir)
@@ -361,27 +361,38 @@ func rootFiles(root *os.Root) merge.Root {
 	}
 }
 
-// manifests are the paths of the files of a checkout that begin a module. Directories that cannot be read are left out.
-func manifests(root *os.Root) string {
-	var list []string
+// named are the paths of the files of a checkout that have one of some names. Others' modules, and directories that cannot be read,
+// are left out.
+func named(root *os.Root, names []string) (list []string) {
 	_ = fs.WalkDir(root.FS(), ".", func(file string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil || e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
+		case err != nil || e.IsDir() && file != "." && merge.PassedOver(file+"/"):
 			return fs.SkipDir
-		case slices.Contains(merge.Manifests, e.Name()):
+		case !e.IsDir() && slices.Contains(names, e.Name()):
 			list = append(list, file)
 		}
 		return nil
 	})
-	return strings.Join(list, "\n")
+	return list
 }
 
-// requiredTests finds the command for required_tests, the commands that install its tools on a runner, and what shows it. Tests
-// of an agent's work run in the checkout, so the command makes that ready too, as a merge does for its own tests.
-func requiredTests(root merge.Root) (argv, tools []string, found string) {
+// setupAction is the local action for the project as it is in the checkout.
+func (ch *chooser) setupAction(c doctor.Choice) string {
+	root := rootFiles(ch.root)
+	read := func(name string) string { text, _ := root(name); return text }
+	tests, _, _ := merge.DetectTests(root)
+	return doctor.Project{
+		Workflows: localWorkflows(ch.root), Paths: named(ch.root, doctor.Signs()), Read: read, Tests: tests,
+		Agent: agent.Installs(c.Adapter), Pushes: len(c.Bases) > 0 && !c.Split, NoCaches: c.Split,
+	}.Setup()
+}
+
+// requiredTests finds the command for required_tests, and what shows it. Tests of an agent's work run in the checkout, so the command
+// makes that ready too, as a merge does for its own tests.
+func requiredTests(root merge.Root) (argv []string, found string) {
 	argv, found, ok := merge.DetectTests(root)
 	if !ok {
-		return nil, nil, ""
+		return nil, ""
 	}
 	var script []string
 	venv := false
@@ -391,10 +402,6 @@ func requiredTests(root merge.Root) (argv, tools []string, found string) {
 			continue
 		case "python3":
 			venv = true
-		case "uv":
-			tools = append(tools, "pipx install uv")
-		case "pnpm":
-			tools = append(tools, "npm install -g pnpm")
 		}
 		script = append(script, strings.Join(setup.Argv, " "))
 	}
@@ -406,7 +413,7 @@ func requiredTests(root merge.Root) (argv, tools []string, found string) {
 		script = append(ready, script...)
 	}
 	if len(script) == 0 {
-		return argv, tools, found
+		return argv, found
 	}
-	return []string{"sh", "-c", strings.Join(append(script, strings.Join(argv, " ")), " && ")}, tools, found
+	return []string{"sh", "-c", strings.Join(append(script, strings.Join(argv, " ")), " && ")}, found
 }

@@ -239,7 +239,7 @@ func (h *hubSetup) strategy(context.Context) error {
 
 // files compares the files with those on the default branch.
 func (h *hubSetup) files(ctx context.Context) error {
-	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath} {
+	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
 		here := doctor.File{Path: name}
 		readLocal(h.root, &here)
 		there, found, err := h.gh.Repositories.File(ctx, h.repo, name)
@@ -247,7 +247,7 @@ func (h *hubSetup) files(ctx context.Context) error {
 			return err
 		}
 		if !found || there.Text != here.Text || len(h.edited) > 0 {
-			h.left.add(fmt.Sprintf("Commit %s to the branch %s and push:", h.written(), oneLine(h.facts.DefaultBranch)), h.commit()...)
+			h.left.add(fmt.Sprintf("Commit the files to the branch %s and push:", oneLine(h.facts.DefaultBranch)), h.commit()...)
 			return nil
 		}
 	}

@@ -76,7 +76,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	shows(t, "init/github_again.txt", "", got.out)
 	h.store("CODEX_API_KEY", "sk-1") // the other name does as well
 	files := filesIn(t, dir)
-	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath} {
+	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
 		h.write("main", name, files[name])
 	}
 	got = h.onGitHub(dir, "octo")

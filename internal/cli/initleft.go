@@ -41,26 +41,18 @@ func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 			commands = append(commands, exportToken(server))
 		}
 		l.add("Set up the repository on GitHub:", append(commands, "mergexo init --github")...)
-		l.add("Commit "+s.written()+" to the default branch and push:", s.commit()...)
+		l.add("Commit the files to the default branch and push:", s.commit()...)
 	}
 	return l
 }
 
 // commit are the commands that bring the files to GitHub.
 func (s setup) commit() []string {
-	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath
+	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath + " " + doctor.SetupPath
 	for _, path := range s.edited {
 		add += " " + quoted(path)
 	}
 	return []string{add, `git commit -m "Set up MergeXO"`, "git push"}
-}
-
-// written are the files in words.
-func (s setup) written() string {
-	if len(s.edited) > 0 {
-		return "the files"
-	}
-	return "both files"
 }
 
 // tellLeft prints the list.

@@ -158,7 +158,8 @@ func (n *newcomer) actions(event string) ran {
 	require.NoError(n.t, os.WriteFile(n.payload, all[at].Payload, 0o600))
 	job, _, found := strings.Cut(string(n.file(doctor.WorkflowPath)), "\n  # The sweep runs")
 	require.True(n.t, found)
-	assert.Contains(n.t, job, "- run: npm install -g @openai/codex@")
+	assert.Contains(n.t, job, "- uses: "+doctor.UsesSetup+"\n")
+	assert.Contains(n.t, string(n.file(doctor.SetupPath)), "- run: npm install -g @openai/codex@")
 	secrets, env := n.secrets(), n.env("GITHUB_EVENT_NAME="+event, "HOME="+n.dir, "PATH="+n.bin+":"+os.Getenv("PATH"))
 	for _, found := range givenSecret.FindAllStringSubmatch(job, -1) {
 		require.NotEmpty(n.t, secrets[found[2]], "the secret %s was made", found[2])

@@ -115,11 +115,15 @@ func scalar(text string) string {
 	return string(quoted)
 }
 
-// stepsOf are steps that run commands.
+// stepsOf are steps that run commands, or the local action.
 func stepsOf(commands []string) string {
 	var b strings.Builder
 	for _, c := range commands {
-		fmt.Fprintf(&b, "      - run: %s\n", c)
+		key := "run"
+		if c == UsesSetup {
+			key = "uses"
+		}
+		fmt.Fprintf(&b, "      - %s: %s\n", key, c)
 	}
 	return b.String()
 }

@@ -117,6 +117,13 @@ func newExam(f Facts) *exam {
 			e.broken = append(e.broken, brokenFile(file, err))
 			continue
 		}
+		for _, j := range w.jobs {
+			for _, s := range j.steps {
+				if s.uses.value == UsesSetup {
+					s.run = f.Setup.Text // as if its commands stood here
+				}
+			}
+		}
 		e.workflows = append(e.workflows, w)
 		e.uses = append(e.uses, usesOf(w)...)
 	}

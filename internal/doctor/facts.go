@@ -11,6 +11,7 @@ type Facts struct {
 	Repository string // owner/name; "" if unknown
 	Settings   Settings
 	Workflows  []File // the files in .github/workflows that are named like workflows
+	Setup      File   // the local action that installs what jobs need; without a text, there is none
 	Hub        Hub
 	Git        string // version of git; "" if there is none
 	InActions  bool   // this is a workflow run, with the workflow's token

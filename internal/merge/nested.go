@@ -18,6 +18,9 @@ var Manifests = []string{"go.mod", "package.json", "Cargo.toml", "pom.xml"}
 // passedOver are directories of others' modules, and those that go test passes over: see go help packages.
 var passedOver = regexp.MustCompile(`(^|/)(vendor|node_modules|testdata|target|[._][^/]*)/`)
 
+// PassedOver reports whether a path is in such a directory.
+func PassedOver(file string) bool { return passedOver.MatchString(file) }
+
 // nested are the modules below the root that the command for this manifest at the root does not test, the first ten.
 func nested(root Root, manifest string) (list []string) {
 	const most = 10

@@ -148,7 +148,7 @@ var steering = []struct{ glob, what string }{
 
 // Forbidden are the globs of the files that an agent must not change where the settings say nothing else.
 func Forbidden() []string {
-	return []string{".github/workflows/**", ".github/actions/**", ".github/mergexo.toml", Owners, ".gitmodules"}
+	return []string{".github/workflows/**", ".github/actions/**", ".github/mergexo/**", ".github/mergexo.toml", Owners, ".gitmodules"}
 }
 
 // Steered are the paths among some that decide over code, people and runs of a repository, by what they are.

@@ -19,6 +19,7 @@ func TestWhatIsForbiddenIsFoundUnderEveryNameThatAFileSystemTakesForIt(t *testin
 		".github./workflows /x.yml": ".github/workflows/**", ".github/workflows::$INDEX_ALLOCATION/x": ".github/workflows/**", `.github\workflows\x.yml`: ".github/workflows/**",
 		".github/.../workflows/x.yml": ".github/workflows/**", "GITHUB~1/WORKFL~2/x.yml": ".github/workflows/**", "．github/workflows/x.yml": ".github/workflows/**",
 		".github/actions/x/action.yml": ".github/actions/**", ".github/Actions/x/action.yml": ".github/actions/**",
+		".github/mergexo/setup/action.yml": ".github/mergexo/**", ".github/mergexos/x": "",
 		".github/mergexo.toml": ".github/mergexo.toml", ".github/MergeXO.toml": ".github/mergexo.toml", ".github/MERGEX~1.TOM": ".github/mergexo.toml",
 		"CODEOWNERS": "CODEOWNERS", ".github/CODEOWNERS": "CODEOWNERS", "docs/CODEOWNERS": "CODEOWNERS", "Docs/codeowners.": "CODEOWNERS",
 		".gitmodules": ".gitmodules", ".GitModules": ".gitmodules", "GITMOD~1": ".gitmodules", "gi7eba~1": ".gitmodules", ".gitmodules:x": ".gitmodules",

@@ -1,0 +1,261 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// SetupPath is the local action that installs what agents and tests need. The workflow uses it by UsesSetup.
+const (
+	SetupPath = ".github/mergexo/setup/action.yml"
+	UsesSetup = "./.github/mergexo/setup"
+)
+
+// Project is what a setup action is made for.
+type Project struct {
+	Workflows []File
+	Paths     []string                        // of its files, as far as Signs name them
+	Read      func(name string) (text string) // a file of it; "" if there is none
+	Tests     []string                        // the command that tests it; nil: none was found
+	Agent     []string                        // commands that install the agent's own program
+	Pushes    bool                            // the workflow also runs on pushes, on which no agent works
+	NoCaches  bool                            // an agent could write to a cache that a job with more rights reads
+}
+
+// toolStep is a step that installs something.
+type toolStep struct {
+	uses, version string // the action, and the comment with its version
+	with          map[string]string
+	run           string
+}
+
+const setupHead = `# Installs what the agent and the tests of this repository need on the runner. MergeXO's workflow uses it where they run.
+# Change it as you need. Run no code of the repository here, as npm ci does: a pull request could change it, and it would run
+# outside of the isolation. The tests themselves install the dependencies.
+name: Set up for MergeXO
+description: Installs the agent and what the tests need
+runs:
+  using: composite
+  steps:
+`
+
+// Setup is the local action: the steps of the CI job with the same tests, else what the files of the project ask for.
+func (p Project) Setup() string {
+	var b strings.Builder
+	b.WriteString(setupHead)
+	from, steps, notes := p.fromCI()
+	if len(steps) > 0 {
+		fmt.Fprintf(&b, "    # From the %s:\n", from)
+	} else {
+		steps = p.fromFiles()
+	}
+	for _, s := range steps {
+		b.WriteString(s.text())
+	}
+	for i, n := range notes {
+		if i == 0 {
+			fmt.Fprintf(&b, "    # Not taken over from the %s:\n", from)
+		}
+		fmt.Fprintf(&b, "    #   - %s\n", oneLine(n))
+	}
+	for _, command := range p.Agent {
+		fmt.Fprintf(&b, "    - run: %s\n      shell: bash\n", command)
+		if p.Pushes {
+			b.WriteString("      if: github.event_name != 'push' && github.event_name != 'delete'\n")
+		}
+	}
+	if len(steps)+len(p.Agent) == 0 {
+		b.WriteString("    - run: echo nothing to install\n      shell: bash\n")
+	}
+	return b.String()
+}
+
+// plainRun is a script that YAML takes for a text as it is.
+var plainRun = regexp.MustCompile(`^\w[\w@./=&^~ -]*$`)
+
+// text is a step as YAML has it.
+func (s toolStep) text() string {
+	var b strings.Builder
+	switch {
+	case plainRun.MatchString(s.run):
+		return "    - run: " + s.run + "\n      shell: bash\n"
+	case s.run != "":
+		b.WriteString("    - run: |\n")
+		for line := range strings.Lines(s.run) {
+			fmt.Fprintf(&b, "        %s\n", strings.TrimSpace(line))
+		}
+		return b.String() + "      shell: bash\n"
+	}
+	fmt.Fprintf(&b, "    - uses: %s", s.uses)
+	if s.version != "" {
+		b.WriteString(" " + s.version)
+	}
+	b.WriteString("\n")
+	for i, name := range slices.Sorted(maps.Keys(s.with)) {
+		if i == 0 {
+			b.WriteString("      with:\n")
+		}
+		fmt.Fprintf(&b, "        %s: %s\n", name, scalar(s.with[name]))
+	}
+	return b.String()
+}
+
+// releases are the versions of the actions that set languages up, by commit.
+var releases = map[string]string{
+	"actions/setup-dotnet":   "a98b56852c35b8e3190ac28c8c2271da59106c68 # v6.0.0",
+	"actions/setup-go":       "4a3601121dd01d1626a1e23e37211e3254c1c06c # v6.4.0",
+	"actions/setup-java":     "b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0",
+	"actions/setup-node":     "820762786026740c76f36085b0efc47a31fe5020 # v7.0.0",
+	"actions/setup-python":   "5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0",
+	"astral-sh/setup-uv":     "20cfd1bf945f4377ade1205e4dbc17946fc9a30d # v10.0.1",
+	"ruby/setup-ruby":        "0dafeac902942906541bc140009cdbf32665b601 # v1.315.0",
+	"shivammathur/setup-php": "f3e473d116dcccaddc5834248c87452386958240 # 2.37.2",
+}
+
+// language is how one is set up: by which action, from which files, in which version.
+type language struct {
+	action string
+	signs  []string // the files that show it, the first one that is there
+	// versions are the files that name its version, and the input that takes them; a file counts only if its text matches.
+	versions []versionFile
+	usual    [2]string         // the input and its value if no file names a version; none: the runner's own
+	caches   map[string]string // the cache of a package manager, by the file that shows it
+	tools    map[string]string // the command that installs a package manager, likewise
+	first    string            // the file whose package manager comes before the language
+}
+
+type versionFile struct {
+	name, input string
+	text        *regexp.Regexp // that has to be in it, with the version as its group if the input takes no file
+}
+
+// languages are set up by their files. What the runner brings itself, such as Rust, is left to it, unless a file names a version.
+var languages = []language{
+	{action: "actions/setup-node", signs: []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "package.json"},
+		versions: []versionFile{{".nvmrc", "node-version-file", nil}, {".node-version", "node-version-file", nil}, {"package.json", "node-version-file", regexp.MustCompile(`"(engines|volta|devEngines)"\s*:`)}},
+		usual:    [2]string{"node-version", "lts/*"}, caches: map[string]string{"pnpm-lock.yaml": "pnpm", "package-lock.json": "npm", "npm-shrinkwrap.json": "npm"},
+		tools: map[string]string{"pnpm-lock.yaml": "npm install -g pnpm", "yarn.lock": "npm install -g corepack && corepack enable"}, first: "pnpm-lock.yaml"}, // whose cache needs it
+	{action: "astral-sh/setup-uv", signs: []string{"uv.lock"}},
+	{action: "actions/setup-python", signs: []string{"poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"},
+		versions: []versionFile{{".python-version", "python-version-file", nil}, {"pyproject.toml", "python-version-file", regexp.MustCompile(`(?m)^(requires-python|python) *=`)}},
+		usual:    [2]string{"python-version", "3.x"}, caches: map[string]string{"requirements.txt": "pip"},
+		tools: map[string]string{"poetry.lock": "pipx install poetry", "Pipfile.lock": "pipx install pipenv"}},
+	{action: "actions/setup-go", signs: []string{"go.mod"}, versions: []versionFile{{"go.mod", "go-version-file", nil}}},
+	{signs: []string{"rust-toolchain.toml", "rust-toolchain"}, tools: map[string]string{"rust-toolchain.toml": "rustup toolchain install", "rust-toolchain": "rustup toolchain install"}},
+	{action: "actions/setup-java", signs: []string{"pom.xml", "build.gradle", "build.gradle.kts"},
+		versions: []versionFile{{".java-version", "java-version-file", nil},
+			{"pom.xml", "java-version", regexp.MustCompile(`<(?:maven\.compiler\.release|maven\.compiler\.source|java\.version|release)>\s*(\d+)\s*<`)},
+			{"build.gradle", "java-version", regexp.MustCompile(`JavaLanguageVersion\.of\((\d+)\)`)}, {"build.gradle.kts", "java-version", regexp.MustCompile(`JavaLanguageVersion\.of\((\d+)\)`)}},
+		usual: [2]string{"java-version", "21"}, caches: map[string]string{"pom.xml": "maven", "build.gradle": "gradle", "build.gradle.kts": "gradle"}},
+	{action: "ruby/setup-ruby", signs: []string{"Gemfile.lock", "Gemfile"}, versions: []versionFile{{".ruby-version", "", nil}, {".tool-versions", "", regexp.MustCompile(`(?m)^ruby `)}},
+		usual: [2]string{"ruby-version", "ruby"}},
+	{action: "actions/setup-dotnet", signs: []string{"global.json"}, versions: []versionFile{{"global.json", "global-json-file", nil}}},
+	{action: "shivammathur/setup-php", signs: []string{"composer.lock", "composer.json"},
+		versions: []versionFile{{"composer.json", "php-version", regexp.MustCompile(`"php"\s*:\s*"[^"\d]*(\d+\.\d+)`)}}, usual: [2]string{"php-version", "latest"}},
+}
+
+// Signs are the names of the files by which languages are known.
+func Signs() (names []string) {
+	for _, l := range languages {
+		names = append(names, l.signs...)
+	}
+	return names
+}
+
+// fromFiles are the steps that the files of a project ask for.
+func (p Project) fromFiles() (steps []toolStep) {
+	python := false // uv brings its own
+	for _, l := range languages {
+		sign := p.nearest(l.signs)
+		if sign == "" || python && l.action == "actions/setup-python" {
+			continue
+		}
+		python = python || l.action == "astral-sh/setup-uv"
+		var tool []toolStep
+		if run := l.tools[path.Base(sign)]; run != "" && !strings.Contains(p.Read(sign), "yarn lockfile v1") { // which the runner has
+			tool = []toolStep{{run: run}}
+		}
+		if l.action == "" {
+			steps = append(steps, tool...)
+			continue
+		}
+		ref, version, _ := strings.Cut(releases[l.action], " ")
+		set := []toolStep{{uses: l.action + "@" + ref, version: version, with: p.inputs(l, sign)}}
+		if l.first == path.Base(sign) {
+			steps = append(append(steps, tool...), set...)
+		} else {
+			steps = append(append(steps, set...), tool...)
+		}
+	}
+	return steps
+}
+
+// nearest is the first of some files that the project has, nearest to its root.
+func (p Project) nearest(names []string) string {
+	best := ""
+	for _, name := range names {
+		for _, file := range p.Paths {
+			if path.Base(file) == name && (best == "" || strings.Count(file, "/") < strings.Count(best, "/")) {
+				best = file
+			}
+		}
+	}
+	return best
+}
+
+// inputs are those of the action of a language, whose file is sign.
+func (p Project) inputs(l language, sign string) map[string]string {
+	with, dir := map[string]string{}, path.Dir(sign)
+	if cache := l.caches[path.Base(sign)]; cache != "" && !p.NoCaches {
+		with["cache"] = cache
+		if dir != "." {
+			with["cache-dependency-path"] = sign
+		}
+	}
+	switch {
+	case l.action == "actions/setup-java":
+		with["distribution"] = "temurin"
+	case l.action == "actions/setup-go" && dir != "." && !p.NoCaches:
+		with["cache-dependency-path"] = dir + "/go.sum"
+	}
+	if p.NoCaches {
+		noCache(l.action, with)
+	}
+	for _, v := range l.versions {
+		for _, file := range []string{path.Join(dir, v.name), v.name} {
+			text := p.Read(file)
+			var found []string
+			if v.text != nil {
+				found = v.text.FindStringSubmatch(text)
+			}
+			if text == "" || v.text != nil && found == nil {
+				continue
+			}
+			if strings.HasSuffix(v.input, "-file") {
+				with[v.input] = file
+			} else if v.input != "" {
+				with[v.input] = found[1]
+			}
+			return with
+		}
+	}
+	if l.usual[0] != "" {
+		with[l.usual[0]] = l.usual[1]
+	}
+	return with
+}
+
+// noCache turns off the caches that an action has by itself.
+func noCache(action string, with map[string]string) {
+	for _, name := range []string{"cache", "cache-dependency-path", "enable-cache", "bundler-cache"} {
+		delete(with, name)
+	}
+	off := map[string]string{"actions/setup-go": "cache", "actions/setup-node": "package-manager-cache", "astral-sh/setup-uv": "enable-cache"}[action]
+	if off != "" {
+		with[off] = "false"
+	}
+}

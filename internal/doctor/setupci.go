@@ -1,0 +1,202 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ciJob is a job of the project's CI that tests it.
+type ciJob struct {
+	name    string // in words
+	rank    int
+	values  map[string]string // of matrix.X and env.X
+	steps   []*yaml.Node      // before the tests
+	lacking []string          // what a step cannot take over
+}
+
+// testRun are the commands that test a project in its CI.
+var testRun = regexp.MustCompile(`\b(go test|gotestsum|cargo (test|nextest)|(npm|pnpm|yarn|bun)( run)?( -\S+)* (t|test)\b|pytest|tox|nox|mvnw?\b.*\b(test|verify)|` +
+	`gradlew?\b.*\b(test|check|build)|make (test|check)\b|rspec|rake|dotnet test|phpunit|composer( run)? test|vitest|jest)`)
+
+// fromCI are the steps of the job that tests the project, and what could not be taken over from it.
+func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
+	best := ciJob{}
+	for _, o := range Others(p.Workflows) {
+		file := p.Workflows[slices.IndexFunc(p.Workflows, func(f File) bool { return f.Path == o.Path })]
+		var doc yaml.Node
+		if yaml.Unmarshal([]byte(file.Text), &doc) != nil {
+			continue
+		}
+		top := follow(doc.Content[0])
+		for _, job := range pairs(child(top, "jobs")) {
+			if j := p.ciJob(o, top, job); j.rank > best.rank {
+				best = j
+			}
+		}
+	}
+	notes = best.lacking
+	for _, n := range best.steps {
+		taken, why := p.take(n, best.values, 0)
+		steps, notes = append(steps, taken...), append(notes, why...)
+	}
+	return best.name, steps, notes
+}
+
+// ciJob reads a job. Its rank is 0 where it tests nothing: best is one for the commits of pull requests, on Linux, with the command
+// that tests the project.
+func (p Project) ciJob(o Other, top *yaml.Node, job pair) ciJob {
+	j := ciJob{name: fmt.Sprintf("job %s of %s", oneLine(job.key), o.Path), values: map[string]string{}}
+	steps := child(job.value, "steps")
+	if steps == nil || steps.Kind != yaml.SequenceNode {
+		return j
+	}
+	for i, n := range steps.Content {
+		run := read(follow(n), "run").value
+		same := len(p.Tests) > 0 && strings.Contains(run, strings.Join(p.Tests, " "))
+		if isInstall(run) || !same && !testRun.MatchString(run) {
+			continue
+		}
+		j.steps, j.rank = steps.Content[:i], 1
+		for points, holds := range map[int]bool{8: same, 4: o.OnCommits, 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
+			if holds {
+				j.rank += points
+			}
+		}
+		break
+	}
+	for _, env := range []*yaml.Node{child(top, "env"), child(job.value, "env")} {
+		for name, value := range mapping(env) {
+			j.values["env."+name] = value
+		}
+	}
+	matrix := child(child(job.value, "strategy"), "matrix")
+	for _, axis := range append(pairs(firstOf(child(matrix, "include"))), pairs(matrix)...) {
+		if list := words(axis.value); len(list) > 0 && axis.key != "include" && axis.key != "exclude" {
+			j.values["matrix."+axis.key] = list[len(list)-1] // usually the newest
+		}
+	}
+	for _, s := range pairs(child(job.value, "services")) {
+		j.lacking = append(j.lacking, fmt.Sprintf("the service %s (%s): start it in a step here, for example with docker run", s.key, cmp.Or(read(s.value, "image").value, s.value.Value)))
+	}
+	if image := cmp.Or(read(job.value, "container").value, read(child(job.value, "container"), "image").value); image != "" {
+		j.lacking = append(j.lacking, fmt.Sprintf("the container %s, in which it runs", image))
+	}
+	return j
+}
+
+// firstOf is the first entry of a list; nil for none.
+func firstOf(list *yaml.Node) *yaml.Node {
+	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+		return nil
+	}
+	return follow(list.Content[0])
+}
+
+var (
+	// takes are the actions that install something. Local ones are read.
+	takes = regexp.MustCompile(`^[\w.-]+/([\w.-]+/)*([\w.-]*setup[\w.-]*|rust-toolchain|toolchain)@[\w./-]+$`)
+	// installs are the commands that install something and run no code of the repository.
+	installs = regexp.MustCompile(`^((sudo )?apt(-get)? [\w .:=+-]+|(sudo )?npm (i|install) (-g|--global)( (@[\w-]+/)?[\w-]+(@[\w.^~-]+)?)+|corepack enable( \w+)?|` +
+		`(pipx install|(python3? -m )?pip3? install)( (-U|-q|--upgrade|--quiet|--user))*( (uv|poetry|tox|nox|pipenv|hatch)([=<>~!]=?[\w.]+)?)+|` +
+		`rustup (toolchain|component|target|default|update|show)[\w .-]*|gem install [\w-]+( -v [\w.]+)?|go install [\w./-]+@[\w.-]+|cargo install( --locked)? [\w-]+)$`)
+	expressions = regexp.MustCompile(`\$\{\{\s*(.*?)\s*\}\}`)
+	// foreign are the contexts that a local action does not have.
+	foreign = regexp.MustCompile(`\b(secrets|matrix|env|needs|steps|inputs|vars|strategy|job)\.`)
+)
+
+// take takes one step over, or says why it cannot be.
+func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps []toolStep, notes []string) {
+	n = follow(n)
+	uses, run := child(n, "uses"), read(n, "run").value
+	if uses == nil {
+		if isInstall(run) {
+			steps = append(steps, toolStep{run: run})
+		}
+		return steps, nil
+	}
+	name, _, _ := strings.Cut(uses.Value, "@")
+	switch {
+	case strings.HasPrefix(name, "./") && depth == 0:
+		return p.takeLocal(n, strings.TrimPrefix(name, "./"), values)
+	case !takes.MatchString(uses.Value) || strings.HasPrefix(name, "docker/"):
+		return nil, nil
+	case read(n, "if").value != "":
+		return nil, []string{fmt.Sprintf("%s, which runs under a condition", uses.Value)}
+	}
+	s := toolStep{uses: uses.Value, version: oneLine(uses.LineComment), with: map[string]string{}}
+	for _, key := range slices.Sorted(maps.Keys(mapping(child(n, "with")))) {
+		value, why := resolved(mapping(child(n, "with"))[key], values)
+		switch {
+		case slices.Contains([]string{"registry-url", "scope", "server-id", "source-url"}, key) || strings.Contains(why, "secrets."):
+			notes = append(notes, fmt.Sprintf("%s of %s: a private registry or token; give it to MergeXO's step in env, and name it in [agent] pass_env", key, name))
+		case slices.Contains([]string{"bundler-cache", "run_install", "run-install", "arguments"}, key) || key == "cache" && value == "yarn":
+			notes = append(notes, fmt.Sprintf("%s of %s: it would run code of pull requests outside of the isolation", key, name))
+		case why != "":
+			notes = append(notes, fmt.Sprintf("%s of %s: %s is not known here", key, name, why))
+		default:
+			s.with[key] = value
+		}
+	}
+	if p.NoCaches {
+		noCache(name, s.with)
+	}
+	return []toolStep{s}, notes
+}
+
+// takeLocal takes the steps of a local action over.
+func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (steps []toolStep, notes []string) {
+	var doc yaml.Node
+	text := cmp.Or(p.Read(dir+"/action.yml"), p.Read(dir+"/action.yaml"))
+	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
+		return nil, nil
+	}
+	top, inside := follow(doc.Content[0]), map[string]string{}
+	for _, in := range pairs(child(top, "inputs")) {
+		inside["inputs."+in.key] = read(in.value, "default").value
+	}
+	for key, value := range mapping(child(n, "with")) {
+		if value, why := resolved(value, values); why == "" {
+			inside["inputs."+key] = value
+		}
+	}
+	list := child(child(top, "runs"), "steps")
+	if list == nil {
+		return nil, nil
+	}
+	for _, one := range list.Content {
+		taken, why := p.take(one, inside, 1)
+		steps, notes = append(steps, taken...), append(notes, why...)
+	}
+	return steps, notes
+}
+
+// isInstall reports whether a script does nothing but install programs.
+func isInstall(run string) bool {
+	for line := range strings.Lines(strings.ReplaceAll(run, "&&", "\n")) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") && !installs.MatchString(line) {
+			return false
+		}
+	}
+	return strings.TrimSpace(run) != ""
+}
+
+// resolved puts known values in the place of expressions. why is the expression that a local action cannot evaluate.
+func resolved(text string, values map[string]string) (out, why string) {
+	out = expressions.ReplaceAllStringFunc(text, func(e string) string {
+		name := expressions.FindStringSubmatch(e)[1]
+		if value, known := values[name]; known && !strings.Contains(value, "${{") {
+			return value
+		}
+		if foreign.MatchString(name) {
+			why = e
+		}
+		return e
+	})
+	return out, why
+}
