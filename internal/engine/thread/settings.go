@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mergexo/mergexo/internal/command"
@@ -100,6 +101,7 @@ func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
 		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand, Merges: s.Feedback.Merge != "never",
+		Listen: s.Feedback.Listen, Names: slices.Concat(s.Feedback.Names, s.Repo.Bots),
 	}
 }
 
