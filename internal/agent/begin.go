@@ -22,7 +22,8 @@ func beginPull(ctx context.Context, files Files, dir string, req model.Request) 
 	case why != "":
 		return model.Outcome{BlockedReason: why}, nil
 	case req.Kind == model.AskRepair:
-		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the diff blocks"}, nil
+		what, output := failure(req)
+		return model.Outcome{DeadEnd: true, BlockedReason: "Not applied: " + what + " with these diff blocks.\n" + output}, nil
 	case req.Kind == model.AskDesign:
 		return design(req, texts), nil
 	case req.Kind == model.AskRoadmap:

@@ -186,7 +186,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	assert.Equal(t, "the issue has 204800 bytes, and this agent reads at most 100000", built(t, t.TempDir(), long).BlockedReason)
 	repair := issue(model.AskSmallJob, "")
 	repair.Kind = model.AskRepair
-	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "this agent cannot change the diff blocks")
+	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "Not applied: the tests fail with these diff blocks.")
 }
 
 func TestCommentsAddDiffs(t *testing.T) {

@@ -41,7 +41,7 @@ func (s suggestion) Run(ctx context.Context, dir string, req model.Request) (mod
 		return beginPull(ctx, s.files, dir, req)
 	}
 	if req.Kind == model.AskRepair {
-		return model.Outcome{BlockedReason: "the required tests fail, and this agent cannot change the suggestions"}, nil
+		return unapplied(req), nil
 	}
 	var found []*proposal
 	var outcome model.Outcome
@@ -66,6 +66,30 @@ func (s suggestion) Run(ctx context.Context, dir string, req model.Request) (mod
 	outcome.CommitMessage = commitMessage(found)
 	outcome.GeneralComment = summary(found, talk)
 	return outcome, nil
+}
+
+// unapplied answers suggestions whose work does not hold: without a model there is no repair.
+func unapplied(req model.Request) model.Outcome {
+	what, output := failure(req)
+	why := fmt.Sprintf("Not applied: %s with this suggestion. The end of the output:\n\n%s\n\nEdit the suggestion, or resolve the thread.", what, markdown.Quote(output))
+	out := model.Outcome{DeadEnd: true, GeneralComment: "Not applied; the reply says why."}
+	for _, f := range req.Feedback {
+		if f.Kind == model.KindReview && propose(f) != nil {
+			out.ReviewReplies = append(out.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: why})
+		}
+	}
+	return out
+}
+
+// failure is what a request for a repair reports, and the output.
+func failure(req model.Request) (what, output string) {
+	what = "the tests fail"
+	for _, c := range req.CI {
+		if output = c.Log; c.Name == "roadmap" {
+			what = "the roadmap is invalid"
+		}
+	}
+	return what, output
 }
 
 // propose reads a comment; nil when there is no suggestion block in it.

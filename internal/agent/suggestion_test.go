@@ -246,9 +246,14 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 func TestSuggestionsCannotRepair(t *testing.T) {
 	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
 	require.NoError(t, err)
-	out, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "repair"})
+	out, err := a.Run(context.Background(), t.TempDir(), model.Request{
+		Kind: "repair", CI: []model.CIFailure{{Name: "make test", Log: "FAIL"}},
+		Feedback: []model.Feedback{{ID: 1, Kind: model.KindReview, Path: "a.txt", Lines: model.Lines{Line: 1}, Body: "```suggestion\nx\n```"}, {ID: 2, Kind: model.KindReview, Body: "Why?"}},
+	})
 	require.NoError(t, err)
-	assert.Contains(t, out.BlockedReason, "cannot change the suggestions")
+	assert.Empty(t, out.BlockedReason)
+	assert.True(t, out.DeadEnd)
+	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 1, Body: "Not applied: the tests fail with this suggestion. The end of the output:\n\n```text\nFAIL\n```\n\nEdit the suggestion, or resolve the thread."}}, out.ReviewReplies)
 }
 
 // A suggestion that says what is there changes nothing, whatever the file looks like and wherever it is; and another one

@@ -70,6 +70,8 @@ func (m Merge) InCheckout() bool { return m.TestsIn == "checkout" }
 type Feedback struct {
 	CI               string // never, first_fail or all_complete
 	Merge            string // never or first_fail
+	Listen           string // all, reviews or mention
+	Names            []string
 	MaxPerTurn       int
 	RepairRounds     int
 	TurnsPerDay      int     // 0: no limit
@@ -200,7 +202,7 @@ func Defaults() Settings {
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/**"}},
 		Labels: Labels{Design: "agent:design", Roadmap: "agent:roadmap", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
-		Feedback: Feedback{CI: "never", Merge: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
+		Feedback: Feedback{CI: "never", Merge: "never", Listen: "all", Names: []string{"mergexo"}, MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
 		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, FourEyes: "pushed", TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second,
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},

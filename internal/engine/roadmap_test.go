@@ -45,6 +45,25 @@ func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
 	w.quiet()
 }
 
+// An item that waits for a person is not told as running, and runs again once it was answered.
+func TestARoadmapTellsWhereAnAnswerIsNeeded(t *testing.T) {
+	t.Parallel()
+	w, ev := agreed(t, "plan")
+	w.agent = "stuck"
+	w.handle(ev)
+	w.sweep()
+	base := w.item("base")
+	assert.Contains(t, w.showsRoadmap(), fmt.Sprintf("- #%d `Do base`: **needs an answer**: #%d\n", base, base))
+	w.sweep()
+	w.quiet()
+	w.agent = "plan"
+	w.later(time.Minute)
+	w.api("alice", "POST", w.path(fmt.Sprintf("/issues/%d/comments", base)), object{"body": "The formal one."})
+	w.handle(w.delivery("issue_comment"))
+	w.sweep()
+	assert.Contains(t, w.showsRoadmap(), fmt.Sprintf("- #%d `Do base`: running, #%d\n", base, w.openPulls()[0]))
+}
+
 func TestARoadmapWhereNothingChangedIsQuiet(t *testing.T) {
 	t.Parallel()
 	w := newRoadmap(t, "plan")

@@ -121,8 +121,10 @@ type Outcome struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// For everything.
 	BlockedReason string `json:"blocked_reason,omitempty"`
-	Session       string `json:"session,omitempty"`
-	Usage         Usage  `json:"usage,omitzero"`
+	// DeadEnd says that the agent cannot repair what it did, so that its work is dropped and no question is asked. For those built in.
+	DeadEnd bool   `json:"-"`
+	Session string `json:"session,omitempty"`
+	Usage   Usage  `json:"usage,omitzero"`
 }
 
 // ReviewReply answers one review comment.

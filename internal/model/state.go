@@ -160,6 +160,9 @@ func (m IssueMarker) Waits() bool {
 	return m.Status == PhaseWaiting || m.Status == PhaseFailed && m.Waiting != ""
 }
 
+// Asks reports whether it waits for a person and not for the next day.
+func (m IssueMarker) Asks() bool { return m.Waits() && m.Waiting != ReasonBudget }
+
 // Spent counts one pull request's turns on one day, and their cost if the agent reports it. Every attempt counts.
 type Spent struct {
 	Day     string  `json:"day"` // in UTC, as 2006-01-02

@@ -200,6 +200,7 @@ func TestARoadmapAsPeopleReadIt(t *testing.T) {
 	set("left", func(f *roadmap.Fact) { f.Pull, f.Rejected = 13, true })
 	set("right", func(f *roadmap.Fact) { f.Pull = 14 })
 	w.do(w.next(2))
+	set("more", func(f *roadmap.Fact) { f.Asks = f.Issue })
 	w.facts = append(w.facts, roadmap.Fact{Key: "old", Title: "Old", Issue: 99, Linked: true, Closed: true}, roadmap.Fact{Key: "older", Title: "Older", Issue: 98, Linked: true, Labelled: true, Pull: 97})
 	s := w.next(2)
 	golden.Text(t, "comment.md", roadmap.Text(w.plan, s, page, ""))
@@ -277,7 +278,7 @@ func TestNamesOfFilesStayText(t *testing.T) {
 
 func TestWhatASweepSees(t *testing.T) {
 	t.Parallel()
-	none := func(int) (int, bool) { return 0, false }
+	none := func(int) (int, bool, bool) { return 0, false, false }
 	subs := []roadmap.Sub{{1, "OPEN", ""}, {2, "CLOSED", "COMPLETED"}}
 	was := roadmap.Looked("tree", 3, subs, none)
 	assert.Equal(t, was, roadmap.Looked("tree", 3, []roadmap.Sub{subs[1], subs[0]}, none))
@@ -287,12 +288,13 @@ func TestWhatASweepSees(t *testing.T) {
 		"closed":       roadmap.Looked("tree", 3, []roadmap.Sub{{1, "CLOSED", "COMPLETED"}, subs[1]}, none),
 		"another why":  roadmap.Looked("tree", 3, []roadmap.Sub{subs[0], {2, "CLOSED", "NOT_PLANNED"}}, none),
 		"one more":     roadmap.Looked("tree", 3, append(slices.Clone(subs), roadmap.Sub{3, "OPEN", ""}), none),
-		"a pull":       roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, true }),
-		"a pull's end": roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, false }),
+		"a pull":       roadmap.Looked("tree", 3, subs, func(int) (int, bool, bool) { return 5, true, false }),
+		"a question":   roadmap.Looked("tree", 3, subs, func(int) (int, bool, bool) { return 0, false, true }),
+		"a pull's end": roadmap.Looked("tree", 3, subs, func(int) (int, bool, bool) { return 5, false, false }),
 	} {
 		assert.NotEqual(t, was, now, name)
 	}
-	assert.NotEqual(t, roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, true }), roadmap.Looked("tree", 3, subs, func(int) (int, bool) { return 5, false }))
+	assert.NotEqual(t, roadmap.Looked("tree", 3, subs, func(int) (int, bool, bool) { return 5, true, false }), roadmap.Looked("tree", 3, subs, func(int) (int, bool, bool) { return 5, false, false }))
 }
 
 func FuzzParse(f *testing.F) {

@@ -27,6 +27,7 @@ type Fact struct {
 	Pull             int
 	Merged, Rejected bool
 	Design           bool
+	Asks             int // the issue or pull request where the work waits for a person; 0: nowhere
 }
 
 // Row is an item as it stands.
@@ -257,16 +258,20 @@ type Sub struct {
 }
 
 // Looked stands for all that a sweep sees of a roadmap: the directory of its file, how many items may run, its sub-issues, and for
-// each that runs its newest pull request and whether that is open. One that was closed as not planned may have such a one, too.
-func Looked(dir string, most int, subs []Sub, pull func(issue int) (number int, open bool)) string {
+// each that runs its newest pull request and whether that is open, or where it waits for a person. One that was closed as not planned
+// may have such a one, too.
+func Looked(dir string, most int, subs []Sub, pull func(issue int) (number int, open, asks bool)) string {
 	subs = slices.Clone(subs)
 	slices.SortFunc(subs, func(a, b Sub) int { return a.Number - b.Number })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d\n", dir, most)
 	for _, s := range subs {
 		fmt.Fprintf(&b, "%d %s %s", s.Number, s.State, s.Reason)
-		if number, open := pull(s.Number); s.State == "OPEN" || s.Reason != "COMPLETED" && open {
+		if number, open, asks := pull(s.Number); s.State == "OPEN" || s.Reason != "COMPLETED" && open {
 			fmt.Fprintf(&b, " %d %t", number, open)
+			if asks {
+				b.WriteString(" asks")
+			}
 		}
 		b.WriteString("\n")
 	}

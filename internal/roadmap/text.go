@@ -91,6 +91,9 @@ func (s Step) status(r Row) string {
 	case model.ItemDone:
 		return "done" + with
 	case model.ItemRunning:
+		if n := r.Fact.Asks; n != 0 {
+			return fmt.Sprintf("**needs an answer**: #%d", n)
+		}
 		return "running" + with
 	case model.ItemFailed:
 		return "**stopped**, " + why(r.Fact)

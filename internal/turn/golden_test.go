@@ -24,7 +24,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	second := m
 	second.Attempt = 2
 
-	golden.Text(t, "track.md", turn.TrackText(s.Pull, "suggestion"))
+	golden.Text(t, "track.md", turn.TrackText("agent:ignore"))
 	golden.Text(t, "claim.md", turn.ClaimText(s.Pull, feedback, m))
 	golden.Text(t, "claim_second.md", turn.ClaimText(s.Pull, feedback[:1], second))
 	golden.Text(t, "planned.md", turn.PlannedText(s.Pull, feedback[:1], m))

@@ -109,10 +109,11 @@ func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Ga
 	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
 }
 
-// ignoredAuthors names the people whose comments are not acted on, because they may not steer the agent.
+// ignoredAuthors names the people whose comments are not acted on, because they may not steer the agent or do not speak to it.
 func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, e Evidence) string {
 	var who []string
-	for _, c := range Candidates(s, st, policy) {
+	candidates, unheard := heard(s, st, policy)
+	for _, c := range candidates {
 		heard := mayNow(c, e.Rights, policy) || slices.ContainsFunc(e.Pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })
 		if !heard && !slices.Contains(who, c.Author.Login) {
 			who = append(who, c.Author.Login)
@@ -123,13 +124,13 @@ func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, e Evidence)
 		who = append(who[:most], "others")
 	}
 	if len(who) == 0 {
-		return ""
+		return strings.Join(unheard[:min(len(unheard), most)], ", ")
 	}
 	reason := "no write access"
 	if len(policy.AllowedUsers) > 0 {
 		reason = "not in [repo] allowed_users"
 	}
-	return fmt.Sprintf("%s (%s)", strings.Join(who, ", "), reason)
+	return strings.Join(append([]string{fmt.Sprintf("%s (%s)", strings.Join(who, ", "), reason)}, unheard[:min(len(unheard), most)]...), ", ")
 }
 
 func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Gate {

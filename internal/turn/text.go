@@ -12,10 +12,13 @@ import (
 
 // Texts for people. Everything here is Markdown for a comment; the journal neutralizes foreign text.
 
-// TrackText stands above the marker that starts tracking.
-func TrackText(p model.Pull, adapter string) string {
-	return fmt.Sprintf("**MergeXO** now follows this pull request, starting at %s. The agent (`%s`) gets review comments from people with write access, "+
-		"and MergeXO adds its commits to `%s`. MergeXO never rewrites history.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
+// TrackText stands above the marker that starts tracking. ignore is the label that stops it.
+func TrackText(ignore string) string {
+	text := "**MergeXO is on.** Comment on a line and the agent answers with a commit. `/mergexo merge` tests and merges; `/mergexo help` lists commands"
+	if ignore != "" {
+		text += "; the label `" + markdown.Code(ignore) + "` turns it off"
+	}
+	return text + "."
 }
 
 // ClaimText stands above a claim while the agent works.

@@ -23,7 +23,9 @@ type Policy struct {
 	Track        []string // patterns of head branches, as branchfilter has them
 	IgnoreLabel  string
 	MaxPerTurn   int
-	Merges       bool // failed merges are feedback
+	Listen       string   // which comments count: all, reviews or mention
+	Names        []string // by which MergeXO is mentioned, besides that of its account
+	Merges       bool     // failed merges are feedback
 	// Trigger is the event at hand: in the very second in which people gave the pull request back, what it carries counts as
 	// said after that.
 	Trigger model.Event
@@ -103,15 +105,21 @@ func (p Policy) silent(c model.Comment) bool {
 // Candidates returns all feedback that no receipt answers, oldest first, before anybody's rights are checked. The words of an
 // approval are none: they are for who merges, and what a turn pushes would void the approval. But they may answer the agent's question.
 func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment {
+	out, _ := heard(s, st, policy)
+	return out
+}
+
+// heard gives the candidates, and why other comments start nothing, by their authors.
+func heard(s model.Snapshot, st model.State, policy Policy) (out []model.Comment, unheard []string) {
 	spans := Away(s.Pull, st, policy)
 	away := func(c model.Comment) bool {
 		return slices.ContainsFunc(spans, func(a model.Span) bool { return a.Holds(c.UpdatedAt, policy.Trigger.Carries(c)) }) && !claimed(st, c.Key(s.Pull.Number))
 	}
 	// When a run failed says nothing of whether a conversation had come to it: only a receipt that names it settles it.
-	out := slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool {
+	out = slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool {
 		return st.Answered[c.Key(s.Pull.Number)] || away(c) || c.Kind == model.KindMerge && !isFeedback(c, s.Pull, st, policy)
 	})
-	asks := st.Question != nil || Question(st) != nil
+	asks := st.Question != nil || Question(st) != nil || len(st.Flows) > 0 && st.Flows[len(st.Flows)-1].Marker.Asks()
 	for _, c := range s.Comments {
 		switch {
 		case c.Ours, c.Author.Login == "", c.Author.Bot && !model.Named(policy.AllowedUsers, c.Author.Login):
@@ -124,13 +132,17 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		// and whoever may be a stranger is read closely only once GitHub has told that person's right, by Allowed.
 		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.silent(c):
 		default:
+			if why := policy.unheard(c, s, asks); why != "" && !claimed(st, c.Key(s.Pull.Number)) {
+				unheard = append(unheard, fmt.Sprintf("%s (%s)", c.Author.Login, why))
+				continue
+			}
 			out = append(out, c)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b model.Comment) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	return out
+	return out, unheard
 }
 
 // DoneBy says that people are done with a thread that this account has resolved.

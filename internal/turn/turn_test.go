@@ -77,7 +77,7 @@ func TestWhatAPageDoesNotShowIsNoFeedback(t *testing.T) {
 func TestAnApprovalIsNoFeedbackUnlessTheAgentAsks(t *testing.T) {
 	var all []model.Comment
 	for i, state := range []string{"APPROVED", "DISMISSED", "COMMENTED", "CHANGES_REQUESTED"} {
-		c := said(int64(i+1), "alice", "OWNER", "LGTM")
+		c := said(int64(i+1), "alice", "OWNER", "Rename it.")
 		c.Kind, c.ReviewState = model.KindReviewSummary, state
 		all = append(all, c)
 	}

@@ -124,8 +124,12 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if again, err := d.unresolved(kept, out); err != nil || again {
 		return "", again, err
 	}
+	if out.DeadEnd && out.BlockedReason == "" {
+		return d.Base(), false, checkpoint.Reset(kept, d.Checkout, d.Base())
+	}
 	if out.BlockedReason != "" {
-		return "", false, d.Blocked(model.ReasonAgent, out.BlockedReason)
+		reason := map[bool]string{true: model.ReasonTests, false: model.ReasonAgent}[out.DeadEnd]
+		return "", false, d.Blocked(reason, out.BlockedReason)
 	}
 	if onlyInside(kept, d) {
 		return "", true, nil

@@ -28,7 +28,7 @@ func Track(ctx context.Context, p *thread.Thread, issue int, flow string) error 
 		m.Issue, m.Flow = issue, flow
 	}
 	token := trackToken(p.Event)
-	_, err := p.Comment(ctx, token, journal.Body{Text: turn.TrackText(pull, m.Agent), Kind: journal.KindPR, Marker: m}, effect.Mark{})
+	_, err := p.Comment(ctx, token, journal.Body{Text: turn.TrackText(p.Settings.Labels.Ignore), Kind: journal.KindPR, Marker: m}, effect.Mark{})
 	if err == nil {
 		p.State.Accepted = pull.HeadSHA
 	}

@@ -269,13 +269,14 @@ func (p *Issue) since() time.Time {
 
 // looked stands for what a sweep will see once everything is done.
 func (v *view) looked(most int) string {
-	return roadmap.Looked(v.dir, most, v.subs, func(issue int) (int, bool) {
+	return roadmap.Looked(v.dir, most, v.subs, func(issue int) (int, bool, bool) {
 		s := v.pulls[issue]
-		closed := slices.ContainsFunc(v.facts, func(f roadmap.Fact) bool { return f.Issue == issue && f.Closed })
-		if !v.labelled[issue] && !closed { // a sweep does not read it
-			return 0, false
+		is := func(f roadmap.Fact) bool { return f.Issue == issue && f.Closed }
+		if !v.labelled[issue] && !slices.ContainsFunc(v.facts, is) { // a sweep does not read it
+			return 0, false, false
 		}
-		return s.number, s.number != 0 && s.state == model.PullOpen
+		asks := slices.ContainsFunc(v.facts, func(f roadmap.Fact) bool { return f.Issue == issue && f.Asks != 0 })
+		return s.number, s.number != 0 && s.state == model.PullOpen, asks
 	})
 }
 

@@ -54,6 +54,15 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 		s.state = states[s.number].State
 		v.pulls[f.Issue] = s
 		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
+		if s.state == model.PullOpen {
+			one, err := p.item(ctx, s.number)
+			if err != nil {
+				return err
+			}
+			if one.State.Block != nil && one.State.Block.Marker.Until.IsZero() {
+				f.Asks = s.number
+			}
+		}
 	}
 	return nil
 }
@@ -75,6 +84,9 @@ func (p *Issue) readItem(ctx context.Context, v *view, f *roadmap.Fact) (s stand
 		if err := p.untouched(ctx, v, one); err != nil {
 			return s, err
 		}
+	}
+	if n > 0 && one.State.Flows[n-1].Marker.Asks() {
+		f.Asks = f.Issue
 	}
 	if n > 0 && one.State.Flows[n-1].Marker.Status == model.PhaseDone {
 		m := one.State.Flows[n-1].Marker

@@ -10,10 +10,16 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// noteItem notes the newest pull request for an item of a roadmap.
+// noteItem notes the newest pull request for an item of a roadmap, or that it waits for a person.
 func (f *scan) noteItem(p *reading) {
-	if n := len(p.State.Flows); n > 0 && p.Snap.Issue().Item != "" && p.State.Flows[n-1].Marker.Status == model.PhaseDone {
-		f.receipts[p.Snap.Issue().Number] = p.State.Flows[n-1].Marker.Pull
+	n := len(p.State.Flows)
+	if n == 0 || p.Snap.Issue().Item == "" {
+		return
+	}
+	if m := p.State.Flows[n-1].Marker; m.Status == model.PhaseDone {
+		f.receipts[p.Snap.Issue().Number] = m.Pull
+	} else if m.Asks() {
+		f.asks[p.Snap.Issue().Number] = true
 	}
 }
 
@@ -42,12 +48,12 @@ func (f *scan) dueRoadmap(g *item) {
 	if path.Dir(said.Marker.File) != path.Clean(f.base.Roadmap.Dir) {
 		dir = g.tip
 	}
-	looked := roadmap.Looked(dir, f.base.Roadmap.MaxActive, now, func(issue int) (int, bool) {
+	looked := roadmap.Looked(dir, f.base.Roadmap.MaxActive, now, func(issue int) (int, bool, bool) {
 		pull, closed := told[issue]
 		if !closed {
 			pull = f.receipts[issue]
 		}
-		return pull, f.open[pull]
+		return pull, f.open[pull], f.asks[issue] || f.asks[pull]
 	})
 	if looked != said.Marker.Looked {
 		g.due(model.DueRoadmap, said.UpdatedAt)

@@ -42,6 +42,7 @@ type scan struct {
 	trains    map[string][]int // bases with a merge train, and the pull requests whose requests are in it
 	counts    map[string]int64 // of the records of those trains, as the comments of the requests name them
 	roadmaps  github.RoadmapsSeen
+	asks      map[int]bool    // items of roadmaps and pull requests that wait for a person
 	receipts  map[int]int     // the newest pull request of each item of a roadmap, by its issue
 	done      map[string]bool // keys of turns with a receipt
 	people    []string        // who may write and speaks as MergeXO under another account
@@ -62,7 +63,7 @@ type seen struct {
 // scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
 // the place that it got to.
 func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
-	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, asks: map[int]bool{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -254,6 +255,7 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 			f.trains[base], f.counts[base] = append(f.trains[base], pull.Number), max(f.counts[base], m.Marker.Record)
 		}
 	}
+	f.asks[pull.Number] = p.State.Block != nil && p.State.Block.Marker.Until.IsZero()
 	tracked := false
 	err = s.configured(p, func() error {
 		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -106,6 +107,7 @@ func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
 		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.IsCommand, Merges: s.Feedback.Merge != "never",
+		Listen: s.Feedback.Listen, Names: slices.Concat(s.Feedback.Names, s.Repo.Bots),
 	}
 }
 
