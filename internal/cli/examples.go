@@ -10,7 +10,7 @@ var examples = map[string][]string{
 	"status":          {"mergexo status", "mergexo status --pr 7 --json", "mergexo status --html dashboard.html"},
 	"why":             {"mergexo why --pr 7", "mergexo why --pr 7 --all"},
 	"merge":           {"mergexo merge --branch fix", "mergexo merge --branch fix --base release/1 --strategy squash --dry-run", "mergexo merge --local --branch fix --base main"},
-	"log":             {"mergexo log", "mergexo log --pr 7", "mergexo log --since 2w --json"},
+	"log":             {"mergexo log", "mergexo log --pr 7", "mergexo log --since 2w --json", "mergexo log --cost"},
 	"blocked":         {"mergexo blocked list", "mergexo blocked reset --pr 7"},
 	"blocked list":    {"mergexo blocked list", "mergexo blocked list --repo octo/widgets --json"},
 	"blocked reset":   {"mergexo blocked reset --pr 7 --head-sha dff0ae7d73", "mergexo blocked reset --all --dry-run", "mergexo blocked reset --all --yes"},

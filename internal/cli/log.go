@@ -19,6 +19,7 @@ func logCommand(p *program) *cli.Command {
 		Flags: outFlags(
 			pullFlag("list only the pull request or issue with this `NUMBER`"),
 			&cli.StringFlag{Name: "since", Usage: "how far back to look: a `TIME` such as 12h, 7d or 2w, or a date such as 2026-01-31; by default 7d, or everything with --pr"},
+			&cli.BoolFlag{Name: "cost", Usage: "sum up what agents cost, by day and number"},
 			repoFlag,
 		),
 		Action: func(c *cli.Context) error {
@@ -35,7 +36,12 @@ func logCommand(p *program) *cli.Command {
 				if err != nil {
 					return err
 				}
-				if c.Bool("json") {
+				switch {
+				case c.Bool("cost") && c.Bool("json"):
+					return report.Object(p.Out, map[string]any{"costs": model.CostsOf(entries), "cost_usd": model.CostOf(entries)})
+				case c.Bool("cost"):
+					return report.Costs(p.Out, entries)
+				case c.Bool("json"):
 					return report.Object(p.Out, map[string]any{"log": entries})
 				}
 				return report.History(p.Out, entries)

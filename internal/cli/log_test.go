@@ -16,6 +16,8 @@ func TestTheLogAtATerminal(t *testing.T) {
 	}
 	assert.Equal(t, "MergeXO did nothing in this period.\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01").out)
 	assert.Equal(t, `{"log":[]}`+"\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01", "--json").out)
+	assert.Equal(t, "No agent reported a cost in this period.\n", program(t, h.terminal("carol"), "log", "--cost").out)
+	assert.Equal(t, `{"cost_usd":0,"costs":[]}`+"\n", program(t, h.terminal("carol"), "log", "--cost", "--json").out)
 	for _, since := range []string{"36501d", "99999999999999999w", "9223372036854775807d"} { // the second and third are too large for a duration
 		got := program(t, h.terminal("carol"), "log", "--since", since)
 		assert.Equal(t, 2, got.exit, since)

@@ -58,6 +58,7 @@ type Agent struct {
 	Network   model.Network
 	// CheckpointEvery is how often an agent's work so far is pushed while it runs.
 	CheckpointEvery time.Duration
+	CostPerDayUSD   float64 // in the whole repository; 0: no limit
 }
 
 // None reports whether no agent is configured: pull requests are still merged, but nothing is answered or built.

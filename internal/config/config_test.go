@@ -71,7 +71,7 @@ func TestEveryKey(t *testing.T) {
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
 		Labels: Labels{Design: "d", Roadmap: "r", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
-			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
+			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute, CostPerDayUSD: 20},
 		Feedback: Feedback{CI: "first_fail", Merge: "first_fail", Listen: "mention", Names: []string{"crew"}, MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3, Resolve: true},
 		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestsIn: "checkout", TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second, DeleteBranch: new(bool),
 			Verify: "both", Batch: 2, Speculate: 5, CITimeout: 90 * time.Minute, Auto: "label", AutoLabel: "ship",

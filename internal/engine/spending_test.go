@@ -60,8 +60,44 @@ func TestADaysCostIsCounted(t *testing.T) {
 	}
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the agent cost $1.50 today, and cost_per_day_usd is 1.50")
+	assert.Contains(t, rep.Reason, "the agent cost $1.50 today, and [feedback] cost_per_day_usd is 1.50")
 	assert.Equal(t, 2, w.calls())
+}
+
+// What agents cost on one number counts for all others, and whoever an operator lets go on is not asked about it again that day.
+func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "cost_per_day_usd = 1.50")
+	w.agent = "answer+costs"
+	var ev model.Event
+	comment := func(number int, text string) model.Report {
+		w.number = number
+		w.talk("alice", text)
+		ev = w.delivery("issue_comment")
+		return w.handle(ev)
+	}
+	require.Equal(t, model.ResultDone, comment(1, "One.").Result)
+	other := w.second("agent/second", "second.txt")
+	require.Equal(t, model.ResultDone, comment(other, "Two.").Result, "0.75 is below the limit")
+	rep := comment(1, "Three.")
+	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "agents cost $1.50 in this repository today, and [agent] cost_per_day_usd is 1.50")
+	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
+	assert.Equal(t, 2, w.calls())
+
+	w.talk("carol", "/mergexo unblock")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, comment(1, "Four.").Result, "an operator has let it go on")
+	require.Equal(t, model.ResultBlocked, comment(other, "Five.").Result, "and no other one")
+	w.later(12 * time.Hour)
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	all, err := w.engine().History(context.Background(), repo, 0, time.Time{})
+	require.NoError(t, err)
+	assert.Equal(t, []model.DayCost{
+		{Day: "2026-01-03", Number: other, Entries: 1, CostUSD: 0.75},
+		{Day: "2026-01-02", Number: 1, Entries: 3, CostUSD: 2.25}, {Day: "2026-01-02", Number: other, Entries: 1, CostUSD: 0.75},
+	}, model.CostsOf(all))
 }
 
 // costs are what the dashboard and the log say of all that was done on a number.

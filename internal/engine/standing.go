@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -72,4 +73,9 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Status
 // Trains are the merge trains of a repository, or that of one base, as they are now.
 func (e *Engine) Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error) {
 	return trains.Show(ctx, e.reading(), repo, base)
+}
+
+// History lists what MergeXO did in a repository, or on one number of it, since a time: the newest first.
+func (e *Engine) History(ctx context.Context, repo model.Repo, number int, since time.Time) ([]model.LogEntry, error) {
+	return thread.History(ctx, &e.World, repo, number, since)
 }

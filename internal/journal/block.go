@@ -62,7 +62,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	case model.ReasonAgent: // the next turn is told what was asked
 		st.Question = st.Block
 	case model.ReasonBudget:
-		st.Spent, f.beside = model.Spent{}, nil
+		f.excuse(cm)
 	case model.ReasonFlaky: // the operator asked for another try
 		for i := range st.Turns {
 			st.Turns[i].Marker.Flaky = nil
@@ -79,6 +79,11 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	} else {
 		f.abandon(m.Head)
 	}
+}
+
+// excuse ends a block about the budget of a day, or of the repository's.
+func (f *fold) excuse(cm model.Comment) {
+	f.st.Spent, f.st.Excused, f.beside = model.Spent{}, cm.CreatedAt.UTC().Format(time.DateOnly), nil
 }
 
 // over reports whether a block has expired.

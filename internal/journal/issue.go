@@ -38,7 +38,7 @@ func (f *fold) retry(cm model.Comment) {
 	st.Retry()
 	f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
 	if n = len(st.Flows); st.Flows[n-1].Marker.Waiting == model.ReasonBudget {
-		st.Spent, f.beside = model.Spent{}, nil
+		f.excuse(cm)
 	}
 }
 

@@ -328,8 +328,9 @@ type State struct {
 	MergeTips []string
 	// Unfinished is the newest work that no receipt follows; nil for none.
 	Unfinished *Unfinished
-	// Spent is the newest turn's count for its day; zero if an operator has ended a budget block since.
-	Spent Spent
+	// Spent is the newest turn's count for its day; zero if an operator has ended a budget block since, the last one on the day Excused.
+	Spent   Spent
+	Excused string
 	// Paused is the pause without a resume, Released the release without an adopt.
 	Paused, Released *Posted[CommandMarker]
 	// Delegates are those of the pull request, in the order in which they were named.

@@ -15,9 +15,7 @@ func History(w io.Writer, entries []model.LogEntry) error {
 		return text(w, "MergeXO did nothing in this period.\n")
 	}
 	rows := [][]string{{"WHEN (UTC)", "NUMBER", "WHAT", "BY", "COMMIT", "COST", "WHY", "RUN OR COMMENT"}}
-	cost := 0.0
 	for _, e := range entries {
-		cost += e.CostUSD
 		rows = append(rows, []string{e.At.UTC().Format("2006-01-02 15:04"), fmt.Sprintf("#%d", e.Number), oneLine(e.What), dash(oneLine(e.By)), dash(short(e.SHA)),
 			dash(dollars(e.CostUSD)), dash(brief(e.Why)), oneLine(cmp.Or(e.RunURL, e.URL))})
 	}
@@ -27,10 +25,34 @@ func History(w io.Writer, entries []model.LogEntry) error {
 			rows[i] = row[:len(row)-1]
 		}
 	}
-	if err := table(w, rows); err != nil || cost == 0 {
+	if err := table(w, rows); err != nil {
 		return err
 	}
+	return total(w, entries)
+}
+
+// total is what agents cost in all, if they reported any cost.
+func total(w io.Writer, entries []model.LogEntry) error {
+	cost := model.CostOf(entries)
+	if cost == 0 {
+		return nil
+	}
 	return text(w, fmt.Sprintf("\nAgents reported a cost of %s.\n", dollars(cost)))
+}
+
+// Costs writes what agents cost by day and number as a table, and the cost of all.
+func Costs(w io.Writer, entries []model.LogEntry) error {
+	rows := [][]string{{"DAY (UTC)", "NUMBER", "ENTRIES", "COST"}}
+	for _, c := range model.CostsOf(entries) {
+		rows = append(rows, []string{c.Day, fmt.Sprintf("#%d", c.Number), fmt.Sprint(c.Entries), dollars(c.CostUSD)})
+	}
+	if len(rows) == 1 {
+		return text(w, "No agent reported a cost in this period.\n")
+	}
+	if err := table(w, rows); err != nil {
+		return err
+	}
+	return total(w, entries)
 }
 
 // dollars is an amount; "" for none.

@@ -55,6 +55,10 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 				{At: noon, Number: 1200, Kind: "merge", State: "merge_failed", What: "did not merge into \x1b[31mmain", By: "carol", Why: "PRE_MERGE_FAILED: ::error::no\nmore", URL: "u"},
 			})
 		},
+		"costs": func(b io.Writer) error {
+			return Costs(b, []model.LogEntry{{At: noon, Number: 7, CostUSD: 0.5}, {At: noon.Add(-13 * time.Hour), Number: 7, CostUSD: 1}, {At: noon, Number: 3, CostUSD: 0.25}, {At: noon, Number: 7, CostUSD: 0.25}, {At: noon, Number: 9}})
+		},
+		"costs_none":   func(b io.Writer) error { return Costs(b, []model.LogEntry{{At: noon, Number: 9}}) },
 		"history_none": func(b io.Writer) error { return History(b, nil) },
 		"why_merge": func(b io.Writer) error {
 			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "waiting for 1 approval"}}, true)

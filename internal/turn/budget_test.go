@@ -25,7 +25,7 @@ func TestADaysBudget(t *testing.T) {
 		"yesterday's":          {turn.Budget{Turns: 2, CostUSD: 1}, model.Spent{Day: "2026-01-02", Turns: 9, CostUSD: 9}, model.Spent{Day: "2026-01-03", Turns: 1}, ""},
 		"no limit":             {turn.Budget{}, model.Spent{Day: "2026-01-03", Turns: 900, CostUSD: 9}, model.Spent{Day: "2026-01-03", Turns: 901, CostUSD: 9}, ""},
 		"a cost not reached":   {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 0.99}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 0.99}, ""},
-		"a cost that is spent": {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 1.2}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 1.2}, "the agent cost $1.20 today, and cost_per_day_usd is 1.00"},
+		"a cost that is spent": {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 1.2}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 1.2}, "the agent cost $1.20 today, and [feedback] cost_per_day_usd is 1.00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, why, opens := c.budget.Spend(c.before, evening)
@@ -38,4 +38,15 @@ func TestADaysBudget(t *testing.T) {
 			assert.Equal(t, want, opens)
 		})
 	}
+}
+
+func TestADaysBudgetOfTheRepository(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for spent, want := range map[float64]string{0: "", 1.99: "", 2: "agents cost $2.00 in this repository today, and [agent] cost_per_day_usd is 2.00"} {
+		why, opens := turn.Budget{CostUSD: 1, RepositoryUSD: 2}.Together(spent, noon)
+		assert.Equal(t, want, why)
+		assert.Equal(t, want == "", opens.IsZero())
+	}
+	why, _ := turn.Budget{CostUSD: 1}.Together(1000, noon)
+	assert.Empty(t, why, "no limit")
 }

@@ -17,8 +17,12 @@ import (
 func (d *due) deliver(ctx context.Context) error {
 	p := d.p
 	m, feedback := nextTurn(p, d.pending, d.dead)
-	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
-	if m.Key == "" || !m.NeedsAgent() || m.Attempt > turn.MaxAttempts || spent != "" {
+	if m.Key == "" || !m.NeedsAgent() || m.Attempt > turn.MaxAttempts {
+		return p.NothingToDo()
+	}
+	if why, _, err := thread.Overspent(ctx, p.Thread, true); err != nil {
+		return err
+	} else if why != "" {
 		return p.NothingToDo()
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback

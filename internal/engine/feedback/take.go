@@ -80,10 +80,14 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 	if m.Attempt > turn.MaxAttempts {
 		return false, exhausted(ctx, p, m)
 	}
-	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && m.NeedsAgent() {
-		return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.Snap.Pull.HeadSHA, Until: opens}, why)
-	}
 	if m.NeedsAgent() {
+		why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff())
+		if err != nil {
+			return false, err
+		}
+		if why != "" {
+			return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.Snap.Pull.HeadSHA, Until: opens}, why)
+		}
 		if err := p.Overtime(); err != nil {
 			return false, err
 		}

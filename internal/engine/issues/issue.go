@@ -216,11 +216,15 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 			return thread.TellLack(ctx, p.Thread, err)
 		}
 	}
-	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.NeedsAgent() {
-		return overBudget(ctx, p, why, opens)
-	}
-	if err := p.Overtime(); err != nil && p.Marker.NeedsAgent() {
-		return err
+	if p.Marker.NeedsAgent() {
+		if why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff()); err != nil {
+			return err
+		} else if why != "" {
+			return overBudget(ctx, p, why, opens)
+		}
+		if err := p.Overtime(); err != nil {
+			return err
+		}
 	}
 	if p.progress.fresh {
 		if err := choose(ctx, p); err != nil {

@@ -53,7 +53,9 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 			return fmt.Sprintf("A review is already [in progress](%s).", said.URL), err
 		}
 	}
-	if _, why, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" {
+	if why, _, err := thread.Overspent(ctx, p.Thread, true); err != nil {
+		return "", err
+	} else if why != "" {
 		return "The budget is used up: " + why + ".", nil
 	}
 	posted, err := p.read(ctx)

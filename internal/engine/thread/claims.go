@@ -85,9 +85,9 @@ func (t *Thread) Alive() error {
 	return nil
 }
 
-// Budget is what the settings allow this pull request in a day.
+// Budget is what the settings allow in a day.
 func (t *Thread) Budget() turn.Budget {
-	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD}
+	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD, RepositoryUSD: t.Settings.Agent.CostPerDayUSD}
 }
 
 // Answered says that a receipt answers some of what a turn is about: then the turn must no longer be finished.
