@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -129,7 +128,7 @@ func TestInitFindsTheTests(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
 			if one.tools != "" {
-				assert.Equal(t, 2, strings.Count(files[doctor.WorkflowPath], "      - run: "+one.tools+"\n"), "in each job with tests")
+				assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - run: "+one.tools+"\n        if: steps.plan.outputs.work == 'true'\n"))
 			}
 		})
 	}
@@ -157,13 +156,9 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				assert.Equal(t, "all_complete", settings.Feedback.CI)
 				workflow := files[doctor.WorkflowPath]
 				assert.Contains(t, workflow, `workflows: ["CI: all"] #`)
-				jobs := 2
-				if settings.Agent.Adapter == "" || slices.Contains(flags, "--split") {
-					jobs = 1
-				}
 				if key != "" {
-					assert.Equal(t, jobs, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
-					assert.Equal(t, jobs, strings.Count(workflow, "      - run: npm install -g "))
+					assert.Equal(t, 1, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
+					assert.Equal(t, 1, strings.Count(workflow, "      - run: npm install -g "))
 				}
 				got = programIn(t, dir, "", nil, "doctor")
 				assert.Equal(t, 1, got.exit, got.out)

@@ -139,8 +139,9 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 	}
 	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(ch.root))
 	ch.train(&out, hub)
-	out.Strategy = ch.before.Merge.Strategy
+	out.Strategy, out.Private = ch.before.Merge.Strategy, ch.was.Private
 	if hub != nil {
+		out.Private = hub.facts.Private
 		out.Strategy = doctor.StrategyFor(out.Strategy, hub.facts, out.App)
 	}
 	if out.Strategy != ch.before.Merge.Strategy { // the branch refuses that one
