@@ -239,11 +239,11 @@ func (h *hubSetup) strategy(context.Context) error {
 
 // minutes tells what the sweep costs. A job that finds nothing takes seconds, and GitHub bills it as a minute.
 func (h *hubSetup) minutes(context.Context) error {
-	if !h.facts.Private {
-		return h.say("the sweep runs every hour; %s is public, so that GitHub bills no minutes", h.repo)
+	n, costs := h.choice.Sweeps(), "GitHub bills no minutes for it, because "+h.repo.String()+" is public"
+	if h.facts.Private {
+		costs = fmt.Sprintf("GitHub bills about %d minutes a month for it, because %s is private", 30*n, h.repo)
 	}
-	n := h.choice.Sweeps()
-	return h.say("the sweep runs every %d hours; GitHub bills about %d minutes a month for it, because %s is private", 24/n, 30*n, h.repo)
+	return h.say("the sweep runs every %s; %s", map[int]string{24: "hour", 4: "six hours"}[n], costs)
 }
 
 // files compares the files with those on the default branch.

@@ -31,7 +31,7 @@ type Choice struct {
 	Bot      string   // that App's account, where several accounts have to trust each other
 	Split    bool     // the agent has a job of its own
 	Server   bool     // for GitHub Enterprise Server
-	Private  bool     // GitHub bills the minutes of its jobs, so that it sweeps less often
+	Seldom   bool     // it sweeps less often, where GitHub bills the minutes of its jobs
 }
 
 // The lines of the templates that a choice fills in.
@@ -53,7 +53,7 @@ var seldom = []string{`"17 1-23 * * *"`, `"17 6,12,18 * * *"`, `"17 * * * *"`, `
 
 // Sweeps is how often a day the workflow sweeps if nobody starts it by hand.
 func (c Choice) Sweeps() int {
-	if c.Private {
+	if c.Seldom {
 		return 4
 	}
 	return 24
@@ -72,7 +72,7 @@ func (c Choice) Workflow() string {
 	}
 	tests := stepsOf(c.Tools, condition)
 	var fill []string
-	if c.Private {
+	if c.Seldom {
 		fill = append(fill, seldom...)
 	}
 	for line, steps := range map[string]string{hereAgent: stepsOf(c.Install, c.notOnPush(condition)) + tests, hereTests: tests, hereLast: tests} {
@@ -258,7 +258,7 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 			c.Bases = slices.DeleteFunc(slices.Clone(t.branches), func(b string) bool { return b == trainPattern })
 		}
 	}
-	c.Private = strings.Contains(workflow.Text, seldom[1]) || strings.Contains(workflow.Text, seldom[3])
+	c.Seldom = strings.Contains(workflow.Text, seldom[1]) || strings.Contains(workflow.Text, seldom[3])
 	c.Server = strings.Contains(workflow.Text, "for GitHub Enterprise Server")
 	return c, len(uses) > 0
 }

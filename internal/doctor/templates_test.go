@@ -33,7 +33,7 @@ func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 }
 
 func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
-	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Private: true}, {Private: true, App: true}, {Private: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
+	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Seldom: true}, {Seldom: true, App: true}, {Seldom: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
 		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
 		assert.True(t, ok)
 		assert.Equal(t, c, got)
@@ -68,7 +68,7 @@ func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
 func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
 	for name, c := range map[string]Choice{
 		"of the template": {Key: "MODEL_API_KEY"}, "with a model": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Install: []string{"npm install -g codex"}, Tools: []string{"pip install pytest"}},
-		"private": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Private: true}, "with an App": {Key: "MODEL_API_KEY", CI: []string{"CI"}, App: true},
+		"private": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Seldom: true}, "with an App": {Key: "MODEL_API_KEY", CI: []string{"CI"}, App: true},
 	} {
 		f := healthy()
 		f.Workflows[0].Text = c.Workflow()

@@ -18,7 +18,7 @@ func main() {
 
 // run prints the tables for the workflow in a file, or else for the one that init writes.
 func run(files []string) error {
-	text := []byte(doctor.Choice{CI: []string{"CI"}, Private: true}.Workflow())
+	text := []byte(doctor.Choice{CI: []string{"CI"}, Seldom: true}.Workflow())
 	if len(files) > 0 {
 		var err error
 		if text, err = os.ReadFile(files[0]); err != nil {

@@ -32,7 +32,7 @@ func idle(t *testing.T, w workflow, days int) int {
 }
 
 func TestThePageHasWhatTheWorkflowCosts(t *testing.T) {
-	w := load(t, doctor.Choice{CI: []string{"CI"}, Private: true}.Workflow())
+	w := load(t, doctor.Choice{CI: []string{"CI"}, Seldom: true}.Workflow())
 	raw, err := os.ReadFile(page)
 	require.NoError(t, err)
 	text := string(raw)
@@ -55,10 +55,10 @@ func TestThePageHasWhatTheWorkflowCosts(t *testing.T) {
 }
 
 func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
-	assert.Less(t, idle(t, load(t, doctor.Choice{Private: true}.Workflow()), 31), 130)
-	assert.Less(t, idle(t, load(t, doctor.Choice{Private: true, Split: true}.Workflow()), 31), 130)
+	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31), 130)
+	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true, Split: true}.Workflow()), 31), 130)
 	assert.Equal(t, 31*doctor.Choice{}.Sweeps(), idle(t, load(t, doctor.Workflow()), 31), "what init says")
-	assert.Equal(t, 31*doctor.Choice{Private: true}.Sweeps(), idle(t, load(t, doctor.Choice{Private: true}.Workflow()), 31))
+	assert.Equal(t, 31*doctor.Choice{Seldom: true}.Sweeps(), idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31))
 	older, err := os.ReadFile("../../internal/doctor/testdata/older/jobs.yml")
 	require.NoError(t, err)
 	assert.Equal(t, 1440, idle(t, load(t, string(older)), 30), "the count knows jobs that need others")
