@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -136,6 +137,18 @@ func TestARunWithoutWorkIsKnownBeforeItIsInstalled(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAProbeOpensNoCheckout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.engine()
+	probe := e.Probe()
+	assert.Empty(t, probe.Next())
+	_, err := git.Open(context.Background(), e.Git)
+	require.Error(t, err)
+	assert.Equal(t, "a checkout", probe.Next())
+	assert.Equal(t, err, probe.Ended())
 }
 
 func TestAProbeLeavesWhatBlocksToTheRun(t *testing.T) {
