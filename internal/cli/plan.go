@@ -17,7 +17,6 @@ import (
 // plan finds out whether the event of this workflow run has work, before anything is checked out and installed for it. It goes the way
 // of a run, up to the first thing that one would change or need a checkout for. In doubt there is work: the run tells what is wrong.
 func plan(p *program, c *cli.Context, w place) error {
-	w.plans = true
 	ev, _, err := readEvent(w.event, w.eventPath, w.repository)
 	if err != nil {
 		return planned(p, c, w, err.Error())
@@ -25,6 +24,7 @@ func plan(p *program, c *cli.Context, w place) error {
 	if w.ofDependabot(ev) {
 		return errors.Join(report.WorkOutput(w.output, false), p.finish(c, w, ev.Repo, dependabots(ev)))
 	}
+	w.plans = ev.Sweeps() // the run of an event decides by what its token may do
 	e, done, err := p.engine(c, w, ev.Repo, fmt.Sprintf("mergexo run --plan: %s #%d", ev.Name, ev.Number))
 	if err != nil {
 		return planned(p, c, w, err.Error())
