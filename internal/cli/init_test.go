@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +129,7 @@ func TestInitFindsTheTests(t *testing.T) {
 			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 			require.NoError(t, err)
 			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
-			assert.Equal(t, 2, strings.Count(files[doctor.WorkflowPath], "      - uses: "+doctor.UsesSetup+"\n"), "in each job with tests")
+			assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+doctor.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
 		})
 	}
 }
@@ -157,12 +156,8 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				assert.Equal(t, "all_complete", settings.Feedback.CI)
 				workflow := files[doctor.WorkflowPath]
 				assert.Contains(t, workflow, `workflows: ["CI: all"] #`)
-				jobs := 2
-				if settings.Agent.Adapter == "" || slices.Contains(flags, "--split") {
-					jobs = 1
-				}
 				if key != "" {
-					assert.Equal(t, jobs, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
+					assert.Equal(t, 1, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
 					assert.Contains(t, files[doctor.SetupPath], "    - run: npm install -g ")
 				}
 				got = programIn(t, dir, "", nil, "doctor")

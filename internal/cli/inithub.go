@@ -90,7 +90,7 @@ func (e retryError) Unwrap() error { return e.error }
 // setUp does what can be done on GitHub, and adds the rest to what is left.
 func (h *hubSetup) setUp(ctx context.Context, c doctor.Choice, l *left) error {
 	h.choice, h.left = c, l
-	for _, step := range []func(context.Context) error{h.labels, h.pullRequests, h.keys, h.makeApp, h.strategy, h.files} {
+	for _, step := range []func(context.Context) error{h.labels, h.pullRequests, h.keys, h.makeApp, h.strategy, h.minutes, h.files} {
 		if err := step(ctx); err != nil {
 			return unreachable(err)
 		}
@@ -235,6 +235,15 @@ func (h *hubSetup) strategy(context.Context) error {
 		h.left.add(fmt.Sprintf("Check that %s accepts [merge] strategy %q. Some of its rules were not read: %s", branch, s.Merge.Strategy, oneLine(h.facts.Demands.Why)))
 	}
 	return nil
+}
+
+// minutes tells what the sweep costs. A job that finds nothing takes seconds, and GitHub bills it as a minute.
+func (h *hubSetup) minutes(context.Context) error {
+	n, costs := h.choice.Sweeps(), "GitHub bills no minutes for it, because "+h.repo.String()+" is public"
+	if h.facts.Private {
+		costs = fmt.Sprintf("GitHub bills about %d minutes a month for it, because %s is private", 30*n, h.repo)
+	}
+	return h.say("the sweep runs every %s; %s", map[int]string{24: "hour", 4: "six hours"}[n], costs)
 }
 
 // files compares the files with those on the default branch.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -191,4 +192,24 @@ func TestInitOnGitHubNeedsARepositoryAndAToken(t *testing.T) {
 	gitIn(t, dir, "remote", "add", "origin", h.url+"/octo/widgets.git")
 	got := programIn(t, dir, "", without("GITHUB_REPOSITORY"), "init", "--github", "--yes")
 	assert.Equal(t, 0, got.exit, got.errout)
+}
+
+func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
+	h, dir := newField(t)
+	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
+	got := h.onGitHub(dir, "octo", "--agent", "suggestion")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "\nthe sweep runs every six hours; GitHub bills about 120 minutes a month for it, because octo/widgets is private\n")
+	cron := func() []string {
+		return regexp.MustCompile(`cron: ("[^"]*")`).FindStringSubmatch(filesIn(t, dir)[doctor.WorkflowPath])
+	}
+	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1])
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--force").exit)
+	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1], "without GitHub nobody knows better")
+
+	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": false})
+	got = h.onGitHub(dir, "octo", "--force")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "\nthe sweep runs every hour; GitHub bills no minutes for it, because octo/widgets is public\n")
+	assert.Equal(t, `"17 1-23 * * *"`, cron()[1])
 }

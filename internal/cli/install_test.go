@@ -156,8 +156,7 @@ func (n *newcomer) actions(event string) ran {
 	}
 	require.GreaterOrEqual(n.t, at, 0, "GitHub sent no %s", event)
 	require.NoError(n.t, os.WriteFile(n.payload, all[at].Payload, 0o600))
-	job, _, found := strings.Cut(string(n.file(doctor.WorkflowPath)), "\n  # The sweep runs")
-	require.True(n.t, found)
+	job := string(n.file(doctor.WorkflowPath))
 	assert.Contains(n.t, job, "- uses: "+doctor.UsesSetup+"\n")
 	assert.Contains(n.t, string(n.file(doctor.SetupPath)), "- run: npm install -g @openai/codex@")
 	secrets, env := n.secrets(), n.env("GITHUB_EVENT_NAME="+event, "HOME="+n.dir, "PATH="+n.bin+":"+os.Getenv("PATH"))
@@ -169,7 +168,9 @@ func (n *newcomer) actions(event string) ran {
 		}
 		env = append(env, fmt.Sprintf("%s=%v", name, secrets[found[2]]))
 	}
-	got, _, _ := step(n.t.(*testing.T), env, "run")
+	got := program(n.t.(*testing.T), env, "run", "--plan")
+	require.Contains(n.t, got.out, "there is work: ", got.errout)
+	got, _, _ = step(n.t.(*testing.T), env, "run")
 	return got
 }
 

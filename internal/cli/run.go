@@ -147,6 +147,7 @@ func (p *program) runCommand() *cli.Command {
 			"With the MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY of a GitHub App, it makes the tokens itself.",
 		Flags: outFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			&cli.BoolFlag{Name: "plan", Usage: "only find out whether there is work, as the step output work; needs no checkout"},
 			&cli.StringFlag{Name: "phase", Usage: "do one `PART` of the run: agent (writes nothing to GitHub) or apply"},
 			&cli.StringFlag{Name: "bundle", Usage: "`DIR` for the files that the agent phase hands to the apply phase"},
 		),
@@ -161,6 +162,9 @@ func (p *program) runCommand() *cli.Command {
 			if w.eventPath == "" {
 				return missing(usagef("GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"), p.noToken())
 			}
+			if c.Bool("plan") {
+				return plan(p, c, w)
+			}
 			ev, _, err := readEvent(w.event, w.eventPath, w.repository)
 			if errors.Is(err, github.ErrNotOurs) {
 				return p.finish(c, w, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
@@ -169,10 +173,9 @@ func (p *program) runCommand() *cli.Command {
 				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
 			}
 			if w.ofDependabot(ev) {
-				return p.finish(c, w, ev.Repo, model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{},
-					Reason: "GitHub gives no secrets to a run that Dependabot started; the next sweep or comment continues"})
+				return p.finish(c, w, ev.Repo, dependabots(ev))
 			}
-			if ev.Number == 0 && (ev.Name == "schedule" || ev.Name == "workflow_dispatch") {
+			if ev.Sweeps() {
 				return p.sweep(c.Context, c, w, ev.Repo, sweeping.Options{})
 			}
 			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
@@ -185,6 +188,12 @@ func (p *program) runCommand() *cli.Command {
 // https://docs.github.com/code-security/reference/supply-chain-security/dependabot-on-actions
 func (w place) ofDependabot(ev model.Event) bool {
 	return cmp.Or(w.actor, ev.Sender.Login) == "dependabot[bot]" && (strings.HasPrefix(ev.Name, "pull_request") || ev.Name == "push")
+}
+
+// dependabots is the report of such a run.
+func dependabots(ev model.Event) model.Report {
+	return model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{},
+		Reason: "GitHub gives no secrets to a run that Dependabot started; the next sweep or comment continues"}
 }
 
 // parts reads which phase of a run to do.

@@ -32,25 +32,32 @@ type Choice struct {
 	Split    bool     // the agent has a job of its own
 	Server   bool     // for GitHub Enterprise Server
 	Kept     bool     // settings are there already, and what agents reach today stays reachable
+	Seldom   bool     // it sweeps less often, where GitHub bills the minutes of its jobs
 }
 
 // The lines of the templates that a choice fills in.
 const (
 	hereAgent  = "      # Install what your agent and your tests need here.\n"
-	hereAgain  = "      # Install the same here as above.\n"
 	hereTests  = "      # Install what the tests before a merge need here. Never run a script of the repository in this job.\n"
 	hereLast   = "      # Install the same here as in the first job.\n"
 	ciTrigger  = "  workflow_run:\n    workflows: [CI] # the names of your CI workflows: their failures go to the agent, and merges wait for them\n    types: [completed]\n"
 	ciNames    = "workflows: [CI] #"
 	keyExample = "        # The agent's key. For a program of your own, name it in [agent] pass_env of the settings too.\n        # env:\n        #   MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n"
 	signingKey = "          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}\n"
+	agentStep  = "        id: mergexo\n        uses: mergexo/mergexo@v1\n"
+	withWork   = "steps.plan.outputs.work == 'true'"
 	appInputs  = "          app-id: ${{ vars.MERGEXO_APP_ID }}\n          private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}\n"
 )
 
-// agentSteps are the steps, by their first lines, that run an agent.
-var agentSteps = []string{
-	"        id: mergexo\n        uses: mergexo/mergexo@v1\n",
-	"      - name: Sweep\n        uses: mergexo/mergexo@v1\n",
+// seldom has a workflow sweep every six hours in place of every hour, in the words of both templates.
+var seldom = []string{`"17 1-23 * * *"`, `"17 6,12,18 * * *"`, `"17 * * * *"`, `"17 */6 * * *"`}
+
+// Sweeps is how often a day the workflow sweeps if nobody starts it by hand.
+func (c Choice) Sweeps() int {
+	if c.Seldom {
+		return 4
+	}
+	return 24
 }
 
 // Workflow is the workflow for a choice.
@@ -60,10 +67,16 @@ func (c Choice) Workflow() string {
 		text = splitTemplate
 	}
 	text = c.hears(c.hearsMore(text))
-	tests := stepsOf(c.Tools)
-	all := stepsOf(c.Install) + tests
+	condition := withWork
+	if c.Split {
+		condition = ""
+	}
+	tests := stepsOf(c.Tools, condition)
 	var fill []string
-	for line, steps := range map[string]string{hereAgent: c.notOnPush(stepsOf(c.Install)) + tests, hereAgain: all, hereTests: tests, hereLast: tests} {
+	if c.Seldom {
+		fill = append(fill, seldom...)
+	}
+	for line, steps := range map[string]string{hereAgent: stepsOf(c.Install, c.notOnPush(condition)) + tests, hereTests: tests, hereLast: tests} {
 		if steps != "" {
 			fill = append(fill, line, steps)
 		}
@@ -71,10 +84,8 @@ func (c Choice) Workflow() string {
 	if c.Key != "" {
 		env := "        env:\n          " + c.Key + ": ${{ secrets." + c.Key + " }}\n"
 		fill = append(fill, keyExample, env)
-		for _, first := range agentSteps {
-			if !c.Split {
-				fill = append(fill, first, first+env)
-			}
+		if !c.Split {
+			fill = append(fill, agentStep, agentStep+env)
 		}
 	}
 	if c.App {
@@ -83,7 +94,7 @@ func (c Choice) Workflow() string {
 	}
 	text = strings.NewReplacer(fill...).Replace(text)
 	if c.Server {
-		text = forServer(text)
+		text = onServer.Replace(text)
 	}
 	return text
 }
@@ -115,8 +126,8 @@ func scalar(text string) string {
 	return string(quoted)
 }
 
-// stepsOf are steps that run commands, or the local action.
-func stepsOf(commands []string) string {
+// stepsOf are steps that run commands, or the local action, under a condition; "": always.
+func stepsOf(commands []string, condition string) string {
 	var b strings.Builder
 	for _, c := range commands {
 		key := "run"
@@ -124,6 +135,9 @@ func stepsOf(commands []string) string {
 			key = "uses"
 		}
 		fmt.Fprintf(&b, "      - %s: %s\n", key, c)
+		if condition != "" {
+			fmt.Fprintf(&b, "        if: %s\n", condition)
+		}
 	}
 	return b.String()
 }
@@ -258,6 +272,7 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 			c.Bases = slices.DeleteFunc(slices.Clone(t.branches), func(b string) bool { return b == trainPattern })
 		}
 	}
+	c.Seldom = strings.Contains(workflow.Text, seldom[1]) || strings.Contains(workflow.Text, seldom[3])
 	c.Server = strings.Contains(workflow.Text, "for GitHub Enterprise Server")
 	return c, len(uses) > 0
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func healthy() Facts {
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}}, Labels: []string{"agent:small-job", "agent:bugfix"},
 		},
-		Workflows: []File{{Path: WorkflowPath, Text: workflowWithKeys(), Main: MainSame}},
+		Workflows: []File{{Path: WorkflowPath, Text: workflowOfJobs, Main: MainSame}},
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
@@ -36,10 +37,11 @@ func healthy() Facts {
 	}
 }
 
-// workflowWithKeys is the workflow with the agent's key given to the steps that run it.
-func workflowWithKeys() string {
-	return Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}}.Workflow()
-}
+// workflowOfJobs is what init wrote before one job did everything: many have it, and its faults are those of any workflow with more
+// than one job. The agent's key is given to the steps that run it.
+//
+//go:embed testdata/older/jobs.yml
+var workflowOfJobs string
 
 func TestHealthy(t *testing.T) {
 	findings := Diagnose(healthy())

@@ -72,9 +72,8 @@ var (
 )
 
 // services has the workflow hear of what other services report.
-func services(_ *testing.T, f *Facts) {
-	f.Workflows[0].Text = Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}, Services: true}.Workflow()
-}
+var services = also(edit(beforeDispatch, serviceTriggers+beforeDispatch),
+	edit("      && (github.event.pull_request == null", skipsPending+"      && (github.event.pull_request == null"))
 
 const installedAt = "https://github.com/settings/installations/17"
 

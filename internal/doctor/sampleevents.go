@@ -169,5 +169,6 @@ func contexts(w *workflow, event string, own expression.Object) expression.Objec
 	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.name,
 		"event": expression.Object{}, "head_ref": "", "base_ref": ""}
 	maps.Copy(github, own)
-	return expression.Object{"github": github}
+	work := expression.Object{"outputs": expression.Object{"work": "true"}} // of the step that finds out, for an event that has some
+	return expression.Object{"github": github, "steps": expression.Open{"plan": work}}
 }

@@ -37,21 +37,5 @@ var onServer = strings.NewReplacer(
 	"\n  agent:\n", "\n  agent:\n    outputs:\n      attempt: ${{ github.run_attempt }} # apply may run again without it\n",
 )
 
-// pagesJob is where the job for GitHub Pages begins in the template, and withApp what comes behind it.
-const (
-	pagesJob = "\n  # Publishes the dashboard on GitHub Pages"
-	withApp  = "\n# With a GitHub App"
-)
-
-// forServer is a workflow of ours as GitHub Enterprise Server runs it, without the job for Pages, whose actions use newer
-// artifacts.
-func forServer(workflow string) string {
-	workflow, rest, cut := strings.Cut(workflow, pagesJob)
-	if cut {
-		workflow = strings.TrimSuffix(workflow, "\n") + "\n"
-		if _, app, advised := strings.Cut(rest, withApp); advised {
-			workflow += withApp + app
-		}
-	}
-	return onServer.Replace(workflow)
-}
+// withApp is where the advice to have an App begins in the templates.
+const withApp = "\n# With a GitHub App"

@@ -33,7 +33,7 @@ func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 }
 
 func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
-	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
+	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Seldom: true}, {Seldom: true, App: true}, {Seldom: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
 		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
 		assert.True(t, ok)
 		assert.Equal(t, c, got)
@@ -60,8 +60,37 @@ func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
 			}), "%+v: %s", c, u.j.id)
 			saving++
 		}
-		assert.Equal(t, 2, saving)
+		assert.Equal(t, map[bool]int{false: 1, true: 2}[c.Split], saving)
 	}
+}
+
+// What an ordinary repository has to read of it fits on two screens.
+func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
+	for name, c := range map[string]Choice{
+		"of the template": {Key: "MODEL_API_KEY"}, "with a model": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Install: []string{"npm install -g codex"}, Tools: []string{"pip install pytest"}},
+		"private": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Seldom: true}, "with an App": {Key: "MODEL_API_KEY", CI: []string{"CI"}, App: true},
+	} {
+		f := healthy()
+		f.Workflows[0].Text = c.Workflow()
+		assert.Less(t, strings.Count(f.Workflows[0].Text, "\n"), 120, name)
+		for _, found := range Diagnose(f) {
+			assert.NotContains(t, []Level{Warning, Problem}, found.Level, "%s: %s", name, found.Text)
+		}
+	}
+}
+
+// Nothing is fetched or installed before the first step has found work.
+func TestTheFirstStepGoesBeforeWhatCostsTime(t *testing.T) {
+	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{Key: "K", Install: []string{"npm install -g codex"}, Tools: []string{"pip install pytest"}, Bases: []string{"main"}}.Workflow()})
+	require.NoError(t, err)
+	require.Len(t, w.jobs, 1)
+	steps := w.jobs[0].steps
+	assert.Equal(t, []string{"plan", "run --plan"}, []string{steps[0].id, steps[0].with["command"]})
+	assert.Empty(t, steps[0].env, "it needs no key of a model")
+	for _, s := range steps[1:5] { // the checkout, what is installed, the answer
+		assert.Regexp(t, `^steps\.plan\.outputs\.work == 'true'`, s.condition.value, "line %d", s.line)
+	}
+	assert.Equal(t, "mergexo", steps[4].id)
 }
 
 func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {

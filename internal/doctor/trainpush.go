@@ -54,14 +54,10 @@ func (c Choice) hearsMore(text string) string {
 	return strings.Replace(text, "      && "+skipsBots, "      && "+skipsBots+conditions, 1)
 }
 
-// notOnPush skips steps for pushes, on which no agent works.
-func (c Choice) notOnPush(steps string) string {
+// notOnPush adds to a condition that the event is no push, on which no agent works.
+func (c Choice) notOnPush(condition string) string {
 	if len(c.Bases) == 0 || c.Split { // whose agent has a job of its own
-		return steps
+		return condition
 	}
-	var out strings.Builder
-	for line := range strings.Lines(steps) {
-		out.WriteString(line + "        if: github.event_name != 'push' && github.event_name != 'delete'\n")
-	}
-	return out.String()
+	return condition + " && github.event_name != 'push' && github.event_name != 'delete'"
 }

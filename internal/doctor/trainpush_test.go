@@ -53,7 +53,7 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 				}
 				assert.Equal(t, o.jobs, ran, o.what)
 			}
-			skipped := "\n        if: github.event_name != 'push' && github.event_name != 'delete'\n"
+			skipped := "\n        if: steps.plan.outputs.work == 'true' && github.event_name != 'push' && github.event_name != 'delete'\n"
 			assert.Equal(t, len(c.Install), strings.Count(file.Text, skipped), "nothing is installed for an agent that does not work")
 			again, there := Chosen(file, File{Path: SettingsPath})
 			require.True(t, there)

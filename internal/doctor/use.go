@@ -31,6 +31,7 @@ const (
 var (
 	phaseFlag  = regexp.MustCompile(`(?:^|\s)--?phase(?:=|\s+)(\S+)`)
 	bundleFlag = regexp.MustCompile(`(?:^|\s)--?bundle(?:=|\s)`)
+	planFlag   = regexp.MustCompile(`\s--?plan(?:\s|$)`)
 	matrixFlag = regexp.MustCompile(`\s--?matrix(?:\s|$)`)
 )
 
@@ -100,6 +101,9 @@ func firstWord(command string) string {
 
 func answers(command string) bool {
 	first := firstWord(command)
+	if planFlag.MatchString(command) { // it only says whether the step that answers has work
+		return false
+	}
 	return first == "" || first == "run" || first == "sweep" || strings.Contains(command, "${{")
 }
 

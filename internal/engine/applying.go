@@ -10,3 +10,10 @@ func (e *Engine) DryRun(wanted bool) {
 		e.Effects, e.Log = effect.NewDry(), effect.Quiet(e.Log)
 	}
 }
+
+// Probe has the engine end its run before it does anything. The Probe tells what that would have been.
+func (e *Engine) Probe() *effect.Probe {
+	p := &effect.Probe{}
+	e.Effects, e.Git.Opening, e.Log = p, p.Opening, effect.Quiet(e.Log)
+	return p
+}

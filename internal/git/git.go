@@ -49,6 +49,8 @@ type Options struct {
 	// Network is how to reach the server from this machine, as NAME=value: proxy and certificate settings. Children do not
 	// get them.
 	Network []string
+	// Opening is asked before a checkout is opened, and its error is that of Open; nil: nobody is asked.
+	Opening func() error
 }
 
 // Checkout is one working copy with our own git directory for it. It is not safe for concurrent use. Its fields are for the
@@ -106,6 +108,11 @@ type Differing struct {
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelled, and else starts a clone of
 // our own below Temp, which the first Restore fills. It makes no network call. Close removes what it made.
 func Open(ctx context.Context, opt Options) (*Checkout, error) {
+	if opt.Opening != nil {
+		if err := opt.Opening(); err != nil {
+			return nil, err
+		}
+	}
 	server, err := url.Parse(opt.URL)
 	if err != nil || server.Host == "" || server.User != nil {
 		return nil, fmt.Errorf("repository URL %q: want https://HOST/OWNER/NAME without a credential", opt.URL)

@@ -105,6 +105,11 @@ var carriers = map[string]Kind{"issue_comment": KindIssue, "pull_request_review_
 // Carries reports whether the trigger carried this comment. IDs of different kinds may be equal.
 func (e Event) Carries(c Comment) bool { return e.CommentID == c.ID && carriers[e.Name] == c.Kind }
 
+// Sweeps reports whether the trigger asks for a sweep: the schedule, or a start by hand that names no number.
+func (e Event) Sweeps() bool {
+	return e.Number == 0 && (e.Name == "schedule" || e.Name == "workflow_dispatch")
+}
+
 // Comment is one issue comment, review comment or review summary.
 type Comment struct {
 	Kind        Kind

@@ -96,3 +96,6 @@ func MatrixOutput(path string, m model.Matrix, parallel int) error {
 	}
 	return appendTo(path, fmt.Sprintf("matrix=%s\nwork=%t\nmax-parallel=%d\n", raw, len(m.Include) > 0, max(1, parallel)))
 }
+
+// WorkOutput appends the step output work to the file at path, as Outputs does: whether a run has anything to do.
+func WorkOutput(path string, work bool) error { return appendTo(path, fmt.Sprintf("work=%t\n", work)) }

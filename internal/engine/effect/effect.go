@@ -3,8 +3,10 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -86,6 +88,45 @@ func (ReadOnly) Overlay(snap model.Snapshot, _ model.Repo, _ int) model.Snapshot
 
 // Ended is nil.
 func (ReadOnly) Ended() error { return nil }
+
+// Probe finds out whether a run has anything to do. It ends the run at the first effect, and where a checkout is needed: what
+// comes before that, a run without work does as well. A Probe is for one run.
+type Probe struct{ next *Ended }
+
+// Apply ends the run.
+func (p *Probe) Apply(_ context.Context, _ Thread, e Effect) (Result, error) {
+	entry := e.Entry()
+	return Result{}, p.end(strings.TrimSpace(cmp.Or(entry.Kind, "a program") + " " + entry.Target))
+}
+
+// Opening ends the run where it would open a checkout.
+func (p *Probe) Opening() error { return p.end("a checkout") }
+
+func (p *Probe) end(next string) error {
+	if p.next == nil {
+		p.next = &Ended{Next: next}
+	}
+	return p.next
+}
+
+// Overlay changes nothing.
+func (*Probe) Overlay(snap model.Snapshot, _ model.Repo, _ int) model.Snapshot { return snap }
+
+// Ended is the same for every step: the whole run is over.
+func (p *Probe) Ended() error {
+	if p.next == nil {
+		return nil
+	}
+	return p.next
+}
+
+// Next is what the run would do first; "" where it has nothing to do.
+func (p *Probe) Next() string {
+	if p.next == nil {
+		return ""
+	}
+	return p.next.Next
+}
 
 // The states of an effect in a report.
 const (

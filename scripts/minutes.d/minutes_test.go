@@ -1,0 +1,99 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/golden"
+)
+
+const page = "../../internal/manual/cost.md"
+
+func load(t *testing.T, text string) workflow {
+	t.Helper()
+	w, err := read([]byte(text))
+	require.NoError(t, err)
+	return w
+}
+
+// idle is what a month of so many days costs in which nothing happens.
+func idle(t *testing.T, w workflow, days int) int {
+	t.Helper()
+	sweeps, err := w.sweeps(days)
+	require.NoError(t, err)
+	_, minutes, err := w.sum([]part{{swept, looks}})
+	require.NoError(t, err)
+	return sweeps * minutes
+}
+
+func TestThePageHasWhatTheWorkflowCosts(t *testing.T) {
+	w := load(t, doctor.Choice{CI: []string{"CI"}, Seldom: true}.Workflow())
+	raw, err := os.ReadFile(page)
+	require.NoError(t, err)
+	text := string(raw)
+	for _, count := range []func(workflow) (string, error){eventTable, totalTable} {
+		table, err := count(w)
+		require.NoError(t, err)
+		if golden.Update() {
+			head, _, _ := strings.Cut(table, "\n")
+			before, after, found := strings.Cut(text, head)
+			require.True(t, found)
+			_, after, _ = strings.Cut(after, "\n\n")
+			text = before + table + "\n" + after
+			continue
+		}
+		assert.Contains(t, text, "\n"+table+"\n", "go test ./scripts/minutes.d -update")
+	}
+	if golden.Update() {
+		require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
+	}
+}
+
+func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
+	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31), 130)
+	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true, Split: true}.Workflow()), 31), 130)
+	assert.Equal(t, 31*doctor.Choice{}.Sweeps(), idle(t, load(t, doctor.Workflow()), 31), "what init says")
+	assert.Equal(t, 31*doctor.Choice{Seldom: true}.Sweeps(), idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31))
+	older, err := os.ReadFile("../../internal/doctor/testdata/older/jobs.yml")
+	require.NoError(t, err)
+	assert.Equal(t, 1440, idle(t, load(t, string(older)), 30), "the count knows jobs that need others")
+}
+
+// Its first step is all that an event without work costs: the others have the condition, or take no time.
+func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
+	w := load(t, doctor.Choice{Key: "K", Install: []string{"npm install -g codex"}, CI: []string{"CI"}}.Workflow())
+	var always []string
+	for _, s := range w.Jobs["mergexo"].Steps {
+		if s.If == "" {
+			always = append(always, strings.TrimSpace(s.Uses+" "+s.With["command"]))
+		}
+	}
+	assert.Equal(t, []string{doctor.Action + "@v0 run --plan", ""}, always, "the second one prints the result")
+}
+
+func TestTheTimesOfASchedule(t *testing.T) {
+	for field, want := range map[string]int{"*": 24, "*/6": 4, "1-23": 23, "6,12,18": 3, "0": 1, "0-23/5": 5} {
+		n, err := times(field, 24)
+		require.NoError(t, err, field)
+		assert.Equal(t, want, n, field)
+	}
+	for _, field := range []string{"", "x", "5-2", "24", "*/0", "1-"} {
+		_, err := times(field, 24)
+		assert.Error(t, err, field)
+	}
+	_, err := load(t, "on: {schedule: [{cron: \"0 0 * * 1\"}]}").sweeps(30)
+	assert.ErrorContains(t, err, "the same every day")
+}
+
+func TestWhatIsNotKnownBeforehandIsNoNumber(t *testing.T) {
+	_, err := load(t, "on: {issue_comment: {}}\njobs: {a: {if: steps.x.outputs.y}}").jobs(said("User"))
+	assert.ErrorContains(t, err, "jobs.a.if: whether it is met is not known beforehand")
+	n, err := load(t, "on: {issue_comment: {types: [edited]}}\njobs: {a: {}}").jobs(said("User"))
+	require.NoError(t, err)
+	assert.Zero(t, n)
+}
