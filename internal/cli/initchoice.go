@@ -141,7 +141,7 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 	ch.train(&out, hub)
 	out.Strategy, out.Seldom = ch.before.Merge.Strategy, ch.was.Seldom
 	if hub != nil {
-		out.Seldom = hub.facts.Private && len(out.Bases) == 0 // a train that is stuck is found by the sweep
+		out.Seldom = hub.facts.Private && !out.Server && len(out.Bases) == 0 // a train that is stuck is found by the sweep
 		out.Strategy = doctor.StrategyFor(out.Strategy, hub.facts, out.App)
 	}
 	if out.Strategy != ch.before.Merge.Strategy { // the branch refuses that one

@@ -237,8 +237,12 @@ func (h *hubSetup) strategy(context.Context) error {
 	return nil
 }
 
-// minutes tells what the sweep costs. A job that finds nothing takes seconds, and GitHub bills it as a minute.
+// minutes tells what the sweep costs, except on a server of one's own. A job that finds nothing takes seconds, and GitHub bills it as a
+// minute: https://docs.github.com/billing/concepts/product-billing/github-actions
 func (h *hubSetup) minutes(context.Context) error {
+	if h.choice.Server {
+		return nil
+	}
 	n, costs := h.choice.Sweeps(), "GitHub bills no minutes for it, because "+h.repo.String()+" is public"
 	if h.facts.Private {
 		costs = fmt.Sprintf("GitHub bills about %d minutes a month for it, because %s is private", 30*n, h.repo)

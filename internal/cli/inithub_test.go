@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -207,6 +209,12 @@ func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--force").exit)
 	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1], "without GitHub nobody knows better")
 
+	got = h.onGitHub(dir, "octo", "--force", "--ghes")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.NotContains(t, got.out, "the sweep runs")
+	assert.Equal(t, `"17 1-23 * * *"`, cron()[1], "a server of one's own bills nothing")
+
+	require.NoError(t, os.Remove(filepath.Join(dir, doctor.WorkflowPath)))
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": false})
 	got = h.onGitHub(dir, "octo", "--force")
 	require.Equal(t, 0, got.exit, got.errout)

@@ -70,10 +70,11 @@ func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
 	var always []string
 	for _, s := range w.Jobs["mergexo"].Steps {
 		if s.If == "" {
-			always = append(always, strings.TrimSpace(s.Uses+" "+s.With["command"]))
+			name, _, _ := strings.Cut(s.Uses, "@")
+			always = append(always, strings.TrimSpace(name+" "+s.With["command"]))
 		}
 	}
-	assert.Equal(t, []string{doctor.Action + "@v0 run --plan", ""}, always, "the second one prints the result")
+	assert.Equal(t, []string{doctor.Action + " run --plan", ""}, always, "the second one prints the result")
 }
 
 func TestTheTimesOfASchedule(t *testing.T) {
