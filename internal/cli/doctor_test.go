@@ -29,7 +29,7 @@ func programIn(t *testing.T, dir, typed string, env []string, args ...string) ra
 	require.NoError(t, err)
 	cmd := exec.CommandContext(context.Background(), self, args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(typed)
-	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + withGH(t) + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
 	var out, errout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errout
 	err = cmd.Run()
@@ -39,6 +39,14 @@ func programIn(t *testing.T, dir, typed string, env []string, args ...string) ra
 	}
 	holdsItsSchema(t, args, out.String())
 	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
+}
+
+// withGH is a directory with a gh in it, whatever is installed.
+func withGH(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "gh"), []byte("#!/bin/sh\n"), 0o755))
+	return dir
 }
 
 func gitIn(t *testing.T, dir string, args ...string) {

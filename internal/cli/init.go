@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/git"
@@ -17,11 +20,12 @@ import (
 
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
-		Description: "Asks which agent to run, which failed workflows go to it, and what starts a merge. Flags answer in advance. If the\n" +
-			"files exist, it takes the answers from them and keeps every setting. It shows a diff and asks before it overwrites\n" +
-			"anything; without an answer it writes nothing. It lets your CI run on the branches of a merge train where that is\n" +
-			"safe, and shows the lines that it adds.\n" +
+		Name: "init", Usage: "set up a repository: write its settings, its workflow and what that installs",
+		Description: "Writes " + doctor.SettingsPath + ", " + doctor.WorkflowPath + " and\n" + doctor.SetupPath + ".\n" +
+			"Asks which agent to run, which failed workflows go to it, and what starts a merge. Flags answer in advance. If the\n" +
+			"files exist, it takes the answers from them and keeps every setting; a flag changes what it is about, and nothing else.\n" +
+			"It shows a diff and asks before it overwrites anything; without an answer it writes nothing. If a merge train needs your\n" +
+			"CI to run on its branches, it shows what would change in your CI, and asks once.\n" +
 			"With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left to do, with a\n" +
 			"command for what the token may not do.",
 		Flags: append([]cli.Flag{
@@ -75,6 +79,7 @@ type setup struct {
 type draft struct {
 	path, text string
 	state      draftState
+	asked      bool // a flag asks for what changes, and nothing else does
 }
 
 type draftState int
@@ -112,6 +117,11 @@ func (s setup) install(c *cli.Context) error {
 	}
 	choice.Kept = ch.text != ""
 	drafts[0].text, drafts[1].text, drafts[2].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow(), ch.setupAction(choice)
+	if drafts[0].asked = ch.there && ch.asks(); ch.there {
+		if err := s.keepEdits(c.Context, ch, drafts[1], drafts[2]); err != nil {
+			return err
+		}
+	}
 	for _, d := range drafts {
 		d.compare(s.root)
 	}
@@ -119,14 +129,18 @@ func (s setup) install(c *cli.Context) error {
 		return err
 	}
 	edits, byHand := ch.trainEdits(choice, hub)
-	edits, refused := s.askTrain(q, edits)
-	if err := s.writeAll(drafts, edits); err != nil {
+	edits, refused, err := s.askTrain(q, edits)
+	if err == nil {
+		err = s.writeAll(drafts, edits)
+	}
+	if err != nil {
 		return err
 	}
 	for _, e := range edits {
 		s.edited = append(s.edited, e.Path)
 	}
 	l := s.leftHere(choice, append(byHand, refused...))
+	ch.leftForbidden(&l)
 	if hub != nil {
 		hub.edited = s.edited
 		if err := hub.setUp(c.Context, choice, &l); err != nil {
@@ -181,14 +195,14 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 		switch {
 		case d.state != draftOther:
 			continue
-		case s.yes && !s.force:
+		case s.yes && !s.force && !d.asked:
 			d.state = draftKept
 			continue
 		}
-		if err := s.showDiff(q, d); err != nil {
+		if err := s.showDiff(q.ctx, d.path, d.text); err != nil {
 			return err
 		}
-		if s.force {
+		if s.force || s.yes {
 			continue
 		}
 		answer, given := q.ask("%s already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
@@ -202,10 +216,39 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 	return nil
 }
 
-// showDiff shows how a draft differs from what is there.
-func (s setup) showDiff(q *questioner, d *draft) error {
+// keepEdits changes in files that are there only what their choice has changed since. A workflow is written as
+// a new one where no flag asks for anything, as after an update, and both are where people have edited the same lines.
+func (s setup) keepEdits(ctx context.Context, ch *chooser, workflow, action *draft) error {
 	searched, _ := s.program.lookup("PATH")
-	diff, err := s.place.Diff(q.ctx, searched, d.path, d.text)
+	before := ch.chosenBefore()
+	temp, err := s.program.scratch.Make(os.TempDir(), "init", nil)
+	if err != nil {
+		return err
+	}
+	for d, base := range map[*draft]string{workflow: before.Workflow(), action: ch.setupAction(before)} {
+		there := doctor.File{Path: d.path}
+		if !readLocal(s.root, &there) || d == workflow && (!ch.asks() || !strings.Contains(there.Text, doctor.UsesSetup)) {
+			continue
+		}
+		for _, command := range agent.Installs(before.Adapter)[:min(1, len(agent.Installs(before.Adapter)))] { // of whatever version
+			name := command[:strings.LastIndex(command, "@")+1]
+			there.Text = regexp.MustCompile(regexp.QuoteMeta(name)+`[\w.-]+`).ReplaceAllLiteralString(there.Text, command)
+		}
+		merged, clean, err := s.place.Merge(ctx, searched, temp, there.Text, base, d.text)
+		if err != nil {
+			return usageError{err}
+		}
+		if clean {
+			d.text, d.asked = merged, ch.asks()
+		}
+	}
+	return nil
+}
+
+// showDiff shows how a text differs from the file that is there.
+func (s setup) showDiff(ctx context.Context, name, text string) error {
+	searched, _ := s.program.lookup("PATH")
+	diff, err := s.place.Diff(ctx, searched, name, text)
 	for line := range strings.Lines(diff) {
 		fmt.Fprintln(s.Err, oneLine(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "  ")))
 	}

@@ -111,3 +111,55 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 	after := programIn(t, dir, "", nil, "doctor")
 	assert.NotContains(t, after.out, "  fix   ")
 }
+
+// Another agent over a set-up that people have edited: what the flag asks for changes, its diff is shown, and all else stays.
+func TestInitChangesTheAgentAlone(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t)
+	put(t, dir, "go.mod", "module x\n")
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes").exit)
+	edit := func(name, old, with string) {
+		t.Helper()
+		text := filesIn(t, dir)[name]
+		require.Contains(t, text, old, name)
+		put(t, dir, name, strings.Replace(text, old, with, 1))
+	}
+	edit(doctor.WorkflowPath, "    timeout-minutes: 90 #", "    timeout-minutes: 77 #")
+	edit(doctor.SetupPath, "  steps:\n", "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
+	edit(doctor.SetupPath, "codex@", "codex@0.1.0-was")
+	edit(thread.SettingsPath, "track = [\"agent/**\"]", "track = [\"ours/**\"]")
+	before := filesIn(t, dir)
+
+	got := programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/another_agent.txt", "", got.errout)
+	after := filesIn(t, dir)
+	for name, changes := range map[string]*strings.Replacer{
+		thread.SettingsPath: strings.NewReplacer("adapter = \"codex\" ", "adapter = \"claude\""),
+		doctor.WorkflowPath: strings.NewReplacer("OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+	} {
+		assert.Equal(t, changes.Replace(before[name]), after[name])
+	}
+	assert.Contains(t, after[doctor.SetupPath], "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
+	assert.Contains(t, after[doctor.SetupPath], "@anthropic-ai/claude-code@")
+	assert.NotContains(t, after[doctor.SetupPath], "codex")
+	again := programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes")
+	require.Equal(t, 0, again.exit, again.errout)
+	assert.Equal(t, after, filesIn(t, dir))
+
+	put(t, dir, doctor.WorkflowPath, strings.Replace(after[doctor.WorkflowPath], "${{ secrets.ANTHROPIC_API_KEY }}", "${{ secrets.OURS }}", 1))
+	got = programIn(t, dir, "y\nn\ny\n", nil, "init", "--agent", "codex")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, whose content differs", "people have edited what would change: they are asked")
+}
+
+func TestInitTellsOfPathsThatAnAgentMayChange(t *testing.T) {
+	t.Parallel()
+	for paths, told := range map[string]bool{`["secrets/**"]`: true, `[".github/**"]`: false} {
+		dir := newRepository(t)
+		put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[feedback]\nforbid_paths = "+paths+"\n")
+		got := programIn(t, dir, "", nil, "init", "--yes")
+		require.Equal(t, 0, got.exit, got.errout)
+		assert.Equal(t, told, strings.Contains(got.out, "Add \".github/mergexo/**\" to [feedback] forbid_paths of .github/mergexo.toml"), got.out)
+	}
+}

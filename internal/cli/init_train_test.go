@@ -20,33 +20,34 @@ const (
 	heardCI = "name: CI\non:\n  push:\n    branches: [main, \"mergexo/train/**\"] # and nothing else\n  pull_request:\njobs:\n  test: {runs-on: ubuntu-latest, steps: [{run: make}]}\n"
 )
 
+// Nobody's CI changes without its diff. There is one question about it, and none where nothing wants a train.
 func TestInitHasCIRunOnTheTrain(t *testing.T) {
+	const shown = "--- a/.github/workflows/ci.yml\n+++ b/.github/workflows/ci.yml\n@@ -1,7 +1,7 @@\n name: CI\n on:\n   push:\n-    branches: [main] # and nothing else\n+    branches: [main, \"mergexo/train/**\"] # and nothing else\n"
 	for name, c := range map[string]struct {
-		typed   string
-		flags   []string
-		changed bool
+		settings, typed string
+		flags           []string
+		asked, changed  bool
 	}{
-		"by --yes": {"", []string{"--yes"}, true}, "by force": {"", []string{"--force"}, true}, "yes": {"y\n", nil, true}, "the default": {"\n", nil, true},
-		"no": {"n\n", nil, false}, "nobody answers": {"", nil, false},
+		"by --yes": {"verify = \"ci\"", "", []string{"--yes"}, false, true}, "by force": {"verify = \"ci\"", "", []string{"--force"}, false, true},
+		"yes": {"verify = \"ci\"", "y\ny\n", nil, true, true}, "the default": {"verify = \"ci\"", "y\n\n", nil, true, true},
+		"no": {"verify = \"ci\"", "y\nn\n", nil, true, false}, "nobody answers": {"verify = \"ci\"", "y\n", nil, true, false},
+		"no train": {"attempts = 3", "y\n", nil, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			put(t, dir, ownCI, quietCI)
+			put(t, dir, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
 			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...)
 			require.Equal(t, 0, got.exit, got.errout)
-			text := filesIn(t, dir)[ownCI]
-			if !c.changed {
-				assert.Equal(t, quietCI, text)
-				assert.NotContains(t, got.out, ownCI)
-				assert.Contains(t, got.errout, "  +    branches: [main, \"mergexo/train/**\"] # and nothing else\n[Y/n] ", "it says what it would add")
-				return
+			assert.Equal(t, map[bool]string{true: heardCI, false: quietCI}[c.changed], filesIn(t, dir)[ownCI])
+			assert.Equal(t, c.asked, strings.Contains(got.errout, "Change your CI as shown? [Y/n] "), got.errout)
+			assert.Equal(t, c.asked || c.changed, strings.Contains(got.errout, shown), got.errout)
+			assert.Equal(t, c.changed, strings.Contains(got.out, "wrote .github/workflows/ci.yml, which runs on the branches of the merge train now\n"), got.out)
+			if c.changed {
+				again := programIn(t, dir, "", nil, "init", "--yes")
+				assert.Equal(t, 0, again.exit)
+				assert.NotContains(t, again.out+again.errout, ownCI, "it is not asked again")
 			}
-			assert.Equal(t, heardCI, text)
-			shows(t, "init/train.txt", "", got.out)
-			got = programIn(t, dir, "", nil, "init")
-			assert.Equal(t, 0, got.exit)
-			assert.Empty(t, got.errout, "it is not asked again")
-			assert.NotContains(t, got.out, ownCI)
 		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/nearest"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // usualAgent and usualProgram are what init takes unless it is told otherwise.
@@ -175,6 +176,28 @@ func (ch *chooser) look() {
 	_, err := config.Parse(settings.Text, settings.Path)
 	if was, ok := doctor.Chosen(workflow, settings); ok && err == nil {
 		ch.was, ch.there = was, true
+	}
+}
+
+// asks reports whether flags ask for something else than what is there.
+func (ch *chooser) asks() bool {
+	return slices.ContainsFunc([]string{"agent", "command", "ci", "merge", "split", "app", "ghes"}, ch.c.IsSet)
+}
+
+// chosenBefore is what the files that are there were made for.
+func (ch *chooser) chosenBefore() doctor.Choice {
+	out := ch.was
+	out.Adapter, out.Tools = ch.before.Agent.Adapter, []string{doctor.UsesSetup}
+	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
+		out.Key = keys[0]
+	}
+	return out
+}
+
+// leftForbidden adds that an agent may change what jobs install, where settings of one's own have it so.
+func (ch *chooser) leftForbidden(l *left) {
+	if config.Has(ch.text, "feedback.forbid_paths") && treepath.Matched(doctor.SetupPath, ch.before.Feedback.ForbidPaths) == "" {
+		l.add(fmt.Sprintf("Add \".github/mergexo/**\" to [feedback] forbid_paths of %s, so that no agent changes what jobs run.", doctor.SettingsPath))
 	}
 }
 

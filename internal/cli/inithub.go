@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -65,6 +66,9 @@ func (s setup) hub(ctx context.Context) (*hubSetup, error) {
 	}
 	if h.facts.Archived {
 		return nil, usagef("%s is archived: unarchive it first", repo)
+	}
+	if h.facts.Parent != "" {
+		fmt.Fprintf(s.Err, "%s is a fork of %s, and is what this sets up. For the other one, run GITHUB_REPOSITORY=%[2]s mergexo init --github\n", repo, oneLine(h.facts.Parent))
 	}
 	return h, nil
 }
@@ -195,6 +199,10 @@ func (h *hubSetup) pullRequests(ctx context.Context) error {
 	if err == nil {
 		return h.say("workflows of %s may open pull requests now", h.repo)
 	}
+	if refused := (*github.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusConflict && h.facts.Organization {
+		h.left.add(fmt.Sprintf("Have an owner of %s allow that workflows open pull requests, at %s/organizations/%[1]s/settings/actions; or use a GitHub App:", h.repo.Owner, h.server), "mergexo init --github --app")
+		return nil
+	}
 	return h.may(err, "Let workflows open pull requests",
 		"gh api"+host+" -X PUT repos/"+h.repo.String()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true")
 }
@@ -260,9 +268,26 @@ func (h *hubSetup) files(ctx context.Context) error {
 			return err
 		}
 		if !found || there.Text != here.Text || len(h.edited) > 0 {
-			h.left.add(fmt.Sprintf("Commit the files to the branch %s and push:", oneLine(h.facts.DefaultBranch)), h.commit()...)
+			h.commitAll()
 			return nil
 		}
 	}
 	return nil
+}
+
+// restrictive are the rules of a branch by which a push of the files may be refused.
+var restrictive = []model.DemandKind{model.DemandPull, model.DemandChecks, model.DemandPushers, model.DemandLocked, model.DemandQueue}
+
+// commitAll tells how the files get to the default branch: by a pull request where its rules ask for one, or are not known.
+func (h *hubSetup) commitAll() {
+	branch, d := oneLine(h.facts.DefaultBranch), h.facts.Demands
+	at := slices.IndexFunc(d.List, func(one model.Demand) bool { return slices.Contains(restrictive, one.Kind) })
+	switch open := h.ghLine("pr", "create", "--fill", "--base", branch); {
+	case at >= 0:
+		h.left.add(fmt.Sprintf("Bring the files to the branch %s with a pull request, because it is protected (%s):", branch, oneLine(d.List[at].Source)), h.commit(open)...)
+	case !d.Known:
+		h.left.add(fmt.Sprintf("Bring the files to the branch %s with a pull request, because some of its rules were not read:", branch), h.commit(open)...)
+	default:
+		h.left.add(fmt.Sprintf("Commit the files to the branch %s and push:", branch), h.commit("")...)
+	}
 }

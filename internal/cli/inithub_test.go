@@ -3,8 +3,10 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +130,7 @@ func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
 	assert.Contains(t, got.out, `Make merging possible: main accepts changes only by pull request (branch protection). In .github/mergexo.toml, [merge] strategy is "squash": set it to "api", which lets GitHub merge`, "--yes keeps the file")
 	got = h.onGitHub(dir, "octo", "--force")
 	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/github_protected.txt", "", got.out)
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"api\"              # ")
 	assert.NotContains(t, got.out, "[merge] strategy")
 	got = h.onGitHub(dir, "alice", "--force") // who is no administrator
@@ -220,4 +223,69 @@ func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	require.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, got.out, "\nthe sweep runs every hour; GitHub bills no minutes for it, because octo/widgets is public\n")
 	assert.Equal(t, `"17 1-23 * * *"`, cron()[1])
+}
+
+// The pull request that installs MergeXO goes to a branch without settings. Its run says so, and does not fail.
+func TestARunWithoutSettingsIsNotRed(t *testing.T) {
+	h := newHub(t, "")
+	before := h.comments()
+	env := h.env("GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+h.sentBy("pull_request", "octo"))
+	got := program(t, env, "run")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "result: nothing, main:.github/mergexo.toml: does not exist; commit one to the base branch")
+	assert.Contains(t, got.errout, "::notice::mergexo: nothing to do: main:.github/mergexo.toml: does not exist; commit one to the base branch")
+	assert.Equal(t, before, h.comments())
+
+	got = program(t, slices.DeleteFunc(env, func(e string) bool { return e == "GITHUB_ACTIONS=true" }), "run")
+	assert.Equal(t, 2, got.exit, "at a terminal somebody has to know: %s", got.errout)
+}
+
+// What init meets in repositories as people have them.
+func TestInitOnGitHubMeets(t *testing.T) {
+	const repo = "/api/v3/repos/octo/widgets"
+	path := func(name string) string { // with git, and without gh
+		found, err := exec.LookPath(name)
+		require.NoError(t, err)
+		dir := t.TempDir()
+		require.NoError(t, os.Symlink(found, filepath.Join(dir, name)))
+		return "PATH=" + dir
+	}
+	for name, c := range map[string]struct {
+		login, says, never string
+		prepare            func(h *hub) (env []string)
+	}{
+		"a fork as the clone": {"alice", "alice/widgets is a fork of octo/widgets, and is what this sets up. For the other one, run GITHUB_REPOSITORY=octo/widgets mergexo init --github\n", "", func(h *hub) []string {
+			h.api("alice", "POST", repo+"/forks", nil)
+			return []string{"GITHUB_REPOSITORY=alice/widgets"}
+		}},
+		"an organization that forbids pull requests": {"octo", "Have an owner of octo allow that workflows open pull requests, at http://ghe.example/organizations/octo/settings/actions; or use a GitHub App:\n       mergexo init --github --app\n", "gh api", func(h *hub) []string {
+			raw := h.api("octo", "GET", repo, nil)
+			raw["owner"].(map[string]any)["type"] = "Organization"
+			body, err := json.Marshal(raw)
+			require.NoError(h.t, err)
+			h.raw("", "PUT", "/_sandbox/faults", []map[string]any{
+				{"match": map[string]any{"method": "GET", "path": repo}, "status": 200, "body": string(body), "headers": map[string]string{"Content-Type": "application/json"}, "times": 9},
+				{"match": map[string]any{"method": "PUT", "path": rightsOfWorkflows}, "status": 409, "body": `{"message": "Conflict"}`, "times": 9},
+			})
+			return nil
+		}},
+		"secrets of the organization": {"octo", "Commit the files", "gh secret set OPENAI_API_KEY", func(h *hub) []string {
+			h.raw("", "PUT", "/_sandbox/faults", []map[string]any{{"match": map[string]any{"method": "GET", "path": repo + "/actions/organization-secrets"}, "status": 200,
+				"body": `{"total_count": 1, "secrets": [{"name": "OPENAI_API_KEY"}]}`, "headers": map[string]string{"Content-Type": "application/json"}, "times": 9}})
+			return nil
+		}},
+		"no gh": {"octo", "\ngh is not installed on this machine: get it at https://cli.github.com, or do the same on GitHub's pages.\n", "", func(*hub) []string { return []string{path("git")} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, dir := newField(t)
+			env := append(h.terminal(c.login), c.prepare(h)...)
+			got := programIn(t, dir, "", env, "init", "--github", "--yes")
+			require.Equal(t, 0, got.exit, got.errout)
+			said := strings.ReplaceAll(got.errout+got.out, strings.TrimPrefix(h.url, "http://"), "ghe.example")
+			assert.Contains(t, said, c.says)
+			if c.never != "" {
+				assert.NotContains(t, said, c.never)
+			}
+		})
+	}
 }

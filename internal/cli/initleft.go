@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/doctor"
 )
 
@@ -41,16 +42,19 @@ func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 			commands = append(commands, exportToken(server))
 		}
 		l.add("Set up the repository on GitHub:", append(commands, "mergexo init --github")...)
-		l.add("Commit the files to the default branch and push:", s.commit()...)
+		l.add("Commit the files to the default branch and push:", s.commit("")...)
 	}
 	return l
 }
 
-// commit are the commands that bring the files to GitHub.
-func (s setup) commit() []string {
+// commit are the commands that bring the files to GitHub. open is the one that opens a pull request; "": the branch takes a push.
+func (s setup) commit(open string) []string {
 	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath + " " + doctor.SetupPath
 	for _, path := range s.edited {
 		add += " " + quoted(path)
+	}
+	if open != "" {
+		return []string{"git switch -c mergexo-setup", add, `git commit -m "Set up MergeXO"`, "git push -u origin mergexo-setup", open}
 	}
 	return []string{add, `git commit -m "Set up MergeXO"`, "git push"}
 }
@@ -69,6 +73,10 @@ func (s setup) tellLeft(l left) error {
 		for _, c := range t.commands {
 			fmt.Fprintf(&b, "       %s\n", oneLine(c))
 		}
+	}
+	path, _ := s.program.lookup("PATH")
+	if calls := regexp.MustCompile(`(?m)^ {7}.*\bgh [a-z]`); calls.MatchString(b.String()) && !agent.Installed("gh", []string{"PATH=" + path}) {
+		b.WriteString("\ngh is not installed on this machine: get it at https://cli.github.com, or do the same on GitHub's pages.\n")
 	}
 	_, err := io.WriteString(s.Out, b.String())
 	return err

@@ -43,9 +43,8 @@ func (ch *chooser) defaultBranch(hub *hubSetup) string {
 // trainEdits are the workflows that have to run on the branches of the merge train and do not: those that init can change, and
 // those that a person has to.
 func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand []doctor.TrainEdit) {
-	wanted := len(out.Bases) > 0
-	if !wanted && ch.there {
-		return nil, nil // it was asked once
+	if len(out.Bases) == 0 {
+		return nil, nil
 	}
 	files := localWorkflows(ch.root)
 	required := doctor.OfActions(ch.required(hub))
@@ -71,11 +70,11 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 		}
 	}
 	for _, e := range edits {
-		if wanted && e.Text == "" {
+		if e.Text == "" {
 			byHand = append(byHand, e)
 		}
 	}
-	edits = slices.DeleteFunc(edits, func(e doctor.TrainEdit) bool { return e.Text == "" || e.Trigger && !wanted })
+	edits = slices.DeleteFunc(edits, func(e doctor.TrainEdit) bool { return e.Text == "" })
 	return edits, byHand
 }
 
@@ -92,39 +91,31 @@ func (ch *chooser) required(hub *hubSetup) []string {
 	return names
 }
 
-// askTrain asks about every workflow that init would change, and gives those that it may. Without an answer nothing is changed.
-func (s setup) askTrain(q *questioner, edits []doctor.TrainEdit) (granted, refused []doctor.TrainEdit) {
+// askTrain shows what init would change in workflows that are not its own, asks once, and gives what it may change. Without an
+// answer nothing is changed.
+func (s setup) askTrain(q *questioner, edits []doctor.TrainEdit) (granted, refused []doctor.TrainEdit, err error) {
 	for _, e := range edits {
-		if s.yes || s.force {
-			granted = append(granted, e)
-			continue
-		}
-		answer, given := q.ask("A merge train, which needs the token of a GitHub App, has %s test what lands. Let it run there? It gets:\n%s\n[Y/n] ", oneLine(e.Path), added(e))
-		if answer = strings.ToLower(answer); given && (answer == "" || answer == "y" || answer == "yes") {
-			granted = append(granted, e)
-		} else {
-			refused = append(refused, e)
+		if err := s.showDiff(q.ctx, e.Path, e.Text); err != nil {
+			return nil, nil, err
 		}
 	}
-	return granted, refused
-}
-
-// added are the new lines of a workflow as people read them.
-func added(e doctor.TrainEdit) string {
-	var lines []string
-	for _, line := range e.New {
-		lines = append(lines, "  +"+oneLine(line))
+	if len(edits) == 0 || s.yes || s.force {
+		return edits, nil, nil
 	}
-	return strings.Join(lines, "\n")
+	answer, given := q.ask("A merge train has your CI test what lands, on branches of its own. Change your CI as shown? [Y/n] ")
+	if answer = strings.ToLower(answer); given && (answer == "" || answer == "y" || answer == "yes") {
+		return edits, nil, nil
+	}
+	return nil, edits, nil
 }
 
-// writeTrain writes the workflows, and shows what is new in them.
+// writeTrain writes those workflows.
 func (s setup) writeTrain(edits []doctor.TrainEdit) error {
 	for _, e := range edits {
 		if err := replace(s.root, e.Path, e.Text); err != nil {
 			return usagef("write %s: %s", e.Path, reason(err))
 		}
-		if _, err := fmt.Fprintf(s.Out, "wrote %s, which runs on the branches of the merge train now:\n%s\n", oneLine(e.Path), added(e)); err != nil {
+		if _, err := fmt.Fprintf(s.Out, "wrote %s, which runs on the branches of the merge train now\n", oneLine(e.Path)); err != nil {
 			return err
 		}
 	}

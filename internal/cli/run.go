@@ -20,6 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
@@ -267,6 +268,10 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	e.DryRun(dry)
 	rep, err := e.Handle(ctx, ev)
 	left := p.leave(w, &rep, done)
+	if w.actions && left == nil && config.IsMissing(err) { // as on the pull request that installs MergeXO
+		rep.Result = model.ResultNothing
+		return errors.Join(report.Annotate(p.Err, "notice", "mergexo: nothing to do: "+err.Error()), p.finish(c, w, ev.Repo, rep))
+	}
 	if err != nil {
 		return p.mistake(c, w, rep, errors.Join(atFault(err), left))
 	}

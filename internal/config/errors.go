@@ -22,6 +22,7 @@ type Problem struct {
 type Error struct {
 	Source   string
 	Problems []Problem
+	missing  bool // the file
 }
 
 // Error is one line for each problem: "SOURCE:LINE: KEY: TEXT".
@@ -78,7 +79,13 @@ command = ["./agent"]
 // Missing is the error for a missing settings file, with a file that would do.
 func Missing(source string) error {
 	text := "does not exist; commit one to the base branch, at least:\n\n" + strings.TrimRight(indent(Minimal), "\n")
-	return &Error{Source: source, Problems: []Problem{{Text: text}}}
+	return &Error{Source: source, Problems: []Problem{{Text: text}}, missing: true}
+}
+
+// IsMissing reports whether an error is that of Missing.
+func IsMissing(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.missing
 }
 
 func indent(s string) string {

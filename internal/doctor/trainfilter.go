@@ -16,13 +16,10 @@ const trainPattern = "mergexo/train/**"
 // TrainEdit is what a workflow lacks to run on the branches of the merge train.
 type TrainEdit struct {
 	Path string
-	Text string   // the file with it, else byte for byte what it was; "": a person has to edit it
-	New  []string // the lines of Text that are not in the file, without their ends
+	Text string // the file with it, else byte for byte what it was; "": a person has to edit it
 	// Lines are what a person has to write, and Why says why no program should.
 	Lines []string
 	Why   string
-	// Trigger says that the workflow does not run on any push so far.
-	Trigger bool
 }
 
 // HearTrain finds how a workflow comes to run on the branches of the merge train; needed is false if it does, or if it is none.
@@ -32,7 +29,6 @@ func HearTrain(f File) (e TrainEdit, needed bool) {
 		return TrainEdit{}, false
 	}
 	e.Path, e.Lines = f.Path, w.trainLines()
-	e.Trigger = !slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "push" })
 	if e.Why = w.unsure(f.Text); e.Why != "" {
 		return e, true
 	}
@@ -46,7 +42,7 @@ func HearTrain(f File) (e TrainEdit, needed bool) {
 		e.Why = "its on: is not written in a way that a program can safely change"
 		return e, true
 	}
-	e.Text, e.New = text, newLines(f.Text, text)
+	e.Text = text
 	return e, true
 }
 
@@ -130,24 +126,6 @@ func sameBut(text string, want any) bool {
 	}
 	w, err := readWorkflow(File{Text: text})
 	return err == nil && w.hearsPush(trainBranch)
-}
-
-// newLines are the lines of a text that another one has not at that place.
-func newLines(was, now string) []string {
-	before, after := strings.Split(was, "\n"), strings.Split(now, "\n")
-	first := 0
-	for first < min(len(before), len(after)) && before[first] == after[first] {
-		first++
-	}
-	last := 0
-	for last < min(len(before), len(after))-first && before[len(before)-1-last] == after[len(after)-1-last] {
-		last++
-	}
-	var out []string
-	for _, line := range after[first : len(after)-last] {
-		out = append(out, strings.TrimSuffix(line, "\r"))
-	}
-	return out
 }
 
 // ReportsAny says that a workflow has a job with one of these checks.

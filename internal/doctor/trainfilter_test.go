@@ -63,10 +63,6 @@ func TestHowAWorkflowComesToHearTheTrain(t *testing.T) {
 				return
 			}
 			require.Equal(t, now, e.Text, e.Why)
-			assert.NotEmpty(t, e.New)
-			for _, line := range e.New {
-				assert.Contains(t, now, line)
-			}
 			_, needed = HearTrain(File{Path: "ci.yml", Text: e.Text})
 			assert.False(t, needed, "it hears the train now")
 		})

@@ -89,6 +89,27 @@ func (p Place) Diff(ctx context.Context, path, name, text string) (string, error
 	return fmt.Sprintf("--- a/%[1]s\n+++ b/%[1]s\n@@%[2]s", name, hunks), nil
 }
 
+// Merge brings into a text what another process changed from base to its own text; clean is false where both changed the same
+// lines. git is found in path, and gets its files in dir.
+func (p Place) Merge(ctx context.Context, path, dir, text, base, other string) (merged string, clean bool, err error) {
+	c, err := onlooker(p.Top, path)
+	if err != nil {
+		return "", false, err
+	}
+	files := []string{filepath.Join(dir, "text"), filepath.Join(dir, "base"), filepath.Join(dir, "other")}
+	for i, content := range []string{text, base, other} {
+		if err := os.WriteFile(files[i], []byte(content), 0o600); err != nil {
+			return "", false, fmt.Errorf("merge texts: %w", err)
+		}
+	}
+	var out bytes.Buffer
+	_, err = c.Run(ctx, Spec{Dir: p.Top, Env: c.Env(), Args: Safely(append([]string{"merge-file", "-p"}, files...)), Output: &out})
+	if n := ExitCode(err); err != nil && (n < 1 || n > 127) { // up to that, it is the number of conflicts
+		return "", false, fmt.Errorf("merge texts: %w", err)
+	}
+	return out.String(), err == nil, nil
+}
+
 // isBare goes by what git looks for itself: https://git-scm.com/docs/gitrepository-layout
 func isBare(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {

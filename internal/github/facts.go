@@ -74,7 +74,7 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 		return model.RepositoryFacts{}, c.fail(op, err)
 	}
 	f := model.RepositoryFacts{
-		Repo: repo, Organization: r.GetOwner().GetType() == "Organization", DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(), IssuesOff: !r.GetHasIssues(),
+		Repo: repo, Organization: r.GetOwner().GetType() == "Organization", DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(), IssuesOff: !r.GetHasIssues(), Parent: r.GetParent().GetFullName(),
 	}
 	// The header stands in every answer to a token that has scopes, also to one that has none of them:
 	// https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps

@@ -4,7 +4,8 @@ package model
 // are distinguished from absent ones.
 type RepositoryFacts struct {
 	Repo          Repo
-	Organization  bool // it belongs to one
+	Organization  bool   // it belongs to one
+	Parent        string // the repository that it is a fork of, as owner/name; "": it is none
 	DefaultBranch string
 	Private       bool
 	Archived      bool
