@@ -22,8 +22,7 @@ func beginPull(ctx context.Context, files Files, dir string, req model.Request) 
 	case why != "":
 		return model.Outcome{BlockedReason: why}, nil
 	case req.Kind == model.AskRepair:
-		what, output := failure(req)
-		return model.Outcome{DeadEnd: true, BlockedReason: "Not applied: " + what + " with these diff blocks.\n" + output}, nil
+		return model.Outcome{DeadEnd: true, BlockedReason: "Not applied: the tests fail with these diff blocks.\n" + output(req)}, nil
 	case req.Kind == model.AskDesign:
 		return design(req, texts), nil
 	case req.Kind == model.AskRoadmap:

@@ -70,8 +70,7 @@ func (s suggestion) Run(ctx context.Context, dir string, req model.Request) (mod
 
 // unapplied answers suggestions whose work does not hold: without a model there is no repair.
 func unapplied(req model.Request) model.Outcome {
-	what, output := failure(req)
-	why := fmt.Sprintf("Not applied: %s with this suggestion. The end of the output:\n\n%s\n\nEdit the suggestion, or resolve the thread.", what, markdown.Quote(output))
+	why := fmt.Sprintf("Not applied: the tests fail with this suggestion. The end of the output:\n\n%s\n\nEdit the suggestion, or resolve the thread.", markdown.Quote(output(req)))
 	out := model.Outcome{DeadEnd: true, GeneralComment: "Not applied; the reply says why."}
 	for _, f := range req.Feedback {
 		if f.Kind == model.KindReview && propose(f) != nil {
@@ -81,15 +80,12 @@ func unapplied(req model.Request) model.Outcome {
 	return out
 }
 
-// failure is what a request for a repair reports, and the output.
-func failure(req model.Request) (what, output string) {
-	what = "the tests fail"
+// output is that of what failed.
+func output(req model.Request) (log string) {
 	for _, c := range req.CI {
-		if output = c.Log; c.Name == "roadmap" {
-			what = "the roadmap is invalid"
-		}
+		log = c.Log
 	}
-	return what, output
+	return log
 }
 
 // propose reads a comment; nil when there is no suggestion block in it.

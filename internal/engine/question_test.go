@@ -130,7 +130,7 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 2, "the question stands, and so does the rewrite")
-	assert.Contains(t, blocks[1]["body"], "Operators are people")
+	assert.Contains(t, blocks[1]["body"], "A maintainer has to decide")
 	w.talk("bob", "Go on.")
 	assert.Equal(t, "history_rewrite", w.handle(w.delivery("issue_comment")).BlockedReason)
 	assert.Len(t, w.marked("block", ""), 2)

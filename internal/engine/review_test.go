@@ -136,7 +136,7 @@ func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
 }
 
 // followed is the comment with which a sweep tracks a pull request.
-var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO\*\* now follows.*?\[pr\]\n`)
+var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is on.*?\[pr\]\n`)
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {

@@ -149,7 +149,7 @@ func TestWhatAReviewerSaysDoesNothingElse(t *testing.T) {
 	rep = w.handle(w.delivery("pull_request_review"))
 	assert.Equal(t, model.ResultNothing, rep.Result)
 	assert.Zero(t, rep.Calls.GraphQL+rep.Calls.REST, "our own review is no event")
-	w.talk("alice", "Thanks.")
+	w.talk("alice", "Go on.")
 	w.agent = "echo"
 	w.handle(w.delivery("issue_comment"))
 	assert.NotContains(t, w.comments()[len(w.comments())-1]["body"], "Here, too", "it is no feedback either")

@@ -120,7 +120,10 @@ func Quote(s string) string {
 	return fenced(s)
 }
 
-// Failure tells why work failed: of an agent in a sentence, with the program's last line as code.
+// ours are the causes of a failure that have no words of others.
+var ours = regexp.MustCompile(`^(exit code \d+|stopped [\w ]+)$`)
+
+// Failure tells why work failed: of an agent in a sentence, with what others said as code.
 func Failure(reason string) string {
 	first, rest, _ := strings.Cut(reason, "\n")
 	what, agents := strings.CutPrefix(first, "agent: ")
@@ -128,9 +131,9 @@ func Failure(reason string) string {
 		return Quote(reason)
 	}
 	what, last, said := strings.Cut(what, "; its last line: ")
-	text := "The agent failed (" + Plain(what) + ")."
-	if strings.ContainsAny(what, "(:") {
-		text = "The agent failed: " + strings.TrimSuffix(Plain(what), ".") + "."
+	text := "The agent failed: " + Inline(what) + "."
+	if ours.MatchString(what) {
+		text = "The agent failed (" + what + ")."
 	}
 	if said {
 		text += " Its last line: " + Inline(last)

@@ -170,3 +170,29 @@ func TestProseIsWhatAnAuthorSaysAsSuch(t *testing.T) {
 		assert.Equal(t, want, strings.Join(got, "|"), "%q", body)
 	}
 }
+
+func TestAFailureIsASentenceInWhichOthersWordsAreCode(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		"agent: exit code 7": "The agent failed (exit code 7).",
+		"agent: exit code 7; its last line: Error: `@all`": "The agent failed (exit code 7). Its last line: `Error: '@all'`",
+		"agent: stopped after 1m; its last line: x":        "The agent failed (stopped after 1m). Its last line: `x`",
+		"agent: codex got no answer (see http://x)":        "The agent failed: `codex got no answer (see http://x)`.",
+		"agent: exit code 7\nnot kept":                     "The agent failed (exit code 7).\n\n```text\nnot kept\n```",
+		"the tests fail":                                   "```text\nthe tests fail\n```",
+	} {
+		assert.Equal(t, want, markdown.Failure(reason), reason)
+	}
+}
+
+func TestNamesInASentenceStayCode(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"waiting for `a*b` of <x>":  "waiting for `a*b` of &lt;x>",
+		"one ` alone, and `@all`":   "one ' alone, and '@\u200ball'",
+		"two ``@all`` and `x`":      "two ''@\u200ball'' and 'x'",
+		"escaped \\`@all` and `x` ": "escaped \\'@\u200ball' and 'x' ",
+	} {
+		assert.Equal(t, want, markdown.Coded(said), said)
+	}
+}

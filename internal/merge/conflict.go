@@ -164,10 +164,7 @@ func (t TestRun) prepared() string {
 
 // output is the end of what tests printed.
 func (t TestRun) output() string {
-	if strings.TrimSpace(t.Tail) == "" {
-		return ""
-	}
-	return " The end of the output:\n\n" + fenced(t.Tail, maxTail, true)
+	return either(strings.TrimSpace(t.Tail) == "", "", " The end of the output:\n\n"+fenced(t.Tail, maxTail, true))
 }
 
 // after names what was run before the tests.

@@ -28,7 +28,8 @@ func kept(p model.Pull, base string, k model.Kept) string {
 func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, tries []model.Try, notes ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n", title(m, p))
-	if detail != "" {
+	attempts := m.Reason == model.ReasonAttempts && len(tries) > 0 // which tell the detail, and where their work is
+	if detail != "" && !attempts {
 		fmt.Fprintf(&b, "\n%s\n", markdown.Failure(detail))
 	}
 	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
@@ -38,7 +39,7 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, t
 		}
 		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
 	}
-	if m.Reason == model.ReasonAttempts && len(tries) > 0 { // the last one's work is told of there
+	if attempts {
 		b.WriteString(strings.TrimPrefix(listed("The attempts", p.URL, tries), "\n") + "\n")
 		k, tries = model.Kept{}, nil
 	}

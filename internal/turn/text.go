@@ -14,11 +14,8 @@ import (
 
 // TrackText stands above the marker that starts tracking. ignore is the label that stops it.
 func TrackText(ignore string) string {
-	text := "**MergeXO is on.** Comment on a line and the agent answers with a commit. `/mergexo merge` tests and merges; `/mergexo help` lists commands"
-	if ignore != "" {
-		text += "; the label `" + markdown.Code(ignore) + "` turns it off"
-	}
-	return text + "."
+	return fmt.Sprintf("**MergeXO is on.** Comment on a line and the agent answers with a commit. `/mergexo merge` tests and merges; `/mergexo help` lists commands; "+
+		"the label `%s` turns it off.", markdown.Code(ignore))
 }
 
 // ClaimText stands above a claim while the agent works.

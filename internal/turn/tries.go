@@ -62,10 +62,13 @@ func told(url string, t model.Try) string {
 	if t.RunURL != "" {
 		what += fmt.Sprintf(" ([run](%s))", t.RunURL)
 	}
-	if what += ": "; t.Reason != "" {
-		what += markdown.Inline(t.Reason)
-	} else {
+	switch what += ": "; {
+	case t.Reason == "":
 		what += "its run ended without a result; see the run's log"
+	case strings.HasPrefix(t.Reason, "agent: "):
+		what += strings.TrimSuffix(markdown.Failure(strings.Join(strings.Fields(t.Reason), " ")), ".")
+	default:
+		what += markdown.Inline(t.Reason)
 	}
 	k := t.Kept
 	switch {
