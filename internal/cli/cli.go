@@ -140,7 +140,7 @@ func (p *program) app() *cli.App {
 			p.initCommand(), p.doctorCommand(),
 			p.statusCommand(), p.whyCommand(), p.mergeCommand(), logCommand(p), p.blockedCommand(), trainCommand(p),
 			p.replayCommand(), p.sandboxCommand(),
-			p.sweepCommand(), p.runCommand(),
+			p.sweepCommand(), p.runCommand(), uninstallCommand(p),
 			completionCommand(p), manCommand(p), versionCommand(p),
 		},
 		CustomAppHelpTemplate: cli.AppHelpTemplate + exampleList("") + topicList(),

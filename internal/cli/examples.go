@@ -19,6 +19,7 @@ var examples = map[string][]string{
 	"sandbox":         {"mergexo sandbox --demo", "mergexo sandbox --listen 127.0.0.1:8080 --state data"},
 	"sweep":           {"mergexo sweep", "mergexo sweep --dry-run", "mergexo sweep --only 7,9"},
 	"run":             {"mergexo run", "mergexo run --dry-run --verbose"},
+	"uninstall":       {"mergexo uninstall --dry-run", "mergexo uninstall --yes"},
 	"completion":      {"mergexo completion bash"},
 	"completion bash": {"mergexo completion bash > ~/.local/share/bash-completion/completions/mergexo"},
 	"completion zsh":  {"mergexo completion zsh > ~/.zfunc/_mergexo"},

@@ -61,25 +61,32 @@ func (s setup) commit(open string) []string {
 
 // tellLeft prints the list.
 func (s setup) tellLeft(l left) error {
-	var b strings.Builder
-	switch {
-	case len(l.all) == 0:
-		fmt.Fprintf(&b, "\nNothing is left to do. Add the label %s to an issue.\n", oneLine(l.label))
-	default:
-		b.WriteString("\nLeft to do:\n")
+	said := l.String()
+	if said == "" {
+		said = fmt.Sprintf("\nNothing is left to do. Add the label %s to an issue.\n", oneLine(l.label))
 	}
+	path, _ := s.program.lookup("PATH")
+	if calls := regexp.MustCompile(`(?m)^ {7}.*\bgh [a-z]`); calls.MatchString(said) && !agent.Installed("gh", []string{"PATH=" + path}) {
+		said += "\ngh is not installed on this machine: get it at https://cli.github.com, or do the same on GitHub's pages.\n"
+	}
+	_, err := io.WriteString(s.Out, said)
+	return err
+}
+
+// String is the list with its heading; "" where nothing is left.
+func (l left) String() string {
+	if len(l.all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nLeft to do:\n")
 	for i, t := range l.all {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, oneLine(t.what))
 		for _, c := range t.commands {
 			fmt.Fprintf(&b, "       %s\n", oneLine(c))
 		}
 	}
-	path, _ := s.program.lookup("PATH")
-	if calls := regexp.MustCompile(`(?m)^ {7}.*\bgh [a-z]`); calls.MatchString(b.String()) && !agent.Installed("gh", []string{"PATH=" + path}) {
-		b.WriteString("\ngh is not installed on this machine: get it at https://cli.github.com, or do the same on GitHub's pages.\n")
-	}
-	_, err := io.WriteString(s.Out, b.String())
-	return err
+	return b.String()
 }
 
 // plainWord needs no quotes in a shell.

@@ -33,6 +33,9 @@ func (w *walk) check(s Settings, withAgent bool) {
 	if s.Merge.Auto == AutoApproval && s.Merge.Approvals == 0 {
 		w.add("merge.auto", errors.New("\"approval\" needs approvals of at least 1, or nothing would be asked for"))
 	}
+	for i, t := range s.Tests {
+		w.require(fmt.Sprintf("tests[%d]", i), "run", t.Run != "")
+	}
 	var seen []string
 	for i, g := range s.Merge.Groups {
 		place := fmt.Sprintf("merge.group[%d]", i)

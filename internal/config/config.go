@@ -21,6 +21,7 @@ type Settings struct {
 	External External
 	Roadmap  Roadmap
 	Sweep    Sweep
+	Tests    []PathTests
 }
 
 // Repo is [repo].

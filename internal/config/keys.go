@@ -186,6 +186,13 @@ var groupKeys = []key[Group]{
 		"Required. The repositories whose pull requests land together, in this order."),
 }
 
+var testKeys = []key[PathTests]{
+	set("paths", globs, func(t *PathTests) *[]string { return &t.Paths },
+		"Globs of files. A change that touches one of them is tested with `run`, before a push and before a merge. Left out: for files that no other `[[tests]]` names; see [merging](merging.md#several-test-commands)."),
+	set("run", nonEmpty, func(t *PathTests) *string { return &t.Run },
+		"Required. The command, as a line for a shell."),
+}
+
 var reviewKeys = []key[Review]{
 	set("adapter", oneOf("codex", "claude", "command"), func(r *Review) *string { return &r.Adapter },
 		"Which agent reviews. Left out: that of `[agent]`, in a session of its own. See [reviewing](reviewing.md)."),

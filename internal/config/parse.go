@@ -88,6 +88,8 @@ func (w *walk) table(name string, raw any, s *Settings) {
 		read(w, name, raw, externalKeys, &s.External)
 	case "roadmap":
 		read(w, name, raw, roadmapKeys, &s.Roadmap)
+	case "tests":
+		s.Tests = tables(w, name, raw, testKeys, PathTests{})
 	case "sweep":
 		read(w, name, raw, sweepKeys, &s.Sweep)
 	default:

@@ -45,6 +45,7 @@ func Keys() []Key {
 	out = append(out, keysOf("review", reviewKeys, d.Review)...)
 	out = append(out, keysOf("external", externalKeys, d.External)...)
 	out = append(out, keysOf("roadmap", roadmapKeys, d.Roadmap)...)
+	out = append(out, keysOf("[tests]", testKeys, PathTests{})...)
 	return append(out, keysOf("sweep", sweepKeys, d.Sweep)...)
 }
 

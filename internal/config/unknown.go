@@ -20,6 +20,7 @@ var knownKeys = func() []string {
 	out = append(out, namesOf("review", reviewKeys)...)
 	out = append(out, namesOf("external", externalKeys)...)
 	out = append(out, namesOf("roadmap", roadmapKeys)...)
+	out = append(out, namesOf("tests", testKeys)...)
 	return append(out, namesOf("sweep", sweepKeys)...)
 }()
 

@@ -33,24 +33,53 @@ func (c Setup) AllowPullRequests(ctx context.Context, repo model.Repo) error {
 // Secrets are the names of the secrets that workflows of the repository can use, its own and those of its organization.
 // https://docs.github.com/rest/actions/secrets#list-repository-organization-secrets
 func (c Setup) Secrets(ctx context.Context, repo model.Repo) (map[string]bool, error) {
-	names := map[string]bool{}
-	for _, kind := range []string{"secrets", "organization-secrets"} {
-		for page, more := 1, true; more; page++ {
-			var found struct{ Secrets []struct{ Name string } }
-			err := c.look(ctx, repo, "list the secrets of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found)
-			if KindOf(err) == NotFound && kind != "secrets" {
-				break // the repository belongs to no organization
-			}
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range found.Secrets {
-				names[s.Name] = true
-			}
-			more = len(found.Secrets) == setupPage
-		}
+	names, err := c.OwnSecrets(ctx, repo)
+	if err == nil {
+		err = c.secrets(ctx, repo, "organization-secrets", names)
+	}
+	if KindOf(err) == NotFound && names != nil { // the repository belongs to no organization
+		err = nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	return names, nil
+}
+
+// OwnSecrets are the names of the repository's own secrets.
+// https://docs.github.com/rest/actions/secrets#list-repository-secrets
+func (c Setup) OwnSecrets(ctx context.Context, repo model.Repo) (map[string]bool, error) {
+	names := map[string]bool{}
+	if err := c.secrets(ctx, repo, "secrets", names); err != nil {
+		return nil, err
+	}
+	return names, nil
+}
+
+func (c Setup) secrets(ctx context.Context, repo model.Repo, kind string, names map[string]bool) error {
+	for page, more := 1, true; more; page++ {
+		var found struct{ Secrets []struct{ Name string } }
+		if err := c.look(ctx, repo, "list the secrets of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found); err != nil {
+			return err
+		}
+		for _, s := range found.Secrets {
+			names[s.Name] = true
+		}
+		more = len(found.Secrets) == setupPage
+	}
+	return nil
+}
+
+// Delete deletes a label, a secret or a variable, whose kind is the beginning of its address. One that is not there is deleted.
+// https://docs.github.com/rest/issues/labels#delete-a-label
+// https://docs.github.com/rest/actions/secrets#delete-a-repository-secret
+// https://docs.github.com/rest/actions/variables#delete-a-repository-variable
+func (c Setup) Delete(ctx context.Context, repo model.Repo, kind, name string) error {
+	err := c.change(ctx, repo, fmt.Sprintf("delete %s %q in %s", kind, oneLine(name), repo), http.MethodDelete, kind+"/"+url.PathEscape(name), nil)
+	if KindOf(err) == NotFound {
+		return nil
+	}
+	return err
 }
 
 // setupPage is the size of a page of these lists.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -94,4 +95,21 @@ func (c Pulls) FromBranches(ctx context.Context, repo model.Repo, branches []str
 		}
 	}
 	return out, nil
+}
+
+// InUse are the branches that open pull requests go from or to, those of forks included.
+// https://docs.github.com/rest/pulls/pulls#list-pull-requests
+func (c Pulls) InUse(ctx context.Context, repo model.Repo) (map[string]bool, error) {
+	type side struct{ Ref string }
+	pages, err := pagesOf[[]struct{ Head, Base side }](ctx, c.conn, fmt.Sprintf("repos/%s/pulls", repo), url.Values{"state": {"open"}}, mostRefPages)
+	if err != nil {
+		return nil, c.fail(fmt.Sprintf("list the open pull requests of %s", repo), err)
+	}
+	used := map[string]bool{}
+	for _, page := range pages {
+		for _, p := range page {
+			used[p.Head.Ref], used[p.Base.Ref] = true, true
+		}
+	}
+	return used, nil
 }

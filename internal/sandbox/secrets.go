@@ -21,10 +21,12 @@ var secretRoutes = []route{
 	{"GET /repos/{owner}/{repo}/actions/secrets/public-key", needWrite, getPublicKey},
 	{"GET /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, getSecret},
 	{"PUT /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, putSecret},
+	{"DELETE /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, deleteSetting(secretsOf)},
 	{"GET /repos/{owner}/{repo}/actions/organization-secrets", needWrite, listSettings("secrets", func(*Repository) map[string]*Setting { return nil }, secretJSON)},
-	{"GET /repos/{owner}/{repo}/actions/variables", needWrite, listSettings("variables", func(r *Repository) map[string]*Setting { return r.Variables }, variableJSON)},
+	{"GET /repos/{owner}/{repo}/actions/variables", needWrite, listSettings("variables", variablesOf, variableJSON)},
 	{"POST /repos/{owner}/{repo}/actions/variables", needWrite, createVariable},
 	{"PATCH /repos/{owner}/{repo}/actions/variables/{name}", needWrite, patchVariable},
+	{"DELETE /repos/{owner}/{repo}/actions/variables/{name}", needWrite, deleteSetting(variablesOf)},
 }
 
 // Setting is a secret or a variable of a repository, under its name in capitals.
@@ -52,7 +54,20 @@ func sealingOf(w world, r *Repository) (*sealing, error) {
 	return r.Sealing, nil
 }
 
-func secretsOf(r *Repository) map[string]*Setting { return r.Secrets }
+func secretsOf(r *Repository) map[string]*Setting   { return r.Secrets }
+func variablesOf(r *Repository) map[string]*Setting { return r.Variables }
+
+func deleteSetting(of func(*Repository) map[string]*Setting) func(*request) (any, error) {
+	return func(q *request) (any, error) {
+		all, name := of(q.repo), strings.ToUpper(q.r.PathValue("name"))
+		if all[name] == nil {
+			return nil, errNotFound
+		}
+		delete(all, name)
+		q.s.world.changed()
+		return &reply{status: http.StatusNoContent}, nil
+	}
+}
 
 func secretJSON(name string, s *Setting) obj {
 	return obj{"name": name, "created_at": stamp(s.CreatedAt), "updated_at": stamp(s.UpdatedAt)}

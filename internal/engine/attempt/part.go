@@ -44,7 +44,7 @@ func (a agentHere) isolate(ctx context.Context) error {
 	if err := thread.AgentReady(p.Thread); err != nil {
 		return err
 	}
-	if agent.BuiltIn(p.Settings.Agent.Adapter) && len(p.Settings.Repo.RequiredTests) == 0 {
+	if agent.BuiltIn(p.Settings.Agent.Adapter) && len(p.Settings.RequiredTests()) == 0 {
 		return nil
 	}
 	return thread.Isolate(ctx, p.World, p.Settings)
@@ -64,4 +64,4 @@ func (a agentElsewhere) bring(ctx context.Context) (product, error) { return a.p
 func (agentElsewhere) isolate(context.Context) error    { return nil }
 func (agentElsewhere) Fits(check func() error) error    { return check() }
 func (agentElsewhere) Retried(leave func() error) error { return leave() }
-func (a agentElsewhere) Retests() bool                  { return len(a.p.Settings.Repo.RequiredTests) == 0 }
+func (a agentElsewhere) Retests() bool                  { return len(a.p.Settings.RequiredTests()) == 0 }

@@ -95,7 +95,7 @@ func spentUp(d *dialogue) bool {
 
 // toReview is what the reviewer is asked about a result, and what stands on its pull request already.
 func (d *dialogue) toReview(ctx context.Context, base, head string) (t reviewer.Task, posted thread.Posted, err error) {
-	t = reviewer.Task{Key: d.Marker.Key, Base: base, Head: head, Tests: d.Settings.Repo.RequiredTests, Doc: d.ask.Doc, Earlier: d.found}
+	t = reviewer.Task{Key: d.Marker.Key, Base: base, Head: head, Tests: d.Settings.RequiredTests(), Doc: d.ask.Doc, Earlier: d.found}
 	if !d.Snap.IsPull() {
 		return t, posted, nil
 	}

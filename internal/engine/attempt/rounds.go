@@ -178,7 +178,7 @@ func (d *dialogue) tested(ctx context.Context, head string) (_ string, again boo
 	if err != nil || output == "" {
 		return head, again, err
 	}
-	name := strings.Join(d.Settings.Repo.RequiredTests, " ")
+	name := strings.Join(d.Settings.RequiredTests(), " ")
 	if slow && d.slow { // another round would take as long again
 		return "", false, d.Blocked(model.ReasonTests, fmt.Sprintf("%s timed out again after a repair round; the end of its output:\n%s", name, output))
 	}
@@ -384,7 +384,7 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 	}
 	a := turn.Ask{
 		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines,
-		Tests: p.Settings.Repo.RequiredTests, Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "",
+		Tests: p.Settings.RequiredTests(), Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "",
 	}
 	return p.Subject.Question(ctx, head, a)
 }

@@ -239,7 +239,7 @@ func (l *localMerger) lockThere(ctx context.Context) error {
 
 // plan tells what would land, and how it would be tested, where the applier has ended the run.
 func (l *localMerger) plan(ctx context.Context) (err error) {
-	l.ran, err = testsOf(ctx, l.World, l.Checkout, l.Settings.Merge, l.order.Base, l.div.BaseSHA, l.made.Tip)
+	l.ran, err = testsOf(ctx, l.World, l.Checkout, l.Settings, l.order.Base, l.div.BaseSHA, l.made.Tip)
 	if err != nil {
 		return err
 	}

@@ -390,7 +390,7 @@ func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdic
 		plan.Checks = merge.CarNames(p.policy(), *p.MergeFacts)
 	}
 	if err == nil && (!plan.Train || p.policy().Verify == config.VerifyBoth) {
-		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
+		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings, one.is.Base, one.is.BaseSHA, one.made.Tip)
 	}
 	s := (*Failure)(nil)
 	switch {

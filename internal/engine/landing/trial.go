@@ -26,7 +26,7 @@ import (
 // of comes back from. The command is that of the settings, or what the base branch looks like; what the tree needs before it
 // is set or found likewise. A *Failure says that they fail, or that there are none.
 func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Settings, branch, base, tip string, hide func(string) string) (merge.TestRun, error) {
-	run, err := testsOf(ctx, e, c, s.Merge, branch, base, tip)
+	run, err := testsOf(ctx, e, c, s, branch, base, tip)
 	if err != nil || run.Argv == nil {
 		return run, err
 	}
@@ -160,20 +160,33 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 // (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02).
 var unstarted = map[int]string{126: "the command is not executable", 127: "the command was not found"}
 
-// testsOf finds the command of the tests, by the base, and what comes before it, by the tip: a lockfile there lists what it
-// needs, and decides nothing but that.
-func testsOf(ctx context.Context, e *thread.World, c *git.Checkout, m config.Merge, branch, base, tip string) (merge.TestRun, error) {
+// testsOf finds the command of the tests, by the base and by what the tip changes of it, and what comes before it, by the tip: a lockfile
+// there lists what it needs, and decides nothing but that.
+func testsOf(ctx context.Context, e *thread.World, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
 	var unread error
-	run := merge.TestRun{Argv: m.Tests.Argv}
-	if !m.Tests.None && len(m.Tests.Argv) == 0 {
-		argv, why, ok := merge.DetectTests(rootOf(ctx, c, base, &unread))
-		switch {
-		case unread != nil:
+	var changed []string
+	m, run := s.Merge, merge.TestRun{}
+	if m.Tests.None {
+		s.Tests = nil
+	}
+	if len(s.Tests) > 0 {
+		if changed, unread = history.ChangedPaths(ctx, c, base, tip); unread != nil {
 			return run, unread
-		case !ok:
-			return run, &Failure{Failure: merge.Untestable(branch)}
 		}
-		run.Argv, run.Why = argv, why
+	}
+	plain := func() ([]string, error) {
+		if m.Tests.None || len(m.Tests.Argv) > 0 {
+			return m.Tests.Argv, nil
+		}
+		argv, why, ok := merge.DetectTests(rootOf(ctx, c, base, &unread))
+		if run.Why = why; unread == nil && !ok {
+			return nil, &Failure{Failure: merge.Untestable(branch)}
+		}
+		return argv, unread
+	}
+	argv, err := s.TestsOf(changed, plain)
+	if run.Argv = argv; err != nil {
+		return run, err
 	}
 	run.InCheckout = m.InCheckout() && run.Argv != nil && e.GitHub != nil // a person's own checkout is left alone
 	switch {

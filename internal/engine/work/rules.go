@@ -33,7 +33,7 @@ func (w *Work) Settle(ctx context.Context, head string) error {
 		w.Note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
 	}
 	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
-	if dirty || len(w.Settings.Repo.RequiredTests) > 0 {
+	if dirty || len(w.Settings.RequiredTests()) > 0 {
 		return checkpoint.Reset(ctx, w.Checkout, head)
 	}
 	return nil
@@ -76,8 +76,18 @@ func nothingLeftBehind(ctx context.Context, w *Work, head string) error {
 // RequiredTests gives the end of the output of tests that fail at head, or "". Where head is base there is nothing to test. slow
 // says that they were stopped because of their time.
 func (w *Work) RequiredTests(ctx context.Context, base, head string) (output string, slow bool, err error) {
-	if len(w.Settings.Repo.RequiredTests) == 0 || head == base {
+	if len(w.Settings.RequiredTests()) == 0 || head == base {
 		return "", false, nil
+	}
+	argv := w.Settings.Repo.RequiredTests
+	if len(w.Settings.Tests) > 0 {
+		changed, err := history.ChangedPaths(ctx, w.Checkout, base, head)
+		if err != nil {
+			return "", false, err
+		}
+		if argv, err = w.Settings.TestsOf(changed, func() ([]string, error) { return argv, nil }); err != nil || len(argv) == 0 {
+			return "", false, err
+		}
 	}
 	if err := thread.MakePlaces(w.Thread); err != nil { // a run that goes on from another one's record has had no agent
 		return "", false, err
@@ -89,8 +99,8 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	opt, err := thread.TestOptions(ctx, w.World, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, env)
 	if err == nil {
 		opt.Redact = redact.Words(ctx, w.Thread)
-		shown := w.Working.Show("running " + strings.Join(w.Settings.Repo.RequiredTests, " "))
-		err = agent.RunTests(ctx, w.Checkout.Dir(), w.Settings.Repo.RequiredTests, opt)
+		shown := w.Working.Show("running " + strings.Join(argv, " "))
+		err = agent.RunTests(ctx, w.Checkout.Dir(), argv, opt)
 		shown()
 	}
 	if alive := w.Outlived(ctx, err); alive != nil {

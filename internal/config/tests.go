@@ -1,0 +1,77 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// PathTests is a [[tests]]: what is run where a change touches one of its paths. One without paths is for files that no other names.
+type PathTests struct {
+	Paths []string // globs
+	Run   string   // for a shell
+}
+
+// concernsAll are the files that say what is run: a change of them is tested by everything.
+var concernsAll = []string{".github/mergexo.toml", ".github/mergexo/**"}
+
+func touched(changed, globs []string) bool {
+	return slices.ContainsFunc(changed, func(path string) bool {
+		return slices.ContainsFunc(globs, func(g string) bool {
+			ok, _ := doublestar.Match(g, path) // the settings were validated
+			return ok
+		})
+	})
+}
+
+// TestsOf is the command that tests a change of these files; nil for none. Without a [[tests]] for the files that no other names, plain
+// is asked for theirs.
+func (s Settings) TestsOf(changed []string, plain func() ([]string, error)) ([]string, error) {
+	var lines, named []string
+	rest := slices.IndexFunc(s.Tests, func(t PathTests) bool { return len(t.Paths) == 0 })
+	for _, t := range s.Tests {
+		named = append(named, t.Paths...)
+	}
+	all := touched(changed, concernsAll)
+	others := all || len(changed) == 0 || slices.ContainsFunc(changed, func(path string) bool { return !touched([]string{path}, named) })
+	for _, t := range s.Tests {
+		if all || touched(changed, t.Paths) || others && len(t.Paths) == 0 {
+			lines = append(lines, t.Run)
+		}
+	}
+	if others && rest < 0 {
+		argv, err := plain()
+		if err != nil || len(lines) == 0 {
+			return argv, err
+		}
+		if len(argv) > 0 {
+			lines = append(lines, shellLine(argv))
+		}
+	}
+	if len(lines) == 1 {
+		return []string{"sh", "-c", lines[0]}, nil
+	}
+	return []string{"sh", "-c", "(" + strings.Join(lines, "\n) && (") + "\n)"}, nil
+}
+
+// shellLine is a command as a shell reads it.
+func shellLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
+
+// RequiredTests are all commands that may have to succeed before a push, for those who read them; empty for none.
+func (s Settings) RequiredTests() []string {
+	if len(s.Tests) == 0 {
+		return s.Repo.RequiredTests
+	}
+	lines := []string{}
+	for _, t := range s.Tests {
+		lines = append(lines, t.Run)
+	}
+	return []string{strings.Join(lines, "; ")}
+}
