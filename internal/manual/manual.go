@@ -24,9 +24,12 @@ var topics = []Topic{
 	{"ci", "failed workflow runs, and how to start CI for pushed commits"},
 	{"operations", "sweeps, stuck pull requests, exit codes, JSON"},
 	{"cost", "minutes of Actions, and calls of GitHub's API"},
+	{"projects", "toolchains, services, private packages, monorepos, and runners of your own"},
+	{"rollout", "one pull request, many repositories, upgrades, Dependabot"},
 	{"security", "what is promised, what is isolated, and the split mode"},
 	{"configuration", "every key of .github/mergexo.toml"},
 	{"sandbox", "a GitHub on your own machine for trying things out"},
+	{"questions", "questions and answers"},
 	{"glossary", "the words that MergeXO uses"},
 }
 

@@ -40,6 +40,7 @@ func TestWhatMergeXODrawsIsDrawn(t *testing.T) {
 func TestOtherDrawingsStayText(t *testing.T) {
 	for name, text := range map[string]string{
 		"another kind":   "gitGraph\n  commit",
+		"no kind":        "  a[\"x\"]",
 		"another form":   "flowchart LR\n  a{\"x\"}",
 		"click":          "flowchart LR\n  a[\"x\"]\n  click a \"javascript:alert(1)\"",
 		"an unknown box": "flowchart LR\n  a[\"x\"]\n  a --> b",
@@ -50,6 +51,8 @@ func TestOtherDrawingsStayText(t *testing.T) {
 		assert.NotContains(t, got, "<svg", name)
 		assert.Contains(t, got, `<pre><code class="language-mermaid">`, name)
 	}
+	crossed := drawn(t, "```mermaid\nflowchart LR\n  a[\"A\"]\n  b[\"B\"]\n  c[\"C\"]\n  d[\"D\"]\n  a --> d\n  b --> c\n```\n")
+	assert.Regexp(t, `(?s)y="25">A.*y="67">B.*y="67">C.*y="25">D`, crossed, "its arrows do not cross")
 	circle := drawn(t, "```mermaid\nflowchart LR\n  a[\"</text><script>\"]:::x\n  b[\"B\"]\n  a --> b\n  b --> a\n  a --> a\n```\n")
 	assert.Contains(t, circle, "&lt;/text&gt;&lt;script&gt;")
 	assert.NotContains(t, circle, "<script")
