@@ -21,6 +21,7 @@ type Settings struct {
 	External External
 	Roadmap  Roadmap
 	Sweep    Sweep
+	Doctor   Doctor
 }
 
 // Repo is [repo].
@@ -191,6 +192,11 @@ type Sweep struct {
 	MaxParallel int
 	MaxItems    int    // pull requests and issues handled by one sweep
 	Conflicts   string // tracked, all or never: which pull requests are told about conflicts
+}
+
+// Doctor is [doctor].
+type Doctor struct {
+	Ignore []string // ids of rules
 }
 
 // Defaults are the settings of an empty file. They set no agent: the adapter "command" needs a command, which cannot be

@@ -85,6 +85,7 @@ func TestEveryKey(t *testing.T) {
 		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
 		Roadmap:  Roadmap{Dir: "plans", MaxActive: 7},
 		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
+		Doctor:   Doctor{Ignore: []string{"pins"}},
 	}, s)
 
 	var raw map[string]map[string]any

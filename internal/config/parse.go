@@ -90,6 +90,8 @@ func (w *walk) table(name string, raw any, s *Settings) {
 		read(w, name, raw, roadmapKeys, &s.Roadmap)
 	case "sweep":
 		read(w, name, raw, sweepKeys, &s.Sweep)
+	case "doctor":
+		read(w, name, raw, doctorKeys, &s.Doctor)
 	default:
 		w.unknown("", name)
 	}

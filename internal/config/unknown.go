@@ -20,7 +20,8 @@ var knownKeys = func() []string {
 	out = append(out, namesOf("review", reviewKeys)...)
 	out = append(out, namesOf("external", externalKeys)...)
 	out = append(out, namesOf("roadmap", roadmapKeys)...)
-	return append(out, namesOf("sweep", sweepKeys)...)
+	out = append(out, namesOf("sweep", sweepKeys)...)
+	return append(out, namesOf("doctor", doctorKeys)...)
 }()
 
 func namesOf[T any](table string, keys []key[T]) []string {
