@@ -84,9 +84,15 @@ type node struct {
 	kids []node
 }
 
-// words of an expression: texts, names, numbers and signs.
+// expressionWord matches texts, numbers, names with what is written behind a dot, and signs.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
-var expressionWord = regexp.MustCompile(`'(?:[^']|'')*'|[A-Za-z_][\w-]*|[-+]?\d[\w.+-]*|==|!=|<=|>=|&&|\|\||\S`)
+var expressionWord = regexp.MustCompile(`'(?:[^']|'')*'|[-+]?\d[\w.+-]*|\.?[A-Za-z_][\w-]*(?:\.(?:\*|[A-Za-z_][\w-]*))*|==|!=|<=|>=|&&|\|\||\S`)
+
+// inIndex matches what ['name'] writes in place of .name.
+var inIndex = regexp.MustCompile(`\['([A-Za-z_][\w-]*)'\]`)
+
+// levels are the operators, from those that bind least.
+var levels = [][]string{{"||"}, {"&&"}, {"==", "!=", "<", ">", "<=", ">="}}
 
 // parser reads an expression. deep bounds how far it nests.
 type parser struct {
@@ -95,8 +101,8 @@ type parser struct {
 }
 
 func parse(text string) (node, error) {
-	p := &parser{words: append(expressionWord.FindAllString(text, -1), "")}
-	n, err := p.join("||")
+	p := &parser{words: append(expressionWord.FindAllString(inIndex.ReplaceAllString(text, ".$1"), -1), "")}
+	n, err := p.operation(0)
 	if err == nil && p.words[0] != "" {
 		err = p.unexpected()
 	}
@@ -116,38 +122,26 @@ func (p *parser) next() string {
 	return word
 }
 
-func (p *parser) take(word string) bool {
-	if p.words[0] != word {
-		return false
+// operation reads operands, and the operators of a level between them.
+func (p *parser) operation(level int) (node, error) {
+	if level == len(levels) {
+		return p.value()
 	}
-	p.next()
-	return true
-}
-
-// join reads operands of || or &&, in brackets or not.
-func (p *parser) join(op string) (node, error) {
-	if p.deep++; p.deep > 200 {
-		return node{}, errors.New("an expression nests too deep")
-	}
-	defer func() { p.deep-- }()
-	operand := p.compare
-	if op == "||" {
-		operand = func() (node, error) { return p.join("&&") }
-	}
-	n, err := operand()
-	for err == nil && p.take(op) {
+	n, err := p.operation(level + 1)
+	for err == nil && slices.Contains(levels[level], p.words[0]) {
+		op := p.next()
 		var right node
-		right, err = operand()
+		right, err = p.operation(level + 1)
 		n = joined(op, n, right)
 	}
 	return n, err
 }
 
-// joined are operands of one operator, in one list.
+// joined are operands of one operator, in one list where they are joined by && or ||.
 func joined(op string, operands ...node) node {
 	n := node{op: op}
 	for _, o := range operands {
-		if o.op == op {
+		if o.op == op && (op == "&&" || op == "||") {
 			n.kids = append(n.kids, o.kids...)
 		} else {
 			n.kids = append(n.kids, o)
@@ -156,28 +150,59 @@ func joined(op string, operands ...node) node {
 	return n
 }
 
-var opposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&", "true": "false", "false": "true"}
-
-var comparisons = []string{"==", "!=", "<", ">", "<=", ">="}
-
-func (p *parser) compare() (node, error) {
-	n, err := p.not()
-	for err == nil && slices.Contains(comparisons, p.words[0]) {
-		op := p.next()
-		var right node
-		right, err = p.not()
-		n = node{op, []node{n, right}}
+// value reads a literal, a bracket, a negation, or a name with arguments or indexes.
+func (p *parser) value() (node, error) {
+	if p.deep++; p.deep > 100 {
+		return node{}, errors.New("an expression nests too deep")
 	}
-	return n, err
-}
-
-func (p *parser) not() (node, error) {
-	if p.take("!") {
-		n, err := p.not()
+	defer func() { p.deep-- }()
+	switch word := p.words[0]; {
+	case word == "!":
+		p.next()
+		n, err := p.value()
 		return n.negated(), err
+	case word == "(":
+		p.next()
+		n, err := p.operation(0)
+		if err == nil && p.words[0] != ")" {
+			err = p.unexpected()
+		}
+		if err == nil {
+			p.next()
+		}
+		return n, err
+	case word == "" || !literal.MatchString(word):
+		return node{}, p.unexpected()
 	}
-	return p.value()
+	text := p.next()
+	for p.words[0] == "(" || p.words[0] == "[" {
+		end := map[string]string{"(": ")", "[": "]"}[p.words[0]]
+		text += p.next()
+		for p.words[0] != end && p.words[0] != "" {
+			n, err := p.operation(0)
+			if p.words[0] == "*" {
+				n, err = node{op: p.next()}, nil
+			}
+			if err != nil {
+				return node{}, err
+			}
+			if text += n.text(false); p.words[0] == "," {
+				text += p.next() + " "
+			}
+		}
+		if text += p.words[0]; p.next() == "" {
+			return node{}, errors.New("an expression ends too early")
+		}
+		if strings.HasPrefix(p.words[0], ".") {
+			text += p.next()
+		}
+	}
+	return node{op: text}, nil
 }
+
+var literal = regexp.MustCompile(`^('.*'|[-+]?\d.*|[A-Za-z_].*)$`)
+
+var opposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&", "true": "false", "false": "true"}
 
 func (n node) negated() node {
 	switch other := opposite[n.op]; {
@@ -195,78 +220,18 @@ func (n node) negated() node {
 	return node{"!", []node{n}}
 }
 
-// value reads a literal, a bracket, or a name with what follows it.
-func (p *parser) value() (node, error) {
-	if p.take("(") {
-		n, err := p.join("||")
-		if err == nil && !p.take(")") {
-			err = p.unexpected()
-		}
-		return n, err
-	}
-	word := p.words[0]
-	if word == "" || word == "'" || !strings.ContainsAny(word[:1], "'_") && !isLetter(word[len(word)-1]) {
-		return node{}, p.unexpected()
-	}
-	text := p.next()
-	for {
-		switch {
-		case p.take("."):
-			if p.words[0] == "" || p.words[0] != "*" && !isLetter(p.words[0][0]) && p.words[0][0] != '_' {
-				return node{}, p.unexpected()
-			}
-			text += "." + p.next()
-		case p.words[0] == "(" || p.words[0] == "[":
-			list, err := p.list(map[string]string{"(": ")", "[": "]"}[p.next()])
-			if err != nil {
-				return node{}, err
-			}
-			text += list
-		default:
-			return node{op: text}, nil
-		}
-	}
-}
-
-// list reads the arguments of a call, or an index.
-func (p *parser) list(end string) (string, error) {
-	var all []string
-	for !p.take(end) {
-		if len(all) > 0 && !p.take(",") {
-			return "", p.unexpected()
-		}
-		if p.take("*") {
-			all = append(all, "*")
-			continue
-		}
-		n, err := p.join("||")
-		if err != nil {
-			return "", err
-		}
-		all = append(all, n.text(false))
-	}
-	if index := strings.Join(all, ""); end == "]" && len(index) > 2 && index[0] == '\'' {
-		return "." + strings.Trim(index, "'"), nil
-	} else if end == "]" {
-		return "[" + index + "]", nil
-	}
-	return "(" + strings.Join(all, ", ") + ")", nil
-}
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
-
 // text writes an expression; as a key, in lower case, with its operands in order, where that changes nothing.
 func (n node) text(key bool) string {
-	if len(n.kids) == 0 {
-		if !key {
-			return n.op
-		}
+	if len(n.kids) == 0 && key {
 		return strings.Replace(strings.ToLower(n.op), "github.event.inputs.", "inputs.", 1)
+	}
+	if len(n.kids) == 0 {
+		return n.op
 	}
 	var kids []string
 	for _, k := range n.kids {
 		text := k.text(key)
-		if len(k.kids) > 1 && k.op != "==" && k.op != "!=" {
+		if k.op == "&&" || k.op == "||" {
 			text = "(" + text + ")"
 		}
 		kids = append(kids, text)
@@ -279,9 +244,6 @@ func (n node) text(key bool) string {
 		n.op = "<" + n.op[1:]
 	case key && n.op[0] != '<':
 		slices.Sort(kids)
-		if n.op == "&&" || n.op == "||" {
-			kids = slices.Compact(kids)
-		}
 	}
 	return strings.Join(kids, " "+n.op+" ")
 }
