@@ -84,57 +84,89 @@ type node struct {
 	kids []node
 }
 
-// expressionWord matches texts, numbers, names with what is written behind a dot, and signs.
+// expressionWord matches texts, numbers, names with what is written behind a dot, and signs; inIndex what ['name'] writes for .name.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
-var expressionWord = regexp.MustCompile(`'(?:[^']|'')*'|[-+]?\d[\w.+-]*|\.?[A-Za-z_][\w-]*(?:\.(?:\*|[A-Za-z_][\w-]*))*|==|!=|<=|>=|&&|\|\||\S`)
-
-// inIndex matches what ['name'] writes in place of .name.
-var inIndex = regexp.MustCompile(`\['([A-Za-z_][\w-]*)'\]`)
-
-// levels are the operators, from those that bind least.
-var levels = [][]string{{"||"}, {"&&"}, {"==", "!=", "<", ">", "<=", ">="}}
-
-// parser reads an expression. deep bounds how far it nests.
-type parser struct {
-	words []string
-	deep  int
-}
+var (
+	expressionWord = regexp.MustCompile(`'(?:[^']|'')*'|[-+]?\d[\w.+-]*|\.?[A-Za-z_][\w-]*(?:\.(?:\*|[A-Za-z_][\w-]*))*|==|!=|<=|>=|&&|\|\||\S`)
+	inIndex        = regexp.MustCompile(`\['([A-Za-z_][\w-]*)'\]`)
+	plainValue     = regexp.MustCompile(`^('.*'|[-+]?\d.*|[A-Za-z_].*)$`)
+)
 
 func parse(text string) (node, error) {
-	p := &parser{words: append(expressionWord.FindAllString(inIndex.ReplaceAllString(text, ".$1"), -1), "")}
-	n, err := p.operation(0)
-	if err == nil && p.words[0] != "" {
-		err = p.unexpected()
-	}
-	return n, err
+	return operation(expressionWord.FindAllString(inIndex.ReplaceAllString(text, ".$1"), -1), 0)
 }
 
-func (p *parser) unexpected() error {
-	if p.words[0] == "" {
-		return errors.New("an expression ends too early")
+// operation cuts an expression at the operators that bind least.
+func operation(words []string, deep int) (node, error) {
+	if deep > 100 {
+		return node{}, errors.New("an expression nests too deep")
 	}
-	return fmt.Errorf("unexpected %q in an expression", p.words[0])
+	for _, op := range []string{"||", "&&", "==", "!=", "<=", ">=", "<", ">"} {
+		parts, err := splitWords(words, op)
+		if err != nil {
+			return node{}, err
+		}
+		var kids []node
+		for _, part := range parts {
+			kid, err := operation(part, deep+1)
+			if err != nil {
+				return node{}, err
+			}
+			kids = append(kids, kid)
+		}
+		if parts != nil {
+			return joined(op, kids...), nil
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return node{}, errors.New("an operand is missing in an expression")
+	case words[0] == "!":
+		n, err := operation(words[1:], deep+1)
+		return n.negated(), err
+	case words[0] == "(" && words[len(words)-1] == ")":
+		return operation(words[1:len(words)-1], deep+1)
+	case !plainValue.MatchString(words[0]):
+		return node{}, fmt.Errorf("unexpected %q in an expression", words[0])
+	case len(words) > 1 && words[1] != "(" && words[1] != "[":
+		return node{}, fmt.Errorf("unexpected %q in an expression", words[1])
+	}
+	text := ""
+	for _, word := range words {
+		switch {
+		case word == ",":
+			word = ", "
+		case opposite[word] != "" && !plainValue.MatchString(word):
+			word = " " + word + " "
+		}
+		text += word
+	}
+	return node{op: text}, nil
 }
 
-func (p *parser) next() string {
-	word := p.words[0]
-	p.words = p.words[1:]
-	return word
-}
-
-// operation reads operands, and the operators of a level between them.
-func (p *parser) operation(level int) (node, error) {
-	if level == len(levels) {
-		return p.value()
+// splitWords cuts at an operator outside of brackets; nil: it is nowhere.
+func splitWords(words []string, op string) (parts [][]string, err error) {
+	depth, first := 0, 0
+	for i, word := range words {
+		switch {
+		case word == "(" || word == "[":
+			depth++
+		case word == ")" || word == "]":
+			depth--
+		case word == op && depth == 0:
+			parts, first = append(parts, words[first:i]), i+1
+		}
+		if depth < 0 {
+			break
+		}
 	}
-	n, err := p.operation(level + 1)
-	for err == nil && slices.Contains(levels[level], p.words[0]) {
-		op := p.next()
-		var right node
-		right, err = p.operation(level + 1)
-		n = joined(op, n, right)
+	if depth != 0 {
+		return nil, errors.New("a bracket of an expression has no other")
 	}
-	return n, err
+	if parts != nil {
+		parts = append(parts, words[first:])
+	}
+	return parts, nil
 }
 
 // joined are operands of one operator, in one list where they are joined by && or ||.
@@ -149,58 +181,6 @@ func joined(op string, operands ...node) node {
 	}
 	return n
 }
-
-// value reads a literal, a bracket, a negation, or a name with arguments or indexes.
-func (p *parser) value() (node, error) {
-	if p.deep++; p.deep > 100 {
-		return node{}, errors.New("an expression nests too deep")
-	}
-	defer func() { p.deep-- }()
-	switch word := p.words[0]; {
-	case word == "!":
-		p.next()
-		n, err := p.value()
-		return n.negated(), err
-	case word == "(":
-		p.next()
-		n, err := p.operation(0)
-		if err == nil && p.words[0] != ")" {
-			err = p.unexpected()
-		}
-		if err == nil {
-			p.next()
-		}
-		return n, err
-	case word == "" || !literal.MatchString(word):
-		return node{}, p.unexpected()
-	}
-	text := p.next()
-	for p.words[0] == "(" || p.words[0] == "[" {
-		end := map[string]string{"(": ")", "[": "]"}[p.words[0]]
-		text += p.next()
-		for p.words[0] != end && p.words[0] != "" {
-			n, err := p.operation(0)
-			if p.words[0] == "*" {
-				n, err = node{op: p.next()}, nil
-			}
-			if err != nil {
-				return node{}, err
-			}
-			if text += n.text(false); p.words[0] == "," {
-				text += p.next() + " "
-			}
-		}
-		if text += p.words[0]; p.next() == "" {
-			return node{}, errors.New("an expression ends too early")
-		}
-		if strings.HasPrefix(p.words[0], ".") {
-			text += p.next()
-		}
-	}
-	return node{op: text}, nil
-}
-
-var literal = regexp.MustCompile(`^('.*'|[-+]?\d.*|[A-Za-z_].*)$`)
 
 var opposite = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "&&": "||", "||": "&&", "true": "false", "false": "true"}
 
@@ -243,7 +223,9 @@ func (n node) text(key bool) string {
 		slices.Reverse(kids)
 		n.op = "<" + n.op[1:]
 	case key && n.op[0] != '<':
-		slices.Sort(kids)
+		if slices.Sort(kids); n.op != "==" && n.op != "!=" {
+			kids = slices.Compact(kids)
+		}
 	}
 	return strings.Join(kids, " "+n.op+" ")
 }

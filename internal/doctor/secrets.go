@@ -5,14 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-var (
-	secretName   = regexp.MustCompile(`(?i)\bsecrets\.([a-z_]\w*)`)
-	variableName = regexp.MustCompile(`(?i)\bvars\.([a-z_]\w*)`)
-)
+var secretName = regexp.MustCompile(`(?i)\b(secrets|vars)\.([a-z_]\w*)`)
 
 // secrets checks that every secret that a workflow of ours names is stored, and so is the App's id. GitHub gives an empty text for one
 // that is not. https://docs.github.com/en/actions/reference/security/secrets
@@ -66,51 +61,33 @@ type naming struct {
 	variable bool
 }
 
-// names are the secrets that the jobs of a workflow need, and the variables for an App, each at its first place. Jobs with an environment
-// are left out, which has secrets of its own.
-func (w *workflow) names() []naming {
-	var out []naming
-	var walk func(n *yaml.Node)
-	seen := map[*yaml.Node]bool{} // aliases may lead to one node many times
-	add := func(n *yaml.Node, of *regexp.Regexp, variable bool) {
-		for _, found := range of.FindAllStringSubmatch(n.Value, -1) {
-			name := strings.ToUpper(found[1])
-			if name != "GITHUB_TOKEN" && !slices.ContainsFunc(out, func(o naming) bool { return o.name == name && o.variable == variable }) {
-				out = append(out, naming{name, n.Line, variable})
+// names are the secrets that a workflow names, and the variables for an App, each at its first place. Jobs with an environment are left
+// out, which has secrets of its own.
+func (w *workflow) names() (out []naming) {
+	for i, line := range strings.Split(w.text, "\n") {
+		line, _, _ = strings.Cut(" "+line, " #")
+		if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.environment && j == w.jobAt(i+1) }) {
+			continue
+		}
+		for _, found := range secretName.FindAllStringSubmatch(line, -1) {
+			n := naming{name: strings.ToUpper(found[2]), variable: strings.EqualFold(found[1], "vars")}
+			known := n.name == "GITHUB_TOKEN" || n.variable && !strings.Contains(line, "app-id:") || slices.ContainsFunc(out, func(o naming) bool { return o.name == n.name })
+			if n.line = i + 1; !known {
+				out = append(out, n)
 			}
-		}
-	}
-	walk = func(n *yaml.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
-		if n.Kind == yaml.ScalarNode {
-			add(n, secretName, false)
-		}
-		for _, p := range pairs(n) {
-			if p.key == "app-id" {
-				add(p.value, variableName, true)
-			}
-			walk(p.value)
-		}
-		if n.Kind == yaml.SequenceNode {
-			for _, one := range n.Content {
-				walk(follow(one))
-			}
-		}
-	}
-	for _, p := range pairs(w.node) {
-		if p.key != "jobs" {
-			walk(p.value)
-		}
-	}
-	for _, j := range w.jobs {
-		if !j.environment && slices.ContainsFunc(usesOf(w), func(u use) bool { return u.j == j }) {
-			walk(j.node)
 		}
 	}
 	return out
+}
+
+// jobAt is the job that a line is of; nil: it is above them all.
+func (w *workflow) jobAt(line int) (found *job) {
+	for _, j := range w.jobs {
+		if j.line <= line && (found == nil || found.line < j.line) {
+			found = j
+		}
+	}
+	return found
 }
 
 // versions checks that the version of MergeXO that a workflow names exists.

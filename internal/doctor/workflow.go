@@ -14,6 +14,7 @@ import (
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type workflow struct {
 	path        string
+	text        string
 	name        string
 	node        *yaml.Node
 	triggers    []trigger
@@ -110,7 +111,7 @@ func readWorkflow(f File) (*workflow, error) {
 		return nil, fmt.Errorf("%s: not a workflow: want a mapping with on: and jobs: in it", place(f.Path, top.Line))
 	}
 	w := &workflow{
-		path: f.Path, node: top, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
+		path: f.Path, text: f.Text, node: top, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
 		concurrency: readConcurrency(child(top, "concurrency")), env: mapping(child(top, "env")),
 	}
 	w.triggers = readTriggers(child(top, "on"))
