@@ -22,7 +22,7 @@ func (e *exam) expect() {
 			c.CI, c.Bases = append(c.CI, one.CI...), append(c.Bases, one.Bases...)
 		}
 	}
-	c.Split = c.Split || slices.ContainsFunc(e.uses, func(u use) bool { return u.phase == applyPhase })
+	c.Split = c.Split || e.runs(applyPhase) && !e.runs(wholeRun) && !e.runs(sweepPhase)
 	e.want, _ = readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
 	if c.CI == nil && e.hearsCI() {
 		c.CI = []string{"CI"}
@@ -32,34 +32,34 @@ func (e *exam) expect() {
 	}
 	whole, _ := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()}) // which tests hold to be one
 	e.events = whole.triggers
-	left := e.jobs()
-	take := func(want use, does func(got use) bool) bool {
-		i := slices.IndexFunc(left, does)
-		if i < 0 {
-			return false
+	e.pair(jobsOf(usesOf(e.want)), e.jobs())
+}
+
+// pair finds the jobs that run the same commands. Of as many others on both sides, those belong together that have one id; else the
+// workflow has another form, as an older one.
+func (e *exam) pair(wants, left []use) {
+	taken := map[*job]bool{}
+	left = slices.DeleteFunc(left, func(got use) bool {
+		same := func(want use) bool { return want.command() == got.command() }
+		for _, fits := range []func(use) bool{
+			func(want use) bool { return same(want) && want.j.id == got.j.id }, func(want use) bool { return same(want) && !taken[want.j] }, same,
+		} {
+			if i := slices.IndexFunc(wants, fits); i >= 0 {
+				taken[wants[i].j] = true
+				e.matches = append(e.matches, match{wants[i], got})
+				return true
+			}
 		}
-		e.matches, left = append(e.matches, match{want, left[i]}), slices.Delete(left, i, i+1)
-		return true
-	}
-	var lacking []use
-	for _, want := range jobsOf(usesOf(e.want)) {
-		if !take(want, func(got use) bool { return got.j.id == want.j.id && got.command() == want.command() }) {
-			lacking = append(lacking, want)
+		return false
+	})
+	wants = slices.DeleteFunc(wants, func(want use) bool { return taken[want.j] })
+	for i := len(left) - 1; i >= 0 && len(wants) == len(left); i-- {
+		if at := slices.IndexFunc(wants, func(want use) bool { return want.j.id == left[i].j.id }); at >= 0 {
+			e.matches = append(e.matches, match{wants[at], left[i]})
+			wants, left = slices.Delete(wants, at, at+1), slices.Delete(left, i, i+1)
 		}
 	}
-	for _, want := range lacking {
-		if !take(want, func(got use) bool { return got.command() == want.command() }) && !take(want, func(got use) bool { return got.j.id == want.j.id }) {
-			e.missing = append(e.missing, want)
-		}
-	}
-	for _, u := range left { // others of the same kind, as in another file
-		all := jobsOf(usesOf(e.want))
-		if i := slices.IndexFunc(all, func(want use) bool { return want.command() == u.command() }); i >= 0 {
-			e.matches = append(e.matches, match{all[i], u})
-		} else {
-			e.extra = append(e.extra, u)
-		}
-	}
+	e.missing, e.foreign = wants, left
 }
 
 // consequences say how bad a difference is, and what follows from it: the first row counts whose part is in what differs.
@@ -82,6 +82,9 @@ var consequences = []struct {
 	{"jobs", "fail-fast", Warning, "if one of its jobs fails, Actions cancels the others"},
 	{"jobs", "max-parallel", Warning, "[sweep] max_parallel has no effect"},
 	{"jobs", "", Problem, "the jobs after it do not learn what to do"},
+	{"steps", "lacks the step mergexo/mergexo", Warning, "all is installed before it is known whether there is work, or no dashboard is drawn"},
+	{"steps", "lacks app-id", Problem, "it works with another token than the other steps"},
+	{"steps", "lacks private-key", Problem, "it works with another token than the other steps"},
 	{"steps", "--phase", Problem, "the agent runs where a token may write, or nothing applies its work: the split protects nothing"},
 	{"steps", "command", Problem, "it does other work than the jobs after it expect"},
 	{"steps", "bundle", Problem, "the agent's work is not handed over"},

@@ -142,7 +142,7 @@ type exam struct {
 	events    []trigger // likewise, with those that the settings and the branch need
 	matches   []match
 	missing   []use // jobs of want whose work nothing does
-	extra     []use // jobs that do other work
+	foreign   []use // jobs that do other work
 	rules     []string
 }
 

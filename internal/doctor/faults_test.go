@@ -259,8 +259,6 @@ var breakages = map[string]map[string]breakage{
 		"split bots give commands":    {".github/workflows/mergexo.yml: jobs.commands.if", inSplit(edit("'/mergexo'))\n      && "+noBots, "'/mergexo'))"))},
 	},
 	"jobs": {
-		"nothing handed":       {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key")},
-		"commands only":        {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase apply\n          signing-key")},
 		"split nobody works":   {".github/workflows/mergexo.yml", inSplit(edit("command: run --phase agent", "command: help"), settingsOf(func(s *Settings) { s.PassEnv = nil }))},
 		"split nobody applies": {".github/workflows/mergexo.yml", inSplit(edit("          command: run --phase apply\n          bundle:", "          command: help\n          bundle:"))},
 		"split before it":      {".github/workflows/mergexo.yml: jobs.apply", inSplit(edit(afterAgent, "    needs: commands\n"), edit(ifAgentRan, ""))},
@@ -272,6 +270,8 @@ var breakages = map[string]map[string]breakage{
 		"fail fast":            {".github/workflows/mergexo.yml: jobs.sweep", edit("      fail-fast: false\n", "")},
 	},
 	"steps": {
+		"nothing handed":  {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key")},
+		"commands only":   {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase apply\n          signing-key")},
 		"everything each": {".github/workflows/mergexo.yml: jobs.sweep", edit(share, "command: sweep")},
 		"no id":           {".github/workflows/mergexo.yml: jobs.plan", edit("        id: plan\n", "")},
 		"checkout none to test in": {".github/workflows/mergexo.yml: jobs.mergexo", also(edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", ""),

@@ -14,13 +14,12 @@ import (
 // jobsThere compares which jobs there are, and how they follow from each other.
 func jobsThere(e *exam) []Finding {
 	var out []Finding
-	for _, want := range e.missing {
-		out = append(out, problem(asInit, "%s: no job does what jobs.%s of mergexo init does: `%s`", e.files(), want.j.id, want.command()))
-	}
-	for _, u := range e.extra {
-		if u.phase == wholeRun || len(e.missing) == 0 {
-			out = append(out, warn(asInit, "%s: jobs.%s runs `%s`, for which mergexo init writes no such job", u.at(u.j.line), u.j.id, u.command()))
-		}
+	does := func(u use) string { return "jobs." + u.j.id + " (`" + u.command() + "`)" }
+	switch missing, others := each(e.missing, does), each(e.foreign, does); {
+	case others != nil && (e.runs(wholeRun) || e.runs(agentPhase) && e.runs(applyPhase)):
+		out = append(out, warn("run mergexo init, which replaces it", "%s: another form than mergexo init writes today, so that these jobs were not compared: %s", e.files(), list(others)))
+	case missing != nil:
+		out = append(out, problem(asInit, "%s: no job does what these jobs of mergexo init do: %s", e.files(), list(missing)))
 	}
 	for _, m := range e.matches {
 		for _, key := range []string{"outputs", "strategy", "needs"} {
@@ -31,6 +30,14 @@ func jobsThere(e *exam) []Finding {
 		return out
 	}
 	return orOK(out, "%s: the jobs are those of mergexo init", e.files())
+}
+
+// each is what there is to say of each one.
+func each[T any](all []T, say func(T) string) (out []string) {
+	for _, one := range all {
+		out = append(out, say(one))
+	}
+	return out
 }
 
 // values compares what init writes at a place with what is there.
@@ -113,11 +120,7 @@ func replaced(at string, want, got clause) Finding {
 }
 
 func joinedBy(parts []clause) string {
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.text)
-	}
-	return strings.Join(all, " || ")
+	return strings.Join(each(parts, func(c clause) string { return c.text }), " || ")
 }
 
 // without are the clauses that another list does not have.

@@ -29,7 +29,7 @@ func (m match) steps(e *exam) []Finding {
 		if want.uses.value == "" || strings.HasPrefix(want.uses.value, "./") { // installs something
 			continue
 		}
-		got := want.among(left)
+		got := want.among(left, len(m.want.j.ofMergeXO()) == len(m.got.j.ofMergeXO()))
 		if got == nil {
 			out = append(out, differs("steps", m.at(m.got.j.line), strings.TrimSpace("lacks the step "+want.action()+" "+want.with["path"]), "add `uses: "+want.uses.value+"`"+want.inputs()))
 			continue
@@ -43,7 +43,7 @@ func (m match) steps(e *exam) []Finding {
 		out = append(out, m.step(want, got)...)
 	}
 	for _, s := range left {
-		if isAction(s.uses.value) && answers(s.with["command"]) && m.got.phase == agentPhase {
+		if s.answers() && m.got.phase == agentPhase {
 			out = append(out, differs("steps", m.at(s.line), "runs `"+commandOf(s)+"` besides `run --phase agent`", "give it a job of its own"))
 		}
 	}
@@ -61,23 +61,27 @@ var untested = regexp.MustCompile(`lacks the step actions/checkout|sparse-checko
 // at is a line of a job.
 func (m match) at(line int) string { return fmt.Sprintf("%s: jobs.%s", m.got.at(line), m.got.j.id) }
 
-// among finds the step that does the same, or at least runs the same action.
-func (s *step) among(all []*step) *step {
+// among finds the step that does the same, or at least runs the same action; MergeXO itself only where alike says so.
+func (s *step) among(all []*step, alike bool) *step {
 	var near *step
 	for _, other := range all {
 		switch {
 		case !sameAction(s, other):
 		case commandOf(s) == commandOf(other) && s.with["path"] == other.with["path"]:
 			return other
-		default:
+		case alike || !isAction(s.uses.value):
 			near = cmp.Or(near, other)
 		}
 	}
 	return near
 }
 
-// kept are inputs that may be others than init writes: they name things, or another check looks at them.
-var kept = []string{"name", "signing-key", "token", "app-id", "private-key", "command", "if-no-files-found", "retention-days", "overwrite", "include-hidden-files"}
+// kept are inputs that may be others than init writes: they name things, or another check looks at them. Of secret ones only that there
+// is one counts.
+var (
+	kept   = []string{"name", "token", "command", "signing-key", "if-no-files-found", "retention-days", "overwrite", "include-hidden-files"}
+	secret = []string{"app-id", "private-key"}
+)
 
 // step compares the inputs of a step, its command and its id.
 func (m match) step(want, got *step) []Finding {
@@ -91,7 +95,8 @@ func (m match) step(want, got *step) []Finding {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.with)) {
 		is, _ := canonical(got.with[name])
-		if should, _ := canonical(want.with[name]); !slices.Contains(kept, name) && !strings.EqualFold(is, should) {
+		given := slices.Contains(secret, name) && is != ""
+		if should, _ := canonical(want.with[name]); !given && !slices.Contains(kept, name) && !strings.EqualFold(is, should) {
 			out = append(out, differs("steps", at, "lacks "+name+": "+want.with[name], "set "+name+": "+want.with[name]+" below with:"))
 		}
 	}
@@ -100,7 +105,7 @@ func (m match) step(want, got *step) []Finding {
 			out = append(out, differs("steps", at, "has "+name+": "+got.with[name], "remove it"))
 		}
 	}
-	if !isAction(want.uses.value) { // whose condition goes with its job's
+	if !want.answers() { // whose condition goes with its job's
 		wants, _ := clauses(want.condition.value)
 		has, err := clauses(got.condition.value)
 		for _, c := range without(wants, has) {

@@ -54,13 +54,12 @@ func phaseOf(s *step) phase {
 
 // command is what the steps of a job have MergeXO do.
 func (u use) command() string {
-	var all []string
-	for _, v := range usesOf(u.w) {
-		if v.j == u.j {
-			all = append(all, commandOf(v.s))
-		}
-	}
-	return strings.Join(all, "; ")
+	return strings.Join(each(u.j.ofMergeXO(), commandOf), "; ")
+}
+
+// ofMergeXO are the steps of a job that use the action.
+func (j *job) ofMergeXO() []*step {
+	return slices.DeleteFunc(slices.Clone(j.steps), func(s *step) bool { return !isAction(s.uses.value) })
 }
 
 // usesOf finds the steps that handle events. The action can run other commands of mergexo too; the checks here do not apply
@@ -69,7 +68,7 @@ func usesOf(w *workflow) []use {
 	var out []use
 	for _, j := range w.jobs {
 		for _, s := range j.steps {
-			if isAction(s.uses.value) && answers(s.with["command"]) {
+			if s.answers() {
 				out = append(out, use{w, j, s, phaseOf(s)})
 			}
 		}
@@ -84,9 +83,10 @@ func isAction(uses string) bool {
 	return ok && repo == "mergexo" && !strings.HasPrefix(name, ".")
 }
 
-func answers(command string) bool {
-	first := append(strings.Fields(command), "")[0]
-	return first == "" || first == "run" || first == "sweep" || strings.Contains(command, "${{")
+// answers reports whether a step handles events or sweeps; one with --plan only finds out whether there is work.
+func (s *step) answers() bool {
+	first, _, _ := strings.Cut(commandOf(s), " ")
+	return isAction(s.uses.value) && (first == "run" || first == "sweep") && !strings.Contains(commandOf(s), "-plan")
 }
 
 var defaultToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
@@ -117,6 +117,11 @@ func jobsOf(uses []use) []use {
 	return slices.CompactFunc(slices.Clone(uses), func(a, b use) bool { return a.j == b.j })
 }
 
+// runs reports whether a step does that part of a run.
+func (e *exam) runs(p phase) bool {
+	return slices.ContainsFunc(e.uses, func(u use) bool { return u.phase == p })
+}
+
 // ours are the workflows that use the action.
 func (e *exam) ours() (all []*workflow) {
 	for _, u := range e.uses {
@@ -127,11 +132,7 @@ func (e *exam) ours() (all []*workflow) {
 
 // files names them.
 func (e *exam) files() string {
-	var paths []string
-	for _, w := range e.ours() {
-		paths = append(paths, w.path)
-	}
-	return list(sorted(paths))
+	return list(sorted(each(e.ours(), func(w *workflow) string { return w.path })))
 }
 
 // ownToken reports whether all steps that push and post are given a token of their own.
