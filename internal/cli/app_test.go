@@ -25,7 +25,7 @@ func appOf(h *hub, more map[string]any) (id, key string) {
 	require.NoError(h.t, err)
 	body := map[string]any{
 		"public_key": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})), "account": "octo",
-		"permissions": map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "write", "checks": "read", "statuses": "read"},
+		"permissions": map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "write", "checks": "read", "statuses": "read", "workflows": "write"},
 	}
 	for name, v := range more {
 		body[name] = v
@@ -111,6 +111,7 @@ func TestDoctorKnowsTheApp(t *testing.T) {
 	h, env := newClinic(t)
 	for want, app := range map[string]map[string]any{
 		"ok    the App robot: installed on octo, with all permissions that it needs": nil,
+		"warn  the App robot: its installation on octo lacks workflows: write":       {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "write", "actions": "write", "checks": "read", "statuses": "read"}},
 		"fix   the App robot: its installation on octo lacks issues: write":          {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "read"}},
 		"warn  the App robot: its installation on octo lacks checks: read":           {"permissions": map[string]string{"contents": "write", "pull_requests": "write", "issues": "write"}},
 		"the token: sign in as App ID: the App is not installed on octo/widgets":     {"account": "somebody"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,9 +28,11 @@ func (p *program) doctorCommand() *cli.Command {
 		Description: "Checks the settings and workflows of the checkout, or of the default branch if there is no checkout. With a token in\n" +
 			"GITHUB_TOKEN or GH_TOKEN, it checks the repository on GitHub too. It changes nothing, says how to fix what is wrong,\n" +
 			"and lists what it could not check.\n\n" +
-			"Exit code: 0 nothing to fix, 1 something is worth a look, 2 something will not work, 75 GitHub did not answer.",
+			"Each line ends with the id of its rule. [doctor] ignore in the settings leaves rules out.\n\n" +
+			"Exit code: 0 nothing that has to be fixed, 1 with --strict and warnings, 2 something will not work, 75 GitHub did not answer.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object on standard output"},
+			&cli.BoolFlag{Name: "strict", Usage: "exit 1 if something is worth a look"},
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository; by default the current directory"},
 		},
 		Action: func(c *cli.Context) error {
@@ -54,7 +57,7 @@ func (p *program) doctorCommand() *cli.Command {
 // printFindings prints the findings and sets the exit code.
 func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) error {
 	findings := doctor.Diagnose(facts)
-	p.exit = doctor.Exit(facts, findings)
+	p.exit = doctor.Exit(facts, findings, c.Bool("strict"))
 	if c.Bool("json") {
 		return report.Object(p.Out, struct {
 			Repository string           `json:"repository"`
@@ -180,11 +183,55 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 		return f, err
 	}
 	f.Hub.Labels = s.labels(ctx, f.Settings)
-	f.Workflows, err = s.workflows(ctx)
-	if err == nil && slices.ContainsFunc(f.Workflows, func(w doctor.File) bool { return strings.Contains(w.Text, doctor.UsesSetup) }) {
-		f.Setup, _, err = s.read(ctx, doctor.SetupPath)
+	if f.Workflows, err = s.workflows(ctx); err != nil || s.gh == nil {
+		return f, err
 	}
-	return f, err
+	if slices.ContainsFunc(f.Workflows, func(w doctor.File) bool { return strings.Contains(w.Text, doctor.UsesSetup) }) {
+		if f.Setup, _, err = s.read(ctx, doctor.SetupPath); err != nil {
+			return f, err
+		}
+	}
+	f.Hub.Versions = s.versions(ctx, f.Workflows)
+	f.Hub.Secrets, f.Hub.Variables = names(s.gh.Setup.Secrets(ctx, s.repo())), names(s.gh.Setup.Variables(ctx, s.repo()))
+	var logins []string
+	for _, p := range f.Settings.People {
+		logins = append(logins, p.Login)
+	}
+	if len(logins) > 0 {
+		f.Hub.Rights, _ = s.gh.Repositories.Permissions(ctx, s.repo(), logins) // nobody is blamed where that is not known
+	}
+	return f, nil
+}
+
+// versions asks whether the versions of MergeXO exist that workflows name.
+func (s *scene) versions(ctx context.Context, files []doctor.File) map[string]doctor.Label {
+	found := map[string]doctor.Label{}
+	for _, name := range doctor.Versions(files) {
+		action, ref, _ := strings.Cut(name, "@")
+		repo, err := model.ParseRepo(action)
+		if err != nil {
+			continue
+		}
+		there, err := s.gh.Setup.HasRef(ctx, repo, ref)
+		found[name] = doctor.Label{There: there, Why: unseen(err)}
+	}
+	return found
+}
+
+// names are those of secrets, or of variables.
+func names[V any](all map[string]V, err error) doctor.Names {
+	return doctor.Names{All: slices.Collect(maps.Keys(all)), Why: unseen(err)}
+}
+
+// unseen says in a few words why something could not be read; "": it was.
+func unseen(err error) string {
+	switch kind := github.KindOf(err); {
+	case err == nil:
+		return ""
+	case kind == github.Forbidden || kind == github.NotFound: // GitHub hides from some what it refuses to others
+		return "GitHub does not show it to this token"
+	}
+	return err.Error()
 }
 
 // labels asks for each label that the settings name.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -73,7 +75,12 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	if parsed.External.Enabled {
 		out.External = parsed.External.Label
 	}
-	out.Programs = s.programs(ctx, parsed)
+	out.Programs, out.Tested, out.Ignore = s.programs(ctx, parsed), s.tested(parsed), parsed.Doctor.Ignore
+	for key, logins := range map[string][]string{"repo.operators": parsed.Repo.Operators, "repo.allowed_users": parsed.Repo.AllowedUsers} {
+		for _, login := range logins {
+			out.People = append(out.People, doctor.Person{Key: key, Login: login})
+		}
+	}
 	if file := parsed.Repo.CodingGuidelines; file != config.Defaults().Repo.CodingGuidelines { // the default is optional
 		if _, found, err := s.read(ctx, path.Clean(file)); err == nil && !found {
 			out.Guidelines = file
@@ -131,8 +138,8 @@ func strategies(m config.Merge) []doctor.Strategy {
 func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Program {
 	var out []doctor.Program
 	add := func(key string, argv []string) {
-		if len(argv) > 0 {
-			out = append(out, doctor.Program{Key: key, Name: argv[0], State: s.program(ctx, argv[0])})
+		for _, name := range programsOf(argv) {
+			out = append(out, doctor.Program{Key: key, Name: name, State: s.program(ctx, name)})
 		}
 	}
 	if reviewer := c.Reviewer(); c.Agent.Adapter == "command" {
@@ -149,6 +156,54 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 		add("external.fix", c.External.Fix)
 	}
 	return out
+}
+
+// programsOf are the programs of a command: its first word, and what a script given to a shell calls by a plain name. A script may
+// bring programs with it once it has changed its environment.
+func programsOf(argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	names := argv[:1:1]
+	if len(argv) < 3 || argv[1] != "-c" && argv[1] != "-ec" || !slices.Contains([]string{"sh", "bash"}, path.Base(argv[0])) {
+		return names
+	}
+	for _, command := range shellEnds.Split(argv[2], -1) {
+		words := strings.Fields(command)
+		for len(words) > 0 && assignment.MatchString(words[0]) {
+			words = words[1:]
+		}
+		switch {
+		case len(words) == 0 || !programName.MatchString(words[0]) || slices.Contains(builtins, words[0]):
+		case slices.Contains(movers, words[0]):
+			return names
+		case !slices.Contains(names, words[0]):
+			names = append(names, words[0])
+		}
+	}
+	return names
+}
+
+var (
+	shellEnds   = regexp.MustCompile(`&&|\|\||[;|\n]`)
+	assignment  = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+	programName = regexp.MustCompile(`^[\w.+/-]+$`)
+	builtins    = strings.Fields("set export echo true false test exit unset umask trap wait printf return read : exec command if then else elif fi for do done while until case esac eval")
+	movers      = strings.Fields(". source cd pushd alias")
+)
+
+// tested is what tests a merge or an agent's work; "": nothing that is named or found.
+func (s *scene) tested(c config.Settings) string {
+	switch {
+	case c.Merge.Tests.None:
+		return "none, by merge.tests"
+	case len(c.Repo.RequiredTests) > 0 || len(c.Merge.Tests.Argv) > 0:
+		return strings.Join(append(c.Repo.RequiredTests, c.Merge.Tests.Argv...), " ")
+	case s.root == nil: // too many questions
+		return "not looked for"
+	}
+	argv, _, _ := merge.DetectTests(rootFiles(s.root))
+	return strings.Join(argv, " ")
 }
 
 // program looks up a program as the agent would: a path starts at the repository's root, a name is searched in PATH.

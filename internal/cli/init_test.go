@@ -161,11 +161,11 @@ func TestWhatInitWritesWorks(t *testing.T) {
 					assert.Contains(t, files[doctor.SetupPath], "    - run: npm install -g ")
 				}
 				got = programIn(t, dir, "", nil, "doctor")
-				assert.Equal(t, 1, got.exit, got.out)
+				assert.Equal(t, 0, got.exit, got.out)
 				assert.Contains(t, got.out, "\n0 to fix, ")
 				for line := range strings.Lines(got.out) {
 					if strings.HasPrefix(line, "  warn") {
-						assert.True(t, agent == "suggestion" && strings.Contains(line, "no model will run") || strings.Contains(line, "the workflow's own token"), line)
+						assert.True(t, agent == "suggestion" && strings.Contains(line, "no model will run") || strings.Contains(line, "[own-token]") || strings.Contains(line, "[tests]"), line)
 					}
 				}
 			})
@@ -259,7 +259,7 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 				assert.NotContains(t, text, newer, "what version 3 does not know")
 			}
 			got = programIn(t, dir, "", nil, "doctor")
-			assert.Equal(t, 1, got.exit, "no model will run: %s", got.out)
+			assert.Equal(t, 0, got.exit, got.out)
 		})
 	}
 }

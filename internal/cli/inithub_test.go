@@ -88,7 +88,8 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	assert.Contains(t, got.out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
 	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
 	got = programIn(t, dir, "", h.terminal("octo"), "doctor")
-	assert.Equal(t, 0, got.exit, "%s", got.out)
+	assert.Equal(t, 2, got.exit, "the workflow names the other one: %s", got.out)
+	assert.Contains(t, got.out, `the secret OPENAI_API_KEY is not stored`)
 }
 
 func TestInitMakesTheLabelsOfTheSettings(t *testing.T) {

@@ -22,6 +22,7 @@ type Settings struct {
 	Roadmap  Roadmap
 	Sweep    Sweep
 	Tests    []PathTests
+	Doctor   Doctor
 }
 
 // Repo is [repo].
@@ -195,6 +196,11 @@ type Sweep struct {
 	MaxParallel int
 	MaxItems    int    // pull requests and issues handled by one sweep
 	Conflicts   string // tracked, all or never: which pull requests are told about conflicts
+}
+
+// Doctor is [doctor].
+type Doctor struct {
+	Ignore []string // ids of rules
 }
 
 // Defaults are the settings of an empty file. They set no agent: the adapter "command" needs a command, which cannot be

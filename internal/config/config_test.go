@@ -86,6 +86,7 @@ func TestEveryKey(t *testing.T) {
 		Roadmap:  Roadmap{Dir: "plans", MaxActive: 7},
 		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
 		Tests:    []PathTests{{Paths: []string{"web/**"}, Run: "npm test"}},
+		Doctor:   Doctor{Ignore: []string{"pins"}},
 	}, s)
 
 	var raw map[string]map[string]any

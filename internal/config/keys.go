@@ -228,6 +228,11 @@ var roadmapKeys = []key[Roadmap]{
 		"How many items of a roadmap are worked on at the same time."),
 }
 
+var doctorKeys = []key[Doctor]{
+	set("ignore", arguments, func(d *Doctor) *[]string { return &d.Ignore },
+		"Rules of `mergexo doctor` whose findings are left out, by the ids at the end of its lines."),
+}
+
 var sweepKeys = []key[Sweep]{
 	// A matrix makes at most 256 jobs: https://docs.github.com/actions/reference/limits
 	set("max_parallel", between(1, 256), func(s *Sweep) *int { return &s.MaxParallel },

@@ -92,6 +92,8 @@ func (w *walk) table(name string, raw any, s *Settings) {
 		s.Tests = tables(w, name, raw, testKeys, PathTests{})
 	case "sweep":
 		read(w, name, raw, sweepKeys, &s.Sweep)
+	case "doctor":
+		read(w, name, raw, doctorKeys, &s.Doctor)
 	default:
 		w.unknown("", name)
 	}

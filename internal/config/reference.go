@@ -46,7 +46,8 @@ func Keys() []Key {
 	out = append(out, keysOf("external", externalKeys, d.External)...)
 	out = append(out, keysOf("roadmap", roadmapKeys, d.Roadmap)...)
 	out = append(out, keysOf("[tests]", testKeys, PathTests{})...)
-	return append(out, keysOf("sweep", sweepKeys, d.Sweep)...)
+	out = append(out, keysOf("sweep", sweepKeys, d.Sweep)...)
+	return append(out, keysOf("doctor", doctorKeys, d.Doctor)...)
 }
 
 func keysOf[T any](table string, keys []key[T], defaults T) []Key {

@@ -21,7 +21,8 @@ var knownKeys = func() []string {
 	out = append(out, namesOf("external", externalKeys)...)
 	out = append(out, namesOf("roadmap", roadmapKeys)...)
 	out = append(out, namesOf("tests", testKeys)...)
-	return append(out, namesOf("sweep", sweepKeys)...)
+	out = append(out, namesOf("sweep", sweepKeys)...)
+	return append(out, namesOf("doctor", doctorKeys)...)
 }()
 
 func namesOf[T any](table string, keys []key[T]) []string {

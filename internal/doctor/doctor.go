@@ -7,6 +7,8 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // Level says how bad a finding is.
@@ -23,7 +25,7 @@ const (
 // Finding is the result of one check: one line, and for a warning or a problem its fix.
 type Finding struct {
 	Group string `json:"group"`
-	Check string `json:"check"`
+	Rule  string `json:"rule"`
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
 	Fix   string `json:"fix,omitempty"`
@@ -35,22 +37,26 @@ type check struct {
 	look        func(*exam) []Finding
 }
 
-// checks lists all checks in the order in which people read them. A new one is a function and a row here.
+// checks lists all rules in the order in which people read them. A new one is a function and a row here. People silence a rule by its
+// id in [doctor] ignore.
 var checks = []check{
 	{"settings", "settings", settings},
+	{"settings", "ignore", ignored},
 	{"settings", "programs", programs},
-	{"settings", "pass_env", passEnv},
+	{"settings", "tests", tests},
+	{"settings", "pass-env", passEnv},
 	{"settings", "guidelines", guidelines},
-	{"settings", "required checks", sources},
+	{"settings", "people", people},
+	{"settings", "check-source", sources},
 	{"workflows", "files", workflowFiles},
 	{"workflows", "triggers", triggers},
 	{"workflows", "target", pullRequestTarget},
-	{"workflows", "condition", condition},
-	{"workflows", "phases", phases},
-	{"workflows", "agent", agentSetUp},
-	{"workflows", "sweep", sweepJobs},
+	{"workflows", "jobs", jobsThere},
+	{"workflows", "condition", conditions},
+	{"workflows", "steps", steps},
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
+	{"workflows", "agent", agentSetUp},
 	{"workflows", "train", train},
 	{"workflows", "queue", queue},
 	{"workflows", "signing", signing},
@@ -58,47 +64,72 @@ var checks = []check{
 	{"workflows", "timeout", timeout},
 	{"workflows", "isolation", isolation},
 	{"workflows", "pins", pins},
-	{"workflows", "checkout", checkout},
+	{"workflows", "version", versions},
 	{"workflows", "fail-on", failOn},
 	{"github", "token", token},
 	{"github", "app", appSetUp},
+	{"github", "secrets", secrets},
 	{"github", "checks", checksSeen},
+	{"github", "required-checks", requiredJobs},
 	{"github", "repository", repository},
-	{"github", "default branch", defaultBranch},
-	{"github", "pull requests", pullRequests},
+	{"github", "default-branch", defaultBranch},
+	{"github", "pull-requests", pullRequests},
 	{"github", "labels", startingLabels},
 	{"github", "external", externalLabel},
 	{"github", "protection", protection},
 	{"github", "branches", ownBranches},
-	{"github", "ci", startsCI},
+	{"github", "own-token", startsCI},
 	{"machine", "git", gitVersion},
 }
 
-// Diagnose runs all checks.
+// Diagnose runs all checks. What the settings ignore is left out, and counted.
 func Diagnose(f Facts) []Finding {
 	e := newExam(f)
-	findings := []Finding{}
+	findings, silenced := []Finding{}, map[string]int{}
+	for _, c := range checks {
+		e.rules = append(e.rules, c.name)
+	}
 	for _, c := range checks {
 		for _, found := range c.look(e) {
-			found.Group, found.Check = c.group, c.name
+			if found.Level != OK && slices.Contains(f.Settings.Ignore, c.name) {
+				silenced[c.name]++
+				continue
+			}
+			found.Group, found.Rule = c.group, c.name
 			found.Text, found.Fix = oneLine(found.Text), oneLine(found.Fix)
 			findings = append(findings, found)
 		}
 	}
+	for _, rule := range slices.Sorted(maps.Keys(silenced)) {
+		findings = append(findings, Finding{Group: "silenced", Rule: rule, Level: OK, Text: fmt.Sprintf("%s: %d, by doctor.ignore in %s", rule, silenced[rule], f.Settings.Path)})
+	}
 	return findings
 }
 
-// Exit is the exit code for findings: 0 nothing to fix, 1 warnings, 2 problems, and 75 where GitHub could not be reached and
-// nothing worse was found, since what it would have said is not known.
-func Exit(f Facts, findings []Finding) int {
-	worst := 0
-	for _, f := range findings {
-		worst = max(worst, map[Level]int{Warning: 1, Problem: 2}[f.Level])
+// ignored finds ids in [doctor] ignore that no rule has.
+func ignored(e *exam) []Finding {
+	var out []Finding
+	for _, id := range e.Settings.Ignore {
+		if !slices.Contains(e.rules, id) {
+			out = append(out, warn("name a rule by the id at the end of its line", "%s: doctor.ignore names %s, and no rule has that id%s", e.Settings.Path, quote(id), hint(id, e.rules)))
+		}
 	}
-	if worst < 2 && f.Hub.State == HubUnreachable {
+	return out
+}
+
+// Exit is the exit code for findings: 0 nothing that has to be fixed, 2 problems, and 75 where GitHub could not be reached and nothing
+// worse was found, since what it would have said is not known. strict has warnings exit 1.
+func Exit(f Facts, findings []Finding, strict bool) int {
+	has := func(l Level) bool { return slices.ContainsFunc(findings, func(f Finding) bool { return f.Level == l }) }
+	switch {
+	case has(Problem):
+		return 2
+	case f.Hub.State == HubUnreachable:
 		return 75 // EX_TEMPFAIL of sysexits.h
+	case strict && has(Warning):
+		return 1
 	}
-	return worst
+	return 0
 }
 
 // exam is what the checks share: the facts and the parsed workflows.
@@ -107,6 +138,12 @@ type exam struct {
 	workflows []*workflow
 	broken    []Finding
 	uses      []use
+	want      *workflow // as init would write it; nil: nothing uses the action
+	events    []trigger // likewise, with those that the settings and the branch need
+	matches   []match
+	missing   []use // jobs of want whose work nothing does
+	foreign   []use // jobs that do other work
+	rules     []string
 }
 
 func newExam(f Facts) *exam {
@@ -127,6 +164,7 @@ func newExam(f Facts) *exam {
 		e.workflows = append(e.workflows, w)
 		e.uses = append(e.uses, usesOf(w)...)
 	}
+	e.expect()
 	return e
 }
 

@@ -33,6 +33,9 @@ type Settings struct {
 	ReviewerModel *Model
 	ReviewerBad   string // why there can be no such reviewer
 	Programs      []Program
+	Tested        string   // what tests a merge or an agent's work; "": nothing does
+	Ignore        []string // the rules that are silenced
+	People        []Person
 	PassEnv       []string
 	Bots          []string      // further accounts whose markers are trusted
 	Guidelines    string        // the coding guidelines file if the settings name one that is missing; "" otherwise
@@ -114,6 +117,12 @@ type Hub struct {
 	App   *App // nil: another token is used
 	// Labels are the states of the labels that the settings name.
 	Labels map[string]Label
+	// Rights are what the people of the settings may do in the repository, by login in lower case; nil: not known.
+	Rights map[string]model.Permission
+	// Versions say whether a version of an action exists, by "owner/name@ref".
+	Versions map[string]Label
+	// Secrets and Variables are those that workflows of the repository can use.
+	Secrets, Variables Names
 	// Branches are the rules for the branches that hold work for issues, by pattern.
 	Branches []Branches
 }
@@ -132,7 +141,16 @@ type Lack struct {
 	Required   bool
 }
 
-// Label is the state of a label.
+// Person is somebody whom the settings name, and the setting: "repo.operators".
+type Person struct{ Key, Login string }
+
+// Names are names of things that exist; Why says why they are not known.
+type Names struct {
+	All []string
+	Why string
+}
+
+// Label is the state of a label, or of something else that exists or not.
 type Label struct {
 	There bool
 	Why   string // why that is not known

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,35 +129,49 @@ func pullRequests(e *exam) []Finding {
 
 // unopened is a problem only where labels start runs: without them nothing starts from an issue.
 func (e *exam) unopened(fix, text string) Finding {
-	if _, heard := e.trigger("issues", "labeled"); heard || len(e.uses) == 0 {
+	if _, heard := e.all("issues"); len(heard) > 0 || len(e.uses) == 0 {
 		return problem(fix, "%s", text)
 	}
 	return warn(fix, "%s", text)
 }
 
-// startsCI checks that the agent's commits trigger other workflows, and so does what lands.
+// useApp is the fix for what the workflow's own token cannot do.
+const useApp = "run mergexo init --github --app: the pushes and merges of a GitHub App start workflows, and it may change them"
+
+// startsCI checks that the agent's commits and what lands start other workflows, and may change them.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
 // What people see since 2026-06-11: https://github.com/orgs/community/discussions/199292
 func startsCI(e *exam) []Finding {
 	if len(e.uses) == 0 {
 		return nil
 	}
-	const fix = "pass app-id and private-key of an App that may write contents, issues, pull requests and actions, and read checks and statuses: its pushes and merges start them"
-	ci := e.others(func(w *workflow) bool { return slices.ContainsFunc(w.triggers, startsOnCommits) })
-	out := []Finding{}
-	switch {
-	case len(ci) == 0:
-		out = append(out, ok("CI: no other workflow waits for the agent's commits"))
-	case e.ownToken():
-		out = append(out, ok("CI: the agent's commits start %s, because another token than the workflow's pushes them", list(ci)))
-	default:
-		out = append(out, warn(fix, "CI: the workflow's own token pushes the agent's commits, which starts nothing on push. On pull_request, somebody with write access has to click \"Approve workflows to run\" after every push: %s", list(ci)))
-	}
 	main := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
-	if landed := e.others(func(w *workflow) bool { return w.hearsPush(main) }); len(landed) > 0 && !e.ownToken() {
-		out = append(out, warn(fix, "CI: a merge with the workflow's own token starts nothing on push, so these do not run after a merge into %s: %s", main, list(landed)))
+	ci := e.others(func(w *workflow) bool { return slices.ContainsFunc(w.triggers, startsOnCommits) })
+	landed := e.others(func(w *workflow) bool { return w.hearsPush(main) })
+	if e.ownToken() {
+		return []Finding{ok("CI: another token than the workflow's pushes and merges, which starts other workflows")}
 	}
-	return out
+	var cannot []string
+	level := Warning
+	if e.hasTrain() {
+		level, cannot = Problem, append(cannot, "no CI runs on the merge train, as verify asks")
+	}
+	if e.queues() {
+		level, cannot = Problem, append(cannot, "no CI runs in the merge queue")
+	}
+	if len(ci) > 0 {
+		cannot = append(cannot, fmt.Sprintf("after every push of the agent to a pull request, somebody with write access has to click \"Approve workflows to run\" for %s", list(ci)))
+	}
+	if len(landed) > 0 {
+		cannot = append(cannot, fmt.Sprintf("a merge into %s does not start %s", main, list(landed)))
+	}
+	if len(Others(e.Workflows)) > 0 {
+		cannot = append(cannot, "changes of .github/workflows cannot be pushed or merged")
+	}
+	if len(cannot) == 0 {
+		return []Finding{ok("CI: no other workflow waits for the agent's commits")}
+	}
+	return []Finding{{Level: level, Text: "CI: with the workflow's own token, " + strings.Join(cannot, "; "), Fix: useApp}}
 }
 
 // others are the paths of the workflows of a kind that do not use the action.

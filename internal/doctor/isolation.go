@@ -3,9 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -57,28 +55,11 @@ func isolation(e *exam) []Finding {
 		}
 		return out
 	}
-	type kind struct {
-		path    string
-		machine machine
-		on      string
-		split   bool
-	}
-	jobs := map[kind][]use{}
-	for _, u := range e.jobs() {
-		if u.phase == planPhase {
-			continue
-		}
-		k := kind{u.w.path, u.j.machine(), strings.Join(u.j.runsOn, ", "), u.phase == agentPhase}
-		if k.machine != machineForeign {
-			k.split = false
-		}
-		jobs[k] = append(jobs[k], u)
-	}
 	var out []Finding
-	for _, k := range slices.SortedFunc(maps.Keys(jobs), func(a, b kind) int {
-		return cmp.Or(strings.Compare(a.path, b.path), jobs[a][0].j.line-jobs[b][0].j.line)
-	}) {
-		out = append(out, s.isolated(jobs[k], k.machine, k.on, k.split))
+	for _, u := range e.jobs() {
+		if u.phase != planPhase {
+			out = append(out, s.isolated(u))
+		}
 	}
 	return out
 }
@@ -88,37 +69,31 @@ func (s Settings) runsNothing() bool {
 	return (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
 }
 
-// isolated is the isolation for some jobs of one workflow on one kind of machine.
-func (s Settings) isolated(jobs []use, on machine, labels string, split bool) Finding {
-	var names []string
-	privileged := true
-	for _, u := range jobs {
-		names = append(names, "jobs."+u.j.id)
-		privileged = privileged && strings.Contains(u.j.container.options, "--privileged")
-	}
-	at := fmt.Sprintf("%s: in %s", jobs[0].at(0), list(names))
-	held := ""
-	if s.Network != "" {
-		held = ", and reach what network = " + s.Network + " names"
-	}
-	who := "a user made for the run"
+// isolated is the isolation of a job.
+func (s Settings) isolated(u use) Finding {
+	labels, privileged := strings.Join(u.j.runsOn, ", "), strings.Contains(u.j.container.options, "--privileged")
+	at := fmt.Sprintf("%s: jobs.%s: agents and tests", u.at(u.j.line), u.j.id)
+	as := " run as a user made for the run"
 	if s.User != "" {
-		who = "user " + quote(s.User)
+		as = " run as user " + quote(s.User)
+	}
+	if s.Network != "" {
+		as += ", and reach what network = " + s.Network + " names"
 	}
 	const ways = `set runs-on: ubuntu-latest, use the workflow with two jobs that mergexo init --split writes, or set isolation = "none" under [agent]`
-	switch {
-	case on == machineForeign && split && s.Network == "" && s.User == "":
-		return ok("%s agents and tests run without isolation on %s: that job has no token that may write", at, quote(labels))
+	switch on := u.j.machine(); {
+	case on == machineForeign && u.phase == agentPhase && s.Network == "" && s.User == "":
+		return ok("%s run without isolation on %s, in a job without a token that may write", at, quote(labels))
 	case on == machineForeign:
-		return problem(ways, "%s agents and tests cannot be isolated on %s: every run that needs one fails", at, quote(labels))
+		return problem(ways, "%s cannot be isolated on %s: every run that needs one fails", at, quote(labels))
 	case on == machineContainer && s.Network != "" && !privileged:
-		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents off the network, as network = %s asks: every run that needs one fails", at, s.Network)
+		return problem(`add options: --privileged below container:, or set network = "open"`, "%s cannot be kept off the network in this container, as network = %s asks: every run that needs one fails", at, s.Network)
 	case on == machineContainer && !privileged:
-		return ok("%s agents and tests run as %s (level account: they can write what everybody can write in the container; with options: --privileged, level user)", at, who)
+		return ok("%s%s (level account: they can write what everybody can write in the container; with options: --privileged, level user)", at, as)
 	case on == machineContainer:
-		return ok("%s agents and tests run as %s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, who, held)
+		return ok("%s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, as)
 	case on == machineHosted:
-		return ok("%s agents and tests run as %s%s (level user: on %s sudo asks for no password)", at, who, held, labels)
+		return ok("%s%s (level user: on %s sudo asks for no password)", at, as, labels)
 	}
-	return unchecked(`%s isolation of agents and tests on %s was not checked: see the line "isolation" in a run's log`, at, quote(cmp.Or(labels, "no runner")))
+	return unchecked(`%s: their isolation on %s was not checked: see the line "isolation" in a run's log`, at, quote(cmp.Or(labels, "no runner")))
 }

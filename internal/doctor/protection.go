@@ -16,14 +16,14 @@ var refusals = map[model.DemandKind]struct {
 	model.DemandChecks:     {pushes, "accepts commits only after their checks have passed", fixAPI + fixPass},
 	model.DemandLinear:     {joins, "accepts no merge commits", "choose rebase, squash or cherry-pick"},
 	model.DemandSignatures: {pushes, "accepts only signed commits", fixAPI + " and sign" + fixPass},
-	model.DemandPushers:    {all, "accepts changes only from some", "pass the token of an App as the token input, and put that App on the list"},
+	model.DemandPushers:    {all, "accepts changes only from some", "run mergexo init --github --app, and put that App on the list"},
 	model.DemandLocked:     {all, "is locked", "unlock it"},
 	model.DemandQueue:      {notQueue, "accepts changes only from its merge queue", "set it to \"github-queue\""},
 }
 
 const (
 	fixAPI  = "set it to \"api\", which lets GitHub merge"
-	fixPass = ", or pass the token of an App that may bypass the rule as the token input"
+	fixPass = ", or run mergexo init --github --app, and let that App bypass the rule"
 )
 
 func pushes(strategy string) bool   { return !model.ByGitHub(strategy) }
@@ -161,7 +161,7 @@ func (e *exam) hindered(b Branches) []Finding {
 		if !known || d.Kind == model.DemandDeleters && !b.Deleted || d.Kind == model.DemandForce && b.Deleted {
 			continue
 		}
-		f := problem("remove "+b.Pattern+" from the ruleset's branches, or let an App bypass it and pass its token as the token input",
+		f := problem("remove "+b.Pattern+" from the ruleset's branches, or run mergexo init --github --app, and let that App bypass it",
 			"branches %s: %s (%s): %s", b.Pattern, h.says, sourceOf(d), h.follows)
 		if e.ownToken() {
 			f.Text += ", unless the action's token may bypass it"

@@ -9,7 +9,7 @@ import (
 // queue checks that GitHub's own merge queue can test and merge what goes through it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
 func queue(e *exam) []Finding {
-	if len(e.uses) == 0 || !slices.ContainsFunc(e.Settings.Strategies, func(s Strategy) bool { return s.Name == model.StrategyQueue }) {
+	if len(e.uses) == 0 || !e.queues() {
 		return nil
 	}
 	var out []Finding
@@ -19,16 +19,6 @@ func queue(e *exam) []Finding {
 		out = append(out, problem("add `merge_group:` below on: of the workflow that has the required checks",
 			"no workflow runs on merge_group, so the merge queue waits for checks that never run"))
 	}
-	if _, hears := e.trigger("pull_request", "dequeued"); !hears {
-		out = append(out, warn("add dequeued to on.pull_request.types", "%s: on.pull_request.types lacks dequeued: the next event or sweep reports what the merge queue did", e.files()))
-	}
-	for _, u := range e.uses {
-		if u.phase != agentPhase && !u.ownToken() {
-			out = append(out, problem("pass the token of a GitHub App with the inputs app-id and private-key",
-				"%s: jobs.%s uses the workflow's own token, which starts no CI in the merge queue", u.at(u.s.line), u.j.id))
-			break
-		}
-	}
 	if d := e.Hub.Facts.Demands; e.Hub.State == HubRead && d.Known && !slices.ContainsFunc(d.List, func(d model.Demand) bool { return d.Kind == model.DemandQueue }) {
 		out = append(out, warn("add the rule \"Require merge queue\" to a ruleset, or choose another strategy",
 			"no ruleset gives %s a merge queue; GitHub does not show one in branch protection", e.Hub.Facts.DefaultBranch))
@@ -37,4 +27,9 @@ func queue(e *exam) []Finding {
 		out = append(out, ok("the merge queue: CI runs on merge_group"))
 	}
 	return out
+}
+
+// queues reports whether pull requests land through GitHub's merge queue.
+func (e *exam) queues() bool {
+	return slices.ContainsFunc(e.Settings.Strategies, func(s Strategy) bool { return s.Name == model.StrategyQueue })
 }

@@ -1,12 +1,13 @@
 package doctor
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/doctor/expression"
+	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
 // commitStatus is what a service says of a commit that a branch is at.
@@ -57,7 +58,7 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 			require.True(t, there)
 			assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
 			e := newExam(Facts{Workflows: []File{file}})
-			for _, f := range append(condition(e), concurrent(e)...) {
+			for _, f := range slices.Concat(triggers(e), conditions(e), concurrent(e)) {
 				assert.Equal(t, OK, f.Level, f.Text)
 			}
 		})

@@ -3,6 +3,8 @@ package doctor
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 func settings(e *exam) []Finding {
@@ -71,11 +73,15 @@ func passEnv(e *exam) []Finding {
 	}
 	var out []Finding
 	for _, name := range e.Settings.PassEnv {
+		var bare []string
 		for _, u := range e.uses {
 			if u.phase != applyPhase && u.phase != planPhase && !u.gives(name) && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
-				out = append(out, warn("add it to the env of that step, or make sure that an earlier step or the runner sets it",
-					"%s: agent.pass_env names %s, which no env at %s sets", e.Settings.Path, quote(name), u.at(u.s.line)))
+				bare = append(bare, u.at(u.s.line))
 			}
+		}
+		if bare != nil {
+			out = append(out, warn("add it to the env of that step, or make sure that an earlier step or the runner sets it",
+				"%s: agent.pass_env names %s, which no env at %s sets", e.Settings.Path, quote(name), list(bare)))
 		}
 	}
 	return orOK(out, "%s: agent.pass_env: %s set for the action", e.Settings.Path, isAre(e.Settings.PassEnv))
@@ -87,6 +93,26 @@ func guidelines(e *exam) []Finding {
 		return nil
 	}
 	return []Finding{warn("write it, or remove the setting", "%s: repo.coding_guidelines: %s is not in the repository, so agents get no guidelines", e.Settings.Path, quote(e.Settings.Guidelines))}
+}
+
+// tests finds that nothing tests what an agent writes or what lands.
+func tests(e *exam) []Finding {
+	s := e.Settings
+	if !e.readable() || s.Tested != "" || s.Train || s.BuiltIn && s.TestTime == 0 {
+		return nil
+	}
+	return []Finding{warn("name the command in repo.required_tests and merge.tests, or set merge.tests = \"none\" if your CI tests it all", "%s: no tests were found or named, so that MergeXO pushes and merges what nothing has tested", s.Path)}
+}
+
+// people finds people whom the settings name and who may do nothing here, as somebody who does not exist.
+func people(e *exam) []Finding {
+	var out []Finding
+	for _, p := range e.Settings.People {
+		if right, known := e.Hub.Rights[strings.ToLower(p.Login)]; known && right == model.PermissionNone {
+			out = append(out, warn("fix the name, or invite them to the repository", "%s: %s: %s does not exist, or has no access to %s", e.Settings.Path, p.Key, quote(p.Login), e.Repository))
+		}
+	}
+	return out
 }
 
 func isAre(names []string) string {

@@ -1,117 +1,146 @@
 package doctor
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 )
 
-// tokenTime is how long a run may take with an App's token, which holds for one hour from the step that makes it:
-// https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
-const tokenTime = 55 * time.Minute
-
-// timeout compares the job's limit with those of the agent and of the merge tests. GitHub's own limit is 360 minutes.
-// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idtimeout-minutes
-func timeout(e *exam) []Finding {
+// steps compares the steps with which a job gets the repository, runs MergeXO, and passes on what it leaves.
+func steps(e *exam) []Finding {
 	var out []Finding
-	for _, u := range e.jobs() {
-		t := u.j.timeout
-		at := place(u.w.path, max(t.line, u.j.line))
-		minutes, err := strconv.ParseFloat(t.value, 64)
-		span := time.Duration(minutes * float64(time.Minute))
-		switch {
-		case t.value == "":
-			out = append(out, warn("add timeout-minutes: 90 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs takes six hours", at, u.j.id))
-		case err != nil:
-			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only at run time", at, u.j.id, quote(t.value)))
-		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
-			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
-				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
-		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.RunTime > 0 && span <= e.Settings.RunTime:
-			out = append(out, warn("give the job some minutes more than agent.run_timeout, or lower agent.run_timeout", "%s: jobs.%s.timeout-minutes is %s, and agent.run_timeout in %s is %g minutes: the job ends before the run can save its work",
-				at, u.j.id, t.value, e.Settings.Path, e.Settings.RunTime.Minutes()))
-		case u.phase != agentPhase && u.phase != planPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
-			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
-				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
-		case u.appToken() && e.readable() && e.Settings.RunTime > tokenTime:
-			out = append(out, warn("pass app-id and private-key instead of the token, so that MergeXO renews it, or lower agent.run_timeout to 55m", "%s: jobs.%s uses an App's token, which expires after one hour, but agent.run_timeout in %s is %g minutes: the token may expire before the run saves its work",
-				at, u.j.id, e.Settings.Path, e.Settings.RunTime.Minutes()))
-		default:
-			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))
+	for _, m := range e.matches {
+		out = append(out, m.steps(e)...)
+	}
+	if e.want == nil {
+		return nil
+	}
+	return orOK(out, "%s: the steps are those of mergexo init", e.files())
+}
+
+func (m match) steps(e *exam) []Finding {
+	var out []Finding
+	left := slices.DeleteFunc(slices.Clone(m.got.j.steps), func(s *step) bool { return s.uses.value == "" })
+	var last *step
+	for _, want := range m.want.j.steps {
+		if want.uses.value == "" || strings.HasPrefix(want.uses.value, "./") { // installs something
+			continue
+		}
+		got := want.among(left, len(m.want.j.ofMergeXO()) == len(m.got.j.ofMergeXO()))
+		if got == nil {
+			out = append(out, differs("steps", m.at(m.got.j.line), strings.TrimSpace("lacks the step "+want.action()+" "+want.with["path"]), "add `uses: "+want.uses.value+"`"+want.inputs()))
+			continue
+		}
+		left = slices.DeleteFunc(left, func(s *step) bool { return s == got })
+		if last != nil && got.line < last.line {
+			out = append(out, differs("steps", m.at(got.line), "runs "+got.action()+" before "+last.action(), "put it behind it"))
+		} else {
+			last = got
+		}
+		out = append(out, m.step(want, got)...)
+	}
+	for _, s := range left {
+		if s.answers() && m.got.phase == agentPhase {
+			out = append(out, differs("steps", m.at(s.line), "runs `"+commandOf(s)+"` besides `run --phase agent`", "give it a job of its own"))
+		}
+	}
+	for i := range out {
+		if out[i].Level == Warning && e.Settings.TestsInCheckout && m.got.phase != agentPhase && untested.MatchString(out[i].Text) {
+			out[i].Level, out[i].Text = Problem, out[i].Text+`, and merge.tests_in is "checkout", so that no merge can be tested`
 		}
 	}
 	return out
 }
 
-var (
-	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	digest  = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
-	release = regexp.MustCompile(`^v\d`)
-)
+// untested matches findings after which the tests have no checkout, or half of one.
+var untested = regexp.MustCompile(`lacks the step actions/checkout|sparse-checkout`)
 
-// pins checks the actions that share a job with the token: a tag or a branch can be moved.
-// https://docs.github.com/en/actions/reference/security/secure-use#using-third-party-actions
-func pins(e *exam) []Finding {
-	var out []Finding
-	for _, u := range e.jobs() {
-		for _, s := range u.j.steps {
-			uses := s.uses.value
-			name, ref, _ := strings.Cut(uses, "@")
-			switch {
-			case uses == "", strings.HasPrefix(uses, "./"), fullSHA.MatchString(ref), digest.MatchString(uses):
-			case isAction(uses) && release.MatchString(ref):
-			case isAction(uses):
-				out = append(out, warn("use a release: "+name+"@v1, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses)))
-			default:
-				out = append(out, warn("pin it to a full commit SHA, with the version in a comment", "%s: %s can be moved to other code, which would run in the agent's job with its token", u.at(s.uses.line), quote(uses)))
-			}
+// at is a line of a job.
+func (m match) at(line int) string { return fmt.Sprintf("%s: jobs.%s", m.got.at(line), m.got.j.id) }
+
+// among finds the step that does the same, or at least runs the same action; MergeXO itself only where alike says so.
+func (s *step) among(all []*step, alike bool) *step {
+	var near *step
+	for _, other := range all {
+		switch {
+		case !sameAction(s, other):
+		case commandOf(s) == commandOf(other) && s.with["path"] == other.with["path"]:
+			return other
+		case alike || !isAction(s.uses.value):
+			near = cmp.Or(near, other)
 		}
 	}
-	if len(e.uses) == 0 {
-		return nil
-	}
-	return orOK(out, "%s: the other actions are pinned", e.files())
+	return near
 }
 
-// checkout checks how the job gets the repository.
-func checkout(e *exam) []Finding {
+// kept are inputs that may be others than init writes: they name things, or another check looks at them. Of secret ones only that there
+// is one counts.
+var (
+	kept   = []string{"name", "token", "command", "signing-key", "if-no-files-found", "retention-days", "overwrite", "include-hidden-files"}
+	secret = []string{"app-id", "private-key"}
+)
+
+// step compares the inputs of a step, its command and its id.
+func (m match) step(want, got *step) []Finding {
 	var out []Finding
-	for _, u := range e.jobs() {
-		if u.phase == planPhase { // it reads no file
-			continue
-		}
-		var found *step
-		for _, s := range u.j.steps {
-			if strings.HasPrefix(strings.ToLower(s.uses.value), "actions/checkout@") && s.with["repository"] == "" && s.with["path"] == "" {
-				found = s
-			}
-			if s == u.s {
-				break
-			}
-		}
-		if found == nil && e.Settings.TestsInCheckout && u.phase != agentPhase {
-			out = append(out, problem("add actions/checkout before it, and after that what your tests need, or set tests_in = \"fresh\"",
-				`%s: no checkout of the repository before the action, and merge.tests_in is "checkout": no merge can be tested`, u.at(u.s.line)))
-			continue
-		}
-		if found == nil {
-			out = append(out, warn("add actions/checkout before it, with fetch-depth: 0 and persist-credentials: false", "%s: no checkout of the repository before the action: it makes its own clone, without what your steps install there", u.at(u.s.line)))
-			continue
-		}
-		at := u.at(found.line) + ": actions/checkout"
-		if found.with["sparse-checkout"] != "" && e.Settings.TestsInCheckout && u.phase != agentPhase {
-			out = append(out, problem("remove sparse-checkout below with:, or set tests_in = \"fresh\"", `%s leaves out files, and merge.tests_in is "checkout": no merge can be tested`, at))
-		}
-		if strings.ToLower(found.with["persist-credentials"]) != "false" {
-			out = append(out, warn("set persist-credentials: false below with:", "%s leaves the token in the checkout for every later step", at))
-		}
-		if found.with["fetch-depth"] != "0" {
-			out = append(out, warn("set fetch-depth: 0 below with:", "%s fetches no history, so each run fetches what is missing", at))
+	at := m.at(got.line) + ": " + got.action()
+	if isAction(want.uses.value) && commandOf(got) != commandOf(want) && !strings.Contains(got.with["command"], "${{") {
+		out = append(out, differs("steps", at, "runs the command `"+commandOf(got)+"`, not `"+commandOf(want)+"`", "set command: "+cmp.Or(want.with["command"], "run")))
+	}
+	if want.id != "" && got.id != want.id && m.want.j.reads("steps."+want.id+".") {
+		out = append(out, differs("steps", at, "lacks id: "+want.id, "set id: "+want.id))
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.with)) {
+		is, _ := canonical(got.with[name])
+		given := slices.Contains(secret, name) && is != ""
+		if should, _ := canonical(want.with[name]); !given && !slices.Contains(kept, name) && !strings.EqualFold(is, should) {
+			out = append(out, differs("steps", at, "lacks "+name+": "+want.with[name], "set "+name+": "+want.with[name]+" below with:"))
 		}
 	}
-	if len(e.uses) == 0 {
-		return nil
+	for _, name := range slices.Sorted(maps.Keys(got.with)) {
+		if want.with[name] == "" && strings.HasPrefix(want.uses.value, "actions/checkout@") && slices.Contains([]string{"path", "repository", "ref", "sparse-checkout"}, name) {
+			out = append(out, differs("steps", at, "has "+name+": "+got.with[name], "remove it"))
+		}
 	}
-	return orOK(out, "%s: the checkout has its history and no token", e.files())
+	if !want.answers() { // whose condition goes with its job's
+		wants, _ := clauses(want.condition.value)
+		has, err := clauses(got.condition.value)
+		for _, c := range without(wants, has) {
+			if err == nil {
+				out = append(out, differs("steps", at+" "+want.with["path"], "lacks if: "+c.text, "set if: "+want.condition.value))
+			}
+		}
+	}
+	return out
+}
+
+// reads reports whether the outputs or the steps of a job depend on something.
+func (j *job) reads(what string) bool {
+	has := func(text string) bool { return strings.Contains(text, what) }
+	return slices.ContainsFunc(slices.Collect(maps.Values(mapping(child(j.node, "outputs")))), has) ||
+		slices.ContainsFunc(j.steps, func(s *step) bool { return has(s.condition.value) })
+}
+
+func (s *step) action() string {
+	name, _, _ := strings.Cut(s.uses.value, "@")
+	return name
+}
+
+func sameAction(a, b *step) bool {
+	return strings.EqualFold(a.action(), b.action()) || isAction(a.uses.value) && isAction(b.uses.value)
+}
+
+// inputs are those of a step, for people who add it.
+func (s *step) inputs() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(s.with)) {
+		all = append(all, name+": "+s.with[name])
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " with " + list(all)
 }

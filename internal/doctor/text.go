@@ -12,7 +12,7 @@ import (
 // signs precede a finding in a terminal.
 var signs = map[Level]string{OK: "ok", Warning: "warn", Problem: "fix", Unchecked: "-"}
 
-// Write prints findings in groups: one line each, with the fix below it.
+// Write prints findings in groups: one line each, with the id of the rule at its end and the fix below it.
 func Write(w io.Writer, findings []Finding) error {
 	var out strings.Builder
 	group := ""
@@ -24,7 +24,11 @@ func Write(w io.Writer, findings []Finding) error {
 			group = f.Group
 			out.WriteString(group + "\n")
 		}
-		fmt.Fprintf(&out, "  %-5s %s\n", signs[f.Level], f.Text)
+		rule := ""
+		if f.Level == Warning || f.Level == Problem {
+			rule = " [" + f.Rule + "]"
+		}
+		fmt.Fprintf(&out, "  %-5s %s%s\n", signs[f.Level], f.Text, rule)
 		if f.Fix != "" {
 			fmt.Fprintf(&out, "        %s\n", f.Fix)
 		}

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -64,12 +63,17 @@ func HearsPush(files []File, branch string) bool {
 }
 
 func (w *workflow) hearsPush(branch string) bool {
-	return slices.ContainsFunc(w.triggers, func(t trigger) bool {
-		if t.event != "push" || t.branches != nil || t.ignored != nil {
-			return t.event == "push" && t.lets(branch)
-		}
-		return !slices.Contains(t.filters, "tags") && !slices.Contains(t.filters, "tags-ignore") // which leave out branches
-	})
+	return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "push" && t.lets(branch) })
+}
+
+// hearsCI says that something follows from the end of CI: the agent gets its failures, or what waits for checks lands.
+func (e *exam) hearsCI() bool {
+	if !e.readable() {
+		return false
+	}
+	checks := len(e.requiredChecks()) > 0 && slices.ContainsFunc(Others(e.Workflows), func(o Other) bool { return o.OnCommits })
+	train := e.hasTrain() && slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) })
+	return e.Settings.CI != "never" || checks || train
 }
 
 // hasTrain says that CI tests what is to land: by the settings, or since the base demands it of a token that starts CI.
@@ -80,32 +84,19 @@ func (e *exam) hasTrain() bool {
 
 // train checks that the repository's own CI can test what the merge train builds.
 func train(e *exam) []Finding {
-	required := e.requiredChecks()
 	if !e.hasTrain() || len(e.uses) == 0 {
 		return nil
 	}
-	var out []Finding
+	required := e.requiredChecks()
 	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
-		out = append(out, problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
-			"no workflow runs on the branches of the merge train, so nothing tests what lands"))
+		return []Finding{problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
+			"no workflow runs on the branches of the merge train, so nothing tests what lands")}
 	}
-	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" && len(out) == 0 {
-		out = append(out, problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
-			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path))
-	} else if check, _ := Deaf(e.Workflows, trainBranch, required, Reported{}); check != "" && len(out) == 0 {
-		out = append(out, unchecked("no workflow has a job for required check %s: another service has to report it on the branches of the merge train", check))
+	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" {
+		return []Finding{problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
+			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path)}
 	}
-	for _, u := range e.uses {
-		if u.phase != agentPhase && !u.ownToken() {
-			out = append(out, problem("pass the token of a GitHub App with the inputs app-id and private-key",
-				"%s: jobs.%s pushes with the workflow's own token, which starts no CI, but verify lets CI test the merge train", u.at(u.s.line), u.j.id))
-			break
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, ok("CI tests the branches of the merge train"))
-	}
-	return append(out, e.pushes()...)
+	return []Finding{ok("CI tests the branches of the merge train")}
 }
 
 // ownCI names the repository's own workflow that has the required checks, where only one can have them.
@@ -117,24 +108,49 @@ func (e *exam) ownCI() string {
 	return "the workflow that has the required checks"
 }
 
-// pushes checks that what somebody pushes to the base and does to the train's branches is an event.
-func (e *exam) pushes() []Finding {
-	base := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
-	var lacks []string
-	for _, event := range []struct {
-		name  string
-		heard func(u use) bool
-	}{
-		{"push", func(u use) bool { return u.w.hearsPush(trainBranch) && u.w.hearsPush(base) }},
-		{"delete", func(u use) bool { return u.has("delete") }},
-	} {
-		if !slices.ContainsFunc(e.uses, func(u use) bool { return u.phase != agentPhase && !u.sweeps() && event.heard(u) }) {
-			lacks = append(lacks, event.name)
+// requiredJobs finds required checks that no job of the repository's workflows has: a merge never sees them, unless another service
+// reports them.
+func requiredJobs(e *exam) []Finding {
+	var out []Finding
+	for _, name := range sorted(e.required()) {
+		if !e.nowhere(name) {
+			continue
+		}
+		f := warn("name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
+			"required check %s: no job of .github/workflows has that name, so that a merge never sees it%s", quote(name), hint(OfActions([]string{name})[0], e.checks()))
+		if strings.HasSuffix(name, "@github-actions") {
+			f.Level = Problem
+		} else {
+			f.Text = strings.Replace(f.Text, "never sees it", "waits for another service", 1)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// nowhere reports whether a required check is one that a job should have, by its name or its App, and no job has.
+func (e *exam) nowhere(name string) bool {
+	own := OfActions([]string{name})
+	if own == nil || len(Others(e.Workflows)) == 0 || strings.HasSuffix(name, "@") || strings.Contains(name, "/") && !strings.HasSuffix(name, "@github-actions") {
+		return false
+	}
+	check, path := Deaf(e.Workflows, "", own, Reported{})
+	return check != "" && path == ""
+}
+
+// checks are the names of the checks that the jobs of the repository have.
+func (e *exam) checks() (names []string) {
+	for _, w := range e.workflows {
+		for _, j := range w.jobs {
+			if !slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w }) {
+				names = append(names, cmp.Or(j.name, j.id))
+			}
 		}
 	}
-	if lacks == nil {
-		return nil
-	}
-	return []Finding{warn(fmt.Sprintf("run mergexo init, which adds them; by hand: add `push: {branches: [%s, %s]}` and `delete:` below on:, and let both through in if:", scalar(base), trainFilter),
-		"%s: on: lacks %s for the merge train: it sees what somebody pushes to %s, or does to its branches, only at the next event or sweep", e.files(), list(lacks), base)}
+	return names
+}
+
+// elsewhere are the required checks that services other than GitHub Actions report.
+func (e *exam) elsewhere() []string {
+	return slices.DeleteFunc(Elsewhere(e.Workflows, e.required()), e.nowhere)
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,17 +33,10 @@ func HearTrain(f File) (e TrainEdit, needed bool) {
 	if e.Why = w.unsure(f.Text); e.Why != "" {
 		return e, true
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(f.Text), &doc); err != nil || len(doc.Content) == 0 {
-		return e, true
-	}
-	s := source(f.Text)
-	text, want := s.withTrain(doc.Content[0])
-	if text == "" || !sameBut(text, want) {
+	if e.Text = withTrain(f.Text, w); e.Text == "" {
 		e.Why = "its on: is not written in a way that a program can safely change"
 		return e, true
 	}
-	e.Text = text
 	return e, true
 }
 
@@ -70,62 +64,105 @@ func (w *workflow) trainLines() []string {
 	return []string{"on:", "  push:", "    branches: [" + strings.Join(names, ", ") + "]"}
 }
 
-// source is the text of a workflow.
-type source string
-
-// withTrain is the text with the filter in it, and what YAML has to make of it; "": nobody can say where it belongs.
-func (s source) withTrain(top *yaml.Node) (text string, want any) {
-	if top.Decode(&want) != nil {
-		return "", nil
+// withTrain is the text with the filter in it: the first of some edits after which it is the YAML that it has to be; "": none is. An
+// edit is a guess of where the filter belongs, in the lines of on.push.branches or below on.
+func withTrain(text string, w *workflow) string {
+	var want any
+	if err := w.node.Decode(&want); err != nil {
+		return ""
 	}
-	root, isMap := want.(map[string]any)
-	on, events := entry(top, "on"), map[string]any(nil)
-	if isMap {
-		events, _ = root["on"].(map[string]any)
-	}
-	if on == nil || on.Kind != yaml.MappingNode || on.Anchor != "" || events == nil {
-		return "", nil
-	}
-	push := entry(on, "push")
-	if push == nil {
-		events["push"] = map[string]any{"branches": []any{trainPattern}}
-		return s.addPush(top, on), want
-	}
-	list := entry(push, "branches")
-	fields, _ := events["push"].(map[string]any)
-	if push.Anchor != "" || list == nil || list.Anchor != "" || fields == nil {
-		return "", nil
-	}
-	switch was := fields["branches"].(type) {
+	root, _ := want.(map[string]any)
+	events, _ := root["on"].(map[string]any)
+	push, _ := events["push"].(map[string]any)
+	list := child(child(child(w.node, "on"), "push"), "branches")
+	var edits []string
+	switch was := push["branches"].(type) {
 	case []any:
-		fields["branches"] = append(slices.Clone(was), trainPattern)
+		push["branches"], edits = append(slices.Clone(was), trainPattern), inList(text, list)
 	case string:
-		fields["branches"] = []any{was, trainPattern}
+		push["branches"], edits = []any{was, trainPattern}, asList(text, list)
+	default:
+		if _, there := events["push"]; there || events == nil {
+			return ""
+		}
+		events["push"], edits = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.node)
 	}
-	return s.addBranch(list), want
+	for _, edit := range edits {
+		var got any
+		if err := yaml.Unmarshal([]byte(edit), &got); err == nil && reflect.DeepEqual(got, want) {
+			return edit
+		}
+	}
+	return ""
 }
 
-// entry is the value of a key, without following an alias.
-func entry(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
+// splitAt cuts a text in front of a line, whose numbers begin with 1.
+func splitAt(text string, line int) (before, after string) {
+	lines := strings.SplitAfter(text, "\n")
+	line = min(line-1, len(lines))
+	return strings.Join(lines[:line], ""), strings.Join(lines[line:], "")
+}
+
+// lineEnd is how the lines of a text end.
+func lineEnd(text string) string {
+	if strings.Contains(text, "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// like is the filter with the quotes of another one.
+func like(n *yaml.Node) string {
+	if n.Style&yaml.SingleQuotedStyle != 0 {
+		return "'" + trainPattern + "'"
+	}
+	return trainFilter
+}
+
+var listItem = regexp.MustCompile(`^\s*-\s+`)
+
+// inList puts the filter behind the last one of a list: in front of a bracket, or on a line of its own.
+func inList(text string, list *yaml.Node) (edits []string) {
+	if len(list.Content) == 0 {
 		return nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
+	last := list.Content[len(list.Content)-1]
+	before, after := splitAt(text, last.Line)
+	if list.Style&yaml.FlowStyle == 0 {
+		line, rest, _ := strings.Cut(after, "\n")
+		more := listItem.FindString(line) + like(last)
+		if rest == "" && !strings.HasSuffix(after, "\n") {
+			return []string{text + lineEnd(text) + more}
+		}
+		return []string{before + line + "\n" + more + lineEnd(text) + rest}
+	}
+	for i, c := range after {
+		if front := strings.TrimRight(after[:i], " \t\r\n"); c == ']' && len(edits) < 5 { // a filter may have brackets itself
+			edits = append(edits, before+front+", "+like(last)+after[len(front):])
+		}
+	}
+	return edits
+}
+
+// asList makes a list of one filter.
+func asList(text string, filter *yaml.Node) (edits []string) {
+	before, after := splitAt(text, filter.Line)
+	for _, value := range []string{filter.Value, "'" + filter.Value + "'", `"` + filter.Value + `"`} {
+		edits = append(edits, before+strings.Replace(after, ": "+value, ": ["+value+", "+like(filter)+"]", 1))
+	}
+	return edits
+}
+
+// belowOn puts the event push below the line of on:.
+func belowOn(text string, top *yaml.Node) []string {
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		if on := top.Content[i+1]; top.Content[i].Value == "on" && len(on.Content) > 0 {
+			before, after := splitAt(text, top.Content[i].Line+1)
+			indent, end := strings.Repeat(" ", on.Content[0].Column-1), lineEnd(text)
+			return []string{before + indent + "push:" + end + indent + "  branches: [" + trainFilter + "]" + end + after}
 		}
 	}
 	return nil
-}
-
-// sameBut says that a text is the YAML that it has to be, and hears the train.
-func sameBut(text string, want any) bool {
-	var got any
-	if err := yaml.Unmarshal([]byte(text), &got); err != nil || !reflect.DeepEqual(got, want) {
-		return false
-	}
-	w, err := readWorkflow(File{Text: text})
-	return err == nil && w.hearsPush(trainBranch)
 }
 
 // ReportsAny says that a workflow has a job with one of these checks.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/doctor/expression"
+	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
 // A workflow for a merge train has one job run for what people do to the base and to the train's branches, and none for what bots
@@ -64,7 +64,7 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
 			e := newExam(f)
 			assert.Equal(t, []Finding{ok("CI tests the branches of the merge train")}, train(e))
-			for _, f := range condition(e) {
+			for _, f := range conditions(e) {
 				assert.Equal(t, OK, f.Level, f.Text)
 			}
 			for _, f := range concurrent(e) {

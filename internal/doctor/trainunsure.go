@@ -1,10 +1,9 @@
 package doctor
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
 // unsure says why a run on the train's branches might do more than test, or get in the way of other runs; "": nothing shows that.
@@ -39,57 +38,30 @@ func (w *workflow) mayWrite() bool {
 	return writes(w.permissions) || slices.ContainsFunc(w.jobs, func(j *job) bool { return writes(j.permissions) })
 }
 
-// doesMoreOnPushes says that a job or a step might run for a push to the train and does not for a pull request.
+// doesMoreOnPushes says that a job or a step might run for a push to the train and does not for a pull request: its if: asks for
+// something of the event, and not for the default branch or a draft.
 func (w *workflow) doesMoreOnPushes() bool {
 	more := func(condition text) bool {
-		met, known, err := expression.Condition(condition.value, contexts(w, "pull_request", proposed()))
-		if err != nil || !known || met {
-			return false
-		}
-		met, known, err = expression.Condition(condition.value, contexts(w, "push", pushed(trainBranch, 1)))
-		return err != nil || !known || met
+		all, err := clauses(condition.value)
+		return err != nil || slices.ContainsFunc(all, func(c clause) bool {
+			return (strings.Contains(c.key, "github.") || strings.Contains(c.key, "steps.") || strings.Contains(c.key, "needs.")) && !harmless.MatchString(c.key)
+		})
 	}
 	return slices.ContainsFunc(w.jobs, func(j *job) bool {
 		return more(j.condition) || slices.ContainsFunc(j.steps, func(s *step) bool { return more(s.condition) })
 	})
 }
 
-// sharesGroup says that pushes to two branches, one of which is the train's, are in one group of runs.
+// harmless are conditions that hold for no push to the train, or for it as for a pull request.
+var harmless = regexp.MustCompile(`^(!github\.event\.pull_request\.draft|('refs/heads/[\w.-]+' == github\.ref|github\.ref == 'refs/heads/[\w.-]+')|'[\w.-]+' == github\.ref_name|github\.ref_name == '[\w.-]+'|.*github\.(repository|repository_owner|actor) [!=]= '[^']*')$`)
+
+// tellsApart matches what each branch, commit or run has of its own. head_ref is empty for a push.
+var tellsApart = regexp.MustCompile(`(?i)github\.(ref|ref_name|sha|run_id|run_number|event\.after)\b`)
+
+// sharesGroup says that pushes to two branches, one of which is the train's, may be in one group of runs.
 func (w *workflow) sharesGroup() bool {
 	shared := func(c *concurrency) bool {
-		if c == nil {
-			return false
-		}
-		seen := map[string]bool{}
-		for i, branch := range []string{"main", trainBranch, strings.TrimSuffix(trainBranch, "1") + "2"} {
-			group, err := expression.Text(c.group, contexts(w, "push", pushed(branch, float64(i))))
-			if err != nil || seen[group] {
-				return true
-			}
-			seen[group] = true
-		}
-		return false
+		return c != nil && (!tellsApart.MatchString(c.group) || strings.ContainsAny(c.group, "=<>&!("))
 	}
 	return shared(w.concurrency) || slices.ContainsFunc(w.jobs, func(j *job) bool { return shared(j.concurrency) })
-}
-
-// pushed is the github context of the nth push, to a branch.
-func pushed(branch string, nth float64) expression.Object {
-	sha := strings.Repeat(string('a'+rune(nth)), 40)
-	return expression.Object{
-		"ref": "refs/heads/" + branch, "ref_name": branch, "ref_type": "branch", "sha": sha, "run_id": nth, "run_number": nth,
-		"event": expression.Object{"ref": "refs/heads/" + branch, "after": sha, "head_commit": expression.Object{"id": sha, "message": expression.Unknown{}}},
-	}
-}
-
-// proposed is the github context of a pull request of the repository's own.
-func proposed() expression.Object {
-	return expression.Object{
-		"ref": "refs/pull/7/merge", "ref_name": "7/merge", "ref_type": "branch", "head_ref": "topic", "base_ref": "main",
-		"event": expression.Object{"action": "opened", "number": 7.0, "pull_request": expression.Object{
-			"number": 7.0, "draft": false, "merged": false, "state": "open", "user": expression.Unknown{}, "labels": expression.Unknown{}, "title": expression.Unknown{}, "body": expression.Unknown{},
-			"head": expression.Object{"ref": "topic", "sha": expression.Unknown{}, "repo": expression.Object{"full_name": here, "fork": false}},
-			"base": expression.Object{"ref": "main", "sha": expression.Unknown{}, "repo": expression.Object{"full_name": here}},
-		}},
-	}
 }

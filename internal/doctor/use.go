@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,49 +29,37 @@ const (
 	sweepPhase phase = "sweep" // sweeps; handles no event
 )
 
-var (
-	phaseFlag  = regexp.MustCompile(`(?:^|\s)--?phase(?:=|\s+)(\S+)`)
-	bundleFlag = regexp.MustCompile(`(?:^|\s)--?bundle(?:=|\s)`)
-	planFlag   = regexp.MustCompile(`\s--?plan(?:\s|$)`)
-	matrixFlag = regexp.MustCompile(`\s--?matrix(?:\s|$)`)
-)
+var anyExpression = regexp.MustCompile(`\$\{\{.*?\}\}`)
+
+// commandOf is what a step has MergeXO do, without what is known at run time only.
+func commandOf(s *step) string {
+	words := strings.Fields(strings.ReplaceAll(anyExpression.ReplaceAllString(s.with["command"], ""), "=", " "))
+	return cmp.Or(strings.Join(words, " "), "run")
+}
 
 // phaseOf reads the phase of a step from its command; a computed command counts as a whole run.
 func phaseOf(s *step) phase {
-	command := s.with["command"]
-	switch first := firstWord(command); {
-	case first == "sweep" && matrixFlag.MatchString(command):
+	switch command := commandOf(s); {
+	case strings.HasPrefix(command, "sweep --matrix"):
 		return planPhase
-	case first == "sweep":
+	case strings.HasPrefix(command, "sweep"):
 		return sweepPhase
-	}
-	if m := phaseFlag.FindStringSubmatch(command); m != nil {
-		switch p := phase(m[1]); p {
-		case agentPhase, applyPhase:
-			return p
-		}
+	case strings.Contains(command, "-phase agent"):
+		return agentPhase
+	case strings.Contains(command, "-phase apply"):
+		return applyPhase
 	}
 	return wholeRun
 }
 
-// bundle reports whether a step is given a directory for the bundle.
-func (u use) bundle() bool {
-	return u.s.with["bundle"] != "" || bundleFlag.MatchString(u.s.with["command"])
+// command is what the steps of a job have MergeXO do.
+func (u use) command() string {
+	return strings.Join(each(u.j.ofMergeXO(), commandOf), "; ")
 }
 
-// early reports whether a step only answers commands before the agent's job, and sweeps. It may be skipped for any other
-// event, since the final apply phase answers commands as well.
-func (u use) early() bool { return u.phase == applyPhase && !u.bundle() }
-
-// sweeps reports whether a step belongs to a sweep and handles no event.
-func (u use) sweeps() bool { return u.phase == planPhase || u.phase == sweepPhase }
-
-// summons reports whether a step sweeps without an agent: it starts runs for work that needs one.
-func (u use) summons() bool { return u.early() && u.scheduled() }
-
-// split reports whether a workflow runs the agent in a job of its own.
-func (e *exam) split(w *workflow) bool {
-	return slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w && u.phase == agentPhase })
+// ofMergeXO are the steps of a job that use the action.
+func (j *job) ofMergeXO() []*step {
+	return slices.DeleteFunc(slices.Clone(j.steps), func(s *step) bool { return !isAction(s.uses.value) })
 }
 
 // usesOf finds the steps that handle events. The action can run other commands of mergexo too; the checks here do not apply
@@ -79,7 +68,7 @@ func usesOf(w *workflow) []use {
 	var out []use
 	for _, j := range w.jobs {
 		for _, s := range j.steps {
-			if isAction(s.uses.value) && answers(s.with["command"]) {
+			if s.answers() {
 				out = append(out, use{w, j, s, phaseOf(s)})
 			}
 		}
@@ -94,17 +83,10 @@ func isAction(uses string) bool {
 	return ok && repo == "mergexo" && !strings.HasPrefix(name, ".")
 }
 
-// firstWord is the command of mergexo in the action's input, whose words spaces or line breaks separate.
-func firstWord(command string) string {
-	return append(strings.Fields(command), "")[0]
-}
-
-func answers(command string) bool {
-	first := firstWord(command)
-	if planFlag.MatchString(command) { // it only says whether the step that answers has work
-		return false
-	}
-	return first == "" || first == "run" || first == "sweep" || strings.Contains(command, "${{")
+// answers reports whether a step handles events or sweeps; one with --plan only finds out whether there is work.
+func (s *step) answers() bool {
+	first, _, _ := strings.Cut(commandOf(s), " ")
+	return isAction(s.uses.value) && (first == "run" || first == "sweep") && !strings.Contains(commandOf(s), "-plan")
 }
 
 var defaultToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
@@ -129,25 +111,28 @@ func (u use) appToken() bool {
 func (u use) at(line int) string { return place(u.w.path, line) }
 
 // jobs are the uses, one per job.
-func (e *exam) jobs() []use {
-	var out []use
-	seen := map[*job]bool{}
-	for _, u := range e.uses {
-		if !seen[u.j] {
-			out = append(out, u)
-		}
-		seen[u.j] = true
-	}
-	return out
+func (e *exam) jobs() []use { return jobsOf(e.uses) }
+
+func jobsOf(uses []use) []use {
+	return slices.CompactFunc(slices.Clone(uses), func(a, b use) bool { return a.j == b.j })
 }
 
-// files names the workflows that use the action.
-func (e *exam) files() string {
-	var paths []string
+// runs reports whether a step does that part of a run.
+func (e *exam) runs(p phase) bool {
+	return slices.ContainsFunc(e.uses, func(u use) bool { return u.phase == p })
+}
+
+// ours are the workflows that use the action.
+func (e *exam) ours() (all []*workflow) {
 	for _, u := range e.uses {
-		paths = append(paths, u.w.path)
+		all = append(all, u.w)
 	}
-	return list(sorted(paths))
+	return slices.Compact(all)
+}
+
+// files names them.
+func (e *exam) files() string {
+	return list(sorted(each(e.ours(), func(w *workflow) string { return w.path })))
 }
 
 // ownToken reports whether all steps that push and post are given a token of their own.

@@ -14,7 +14,9 @@ import (
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type workflow struct {
 	path        string
+	text        string
 	name        string
+	node        *yaml.Node
 	triggers    []trigger
 	permissions *permissions
 	concurrency *concurrency
@@ -31,9 +33,12 @@ type trigger struct {
 	workflows []string // of workflow_run
 	branches  []string // the filter of that name; nil: none
 	ignored   []string // those of branches-ignore
+	inputs    []string // of workflow_dispatch
+	crons     []string // of schedule
 }
 
 type job struct {
+	node        *yaml.Node
 	id          string
 	name        string // that its check has; "": the id
 	line        int
@@ -44,9 +49,6 @@ type job struct {
 	env         map[string]string
 	timeout     text
 	calls       string // a reusable workflow
-	outputs     map[string]string
-	matrix      text // set if it is computed as a whole
-	failFast    string
 	runsOn      []string
 	environment bool // that it deploys to
 	container   container
@@ -109,7 +111,7 @@ func readWorkflow(f File) (*workflow, error) {
 		return nil, fmt.Errorf("%s: not a workflow: want a mapping with on: and jobs: in it", place(f.Path, top.Line))
 	}
 	w := &workflow{
-		path: f.Path, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
+		path: f.Path, text: f.Text, node: top, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
 		concurrency: readConcurrency(child(top, "concurrency")), env: mapping(child(top, "env")),
 	}
 	w.triggers = readTriggers(child(top, "on"))
@@ -140,6 +142,14 @@ func readTriggers(on *yaml.Node) []trigger {
 			for _, filter := range pairs(p.value) {
 				t.filters = append(t.filters, filter.key)
 			}
+			for _, input := range pairs(child(p.value, "inputs")) {
+				t.inputs = append(t.inputs, input.key)
+			}
+			if p.value.Kind == yaml.SequenceNode {
+				for _, n := range p.value.Content {
+					t.crons = append(t.crons, read(follow(n), "cron").value)
+				}
+			}
 			out = append(out, t)
 		}
 	}
@@ -148,13 +158,10 @@ func readTriggers(on *yaml.Node) []trigger {
 
 func readJob(p pair) *job {
 	j := &job{
-		id: p.key, name: read(p.value, "name").value, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
+		node: p.value, id: p.key, name: read(p.value, "name").value, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
 		permissions: readPermissions(child(p.value, "permissions")), concurrency: readConcurrency(child(p.value, "concurrency")),
 		env: mapping(child(p.value, "env")), timeout: read(p.value, "timeout-minutes"), calls: read(p.value, "uses").value,
-		outputs: mapping(child(p.value, "outputs")),
 	}
-	strategy := child(p.value, "strategy")
-	j.matrix, j.failFast = read(strategy, "matrix"), read(strategy, "fail-fast").value
 	j.environment = child(p.value, "environment") != nil
 	j.runsOn = words(child(p.value, "runs-on"))
 	if labels := child(child(p.value, "runs-on"), "labels"); labels != nil {

@@ -82,6 +82,19 @@ func (c Setup) Delete(ctx context.Context, repo model.Repo, kind, name string) e
 	return err
 }
 
+// HasRef tells whether a repository has a branch, a tag or a commit of that name. Of a repository that this token cannot see, GitHub
+// does not tell. https://docs.github.com/rest/commits/commits#get-a-commit
+func (c Setup) HasRef(ctx context.Context, repo model.Repo, ref string) (bool, error) {
+	_, _, err := c.rest.Repositories.GetCommitSHA1(ctx, repo.Owner, repo.Name, ref, "")
+	if err == nil {
+		return true, nil
+	}
+	if e := c.fail(fmt.Sprintf("look for %s in %s", oneLine(ref), repo), err); e.Status != http.StatusUnprocessableEntity {
+		return false, e
+	}
+	return false, nil
+}
+
 // setupPage is the size of a page of these lists.
 const setupPage = 30
 

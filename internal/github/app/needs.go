@@ -24,6 +24,8 @@ var (
 		{"actions", "write", false, "failed jobs of a flaky test are not rerun, and a sweep cannot start the agent"},
 		{"checks", "read", false, "a merge never sees its checks"},
 		{"statuses", "read", false, "a merge never sees its statuses"},
+		// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps#repository-permissions-for-workflows
+		{"workflows", "write", false, "pull requests that change .github/workflows cannot be pushed or merged"},
 	}
 	ToRead = []Need{
 		{"contents", "read", true, "MergeXO cannot fetch"},

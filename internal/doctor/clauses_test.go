@@ -1,0 +1,54 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What means the same has one key, however it is written.
+func TestClausesThatMeanTheSame(t *testing.T) {
+	for _, same := range [][]string{
+		{"a && b", "${{ b &&\n a }}", "(a) && (b) && a && true", "!(!a || !b)", "A && success() && B"},
+		{"a == 'x' || b", "b || 'X' == a", "!(a != 'x' && !b)", "b || (b || a == 'x')"},
+		{"github.event.comment.body", "github.event['comment'].body", "GitHub.Event.Comment.Body"},
+		{"github.event.inputs.number", "inputs.number"},
+		{"a < b", "b > a", "!(a >= b)"},
+		{"contains(a, 'x,y') && x[0].y", "x[0].Y && contains(a,'x,y')"},
+	} {
+		var want []string
+		for _, text := range same {
+			all, err := clauses(text)
+			require.NoError(t, err, text)
+			var keys []string
+			for _, c := range without(all, nil) {
+				keys = append(keys, c.key)
+			}
+			if want == nil {
+				want = sorted(keys)
+			}
+			assert.Equal(t, want, sorted(keys), text)
+		}
+	}
+	for a, b := range map[string]string{"a || b": "a && b", "a == b": "a != b", "a": "!a", "'a b'": "'ab'", "f(a, b)": "f(b, a)", "a && (b || c)": "a && b || c"} {
+		x, err := parse(a)
+		require.NoError(t, err)
+		y, err := parse(b)
+		require.NoError(t, err)
+		assert.NotEqual(t, x.text(true), y.text(true))
+	}
+}
+
+func TestExpressionsThatGitHubRejects(t *testing.T) {
+	for text, says := range map[string]string{
+		"a ==": "missing", "a b": `unexpected "b"`, "(a": "bracket", "a[1": "bracket", ")a(": "bracket", "\"a\" == b": `unexpected "\""`, "&&": "missing", "a || ": "missing",
+		"'open": `unexpected "'"`, strings.Repeat("(", 200) + "a" + strings.Repeat(")", 200): "too deep",
+	} {
+		_, err := clauses(text)
+		assert.ErrorContains(t, err, says, text)
+	}
+	_, err := canonical("x-${{ a || b")
+	assert.ErrorContains(t, err, "does not end")
+}
