@@ -33,7 +33,7 @@ func healthy() Facts {
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
-		}, Labels: map[string]Label{"agent:small-job": {There: true}, "agent:bugfix": {There: true}}, Secrets: Names{All: []string{"APP", "MERGEXO_SIGNING_KEY", "MODEL_API_KEY"}}, Variables: Names{All: []string{"MERGEXO_APP_ID"}}, Rights: map[string]model.Permission{"octo": model.PermissionAdmin}, Versions: map[string]Label{"mergexo/mergexo@v0": {There: true}}, Branches: WorkBranches(func(string) model.BranchDemands { return model.BranchDemands{Known: true} })},
+		}, Labels: map[string]Label{"agent:small-job": {There: true}, "agent:bugfix": {There: true}}, Secrets: Names{All: []string{"APP", "MERGEXO_PRIVATE_KEY", "MERGEXO_SIGNING_KEY", "MODEL_API_KEY"}}, Variables: Names{All: []string{"MERGEXO_APP_ID"}}, Users: map[string]Label{"octo": {There: true}}, Versions: map[string]Label{"mergexo/mergexo@v0": {There: true}}, Branches: WorkBranches(func(string) model.BranchDemands { return model.BranchDemands{Known: true} })},
 		Git: "2.39.5", Signed: true,
 	}
 }
