@@ -193,12 +193,10 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	}
 	f.Hub.Versions = s.versions(ctx, f.Workflows)
 	f.Hub.Secrets, f.Hub.Variables = names(s.gh.Setup.Secrets(ctx, s.repo())), names(s.gh.Setup.Variables(ctx, s.repo()))
-	var logins []string
+	f.Hub.Users = map[string]doctor.Label{}
 	for _, p := range f.Settings.People {
-		logins = append(logins, p.Login)
-	}
-	if len(logins) > 0 {
-		f.Hub.Rights, _ = s.gh.Repositories.Permissions(ctx, s.repo(), logins) // nobody is blamed where that is not known
+		there, err := s.gh.Setup.HasUser(ctx, p.Login)
+		f.Hub.Users[p.Login] = doctor.Label{There: there, Why: unseen(err)}
 	}
 	return f, nil
 }

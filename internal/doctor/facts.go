@@ -117,8 +117,8 @@ type Hub struct {
 	App   *App // nil: another token is used
 	// Labels are the states of the labels that the settings name.
 	Labels map[string]Label
-	// Rights are what the people of the settings may do in the repository, by login in lower case; nil: not known.
-	Rights map[string]model.Permission
+	// Users say whether those exist whom the settings name, by login.
+	Users map[string]Label
 	// Versions say whether a version of an action exists, by "owner/name@ref".
 	Versions map[string]Label
 	// Secrets and Variables are those that workflows of the repository can use.

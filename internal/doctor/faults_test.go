@@ -208,7 +208,7 @@ var breakages = map[string]map[string]breakage{
 	},
 	"ignore": {"no rule": {".github/mergexo.toml", settingsOf(func(s *Settings) { s.Ignore = []string{"conditions"} })}},
 	"tests":  {"none": {".github/mergexo.toml", settingsOf(func(s *Settings) { s.Tested = "" })}},
-	"people": {"an operator who does not exist": {".github/mergexo.toml", also(settingsOf(func(s *Settings) { s.People = append(s.People, Person{"repo.operators", "Octpo"}) }), hubOf(func(h *Hub) { h.Rights["octpo"] = model.PermissionNone }))}},
+	"people": {"an operator who does not exist": {".github/mergexo.toml", also(settingsOf(func(s *Settings) { s.People = append(s.People, Person{"repo.operators", "Octpo"}) }), hubOf(func(h *Hub) { h.Users["Octpo"] = Label{} }))}},
 	"version": {
 		"missing": {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Versions["mergexo/mergexo@v1"] = Label{} })},
 		"hidden":  {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Versions["mergexo/mergexo@v1"] = Label{Why: "GitHub does not show it to this token"} })},
@@ -217,7 +217,7 @@ var breakages = map[string]map[string]breakage{
 		"no key of the model": {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Secrets.All = []string{"MERGEXO_SIGNING_KEY"} })},
 		"misspelled":          {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Secrets.All = []string{"MERGEXO_SIGNING_KEY", "MODEL_API_KY"} })},
 		"no signing key":      {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Secrets.All = []string{"MODEL_API_KEY"} })},
-		"no App":              {".github/workflows/mergexo.yml", also(ownApp("app-id: ${{ vars.MERGEXO_APP_ID }}", "private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}"), hubOf(func(h *Hub) { h.Variables.All = nil }))},
+		"no App":              {".github/workflows/mergexo.yml", also(ownApp("app-id: ${{ vars.MERGEXO_APP_ID }}", "private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}"), hubOf(func(h *Hub) { h.Variables.All, h.Secrets.All = nil, []string{"MODEL_API_KEY", "MERGEXO_SIGNING_KEY"} }))},
 		"hidden":              {".github/workflows/mergexo.yml", hubOf(func(h *Hub) { h.Secrets = Names{Why: "GitHub does not show it to this token"} })},
 		"hidden, with an App": {".github/workflows/mergexo.yml", also(ownApp("app-id: ${{ vars.MERGEXO_APP_ID }}", "private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}"), hubOf(func(h *Hub) { h.Secrets, h.Variables = Names{Why: "no answer"}, Names{Why: "no answer"} }))},
 	},

@@ -15,7 +15,7 @@ import (
 // free are the parts of the workflow that people may leave out or write as they like.
 var free = regexp.MustCompile(`^name$|\.name$|\.description$|^permissions$|\.env\b|\.run$|jobs\.(dashboard|pages)\b|cancel-in-progress$|\.token$` +
 	`|\.with\.(if-no-files-found|overwrite|retention-days|include-hidden-files|merge-multiple)$|\.workflows\[|steps\[\d+\]\.continue-on-error|\.steps\[\d+\]$` +
-	`|on\.(issue_comment|issues|workflow_run|check_run|pull_request_review|pull_request_review_comment)\.types$|jobs\.plan\.runs-on$|jobs\.(mergexo|apply)\.steps\[\d\]\.id$`)
+	`|on\.schedule\[\d\]$|on\.(issue_comment|issues|workflow_run|check_run|pull_request_review|pull_request_review_comment)\.types$|jobs\.plan\.runs-on$|jobs\.(mergexo|apply)\.steps\[\d\]\.id$`)
 
 // ownTokens are parts for the workflow's own token.
 var ownTokens = regexp.MustCompile(`permissions|signing-key`)

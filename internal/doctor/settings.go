@@ -3,8 +3,6 @@ package doctor
 import (
 	"fmt"
 	"strings"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 func settings(e *exam) []Finding {
@@ -104,12 +102,12 @@ func tests(e *exam) []Finding {
 	return []Finding{warn("name the command in repo.required_tests and merge.tests, or set merge.tests = \"none\" if your CI tests it all", "%s: no tests were found or named, so that MergeXO pushes and merges what nothing has tested", s.Path)}
 }
 
-// people finds people whom the settings name and who may do nothing here, as somebody who does not exist.
+// people finds people whom the settings name and who do not exist.
 func people(e *exam) []Finding {
 	var out []Finding
 	for _, p := range e.Settings.People {
-		if right, known := e.Hub.Rights[strings.ToLower(p.Login)]; known && right == model.PermissionNone {
-			out = append(out, warn("fix the name, or invite them to the repository", "%s: %s: %s does not exist, or has no access to %s", e.Settings.Path, p.Key, quote(p.Login), e.Repository))
+		if user, asked := e.Hub.Users[p.Login]; asked && !user.There && user.Why == "" {
+			out = append(out, problem("fix the name", "%s: %s: %s does not exist on GitHub, and whoever takes that name may command MergeXO", e.Settings.Path, p.Key, quote(p.Login)))
 		}
 	}
 	return out

@@ -95,6 +95,19 @@ func (c Setup) HasRef(ctx context.Context, repo model.Repo, ref string) (bool, e
 	return false, nil
 }
 
+// HasUser tells whether there is somebody of that name, a person or an App's account.
+// https://docs.github.com/rest/users/users#get-a-user
+func (c Setup) HasUser(ctx context.Context, login string) (bool, error) {
+	err := c.get(ctx, "users/"+url.PathEscape(login), &struct{}{})
+	if err == nil {
+		return true, nil
+	}
+	if e := c.fail("look for "+oneLine(login), err); e.Kind != NotFound {
+		return false, e
+	}
+	return false, nil
+}
+
 // setupPage is the size of a page of these lists.
 const setupPage = 30
 
