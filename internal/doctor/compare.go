@@ -130,3 +130,11 @@ func differs(rule, at, what, fix string) Finding {
 
 // asInit is the fix for what is too long to write by hand.
 const asInit = "run mergexo init, which writes it"
+
+// compared returns the findings, or OK if there are none and something uses the action.
+func (e *exam) compared(findings []Finding, says string) []Finding {
+	if len(e.uses) == 0 {
+		return nil
+	}
+	return orOK(findings, "%s: %s", e.files(), says)
+}

@@ -26,10 +26,7 @@ func jobsThere(e *exam) []Finding {
 			out = append(out, m.values(key, child(m.want.j.node, key), child(m.got.j.node, key))...)
 		}
 	}
-	if e.want == nil {
-		return out
-	}
-	return orOK(out, "%s: the jobs are those of mergexo init", e.files())
+	return e.compared(out, "the jobs are those of mergexo init")
 }
 
 // each is what there is to say of each one.
@@ -71,10 +68,7 @@ func conditions(e *exam) []Finding {
 	for _, m := range e.matches {
 		out = append(out, m.conditions()...)
 	}
-	if e.want == nil {
-		return nil
-	}
-	return orOK(out, "%s: each if: asks what that of mergexo init asks", e.files())
+	return e.compared(out, "each if: asks what that of mergexo init asks")
 }
 
 func (m match) conditions() []Finding {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // concurrent compares the limits of a workflow and its jobs: one run at a time for a pull request, and none cancelled.
@@ -22,10 +24,7 @@ func concurrent(e *exam) []Finding {
 		}
 		out = append(out, limits(m.want.j.concurrency, m.got.j.concurrency, m.got.at(m.got.j.line), "concurrency of jobs."+m.got.j.id)...)
 	}
-	if e.want == nil {
-		return nil
-	}
-	return orOK(out, "%s: one run at a time for each pull request, and none cancelled", e.files())
+	return e.compared(out, "one run at a time for each pull request, and none cancelled")
 }
 
 func limits(want, got *concurrency, at, of string) []Finding {
@@ -66,48 +65,43 @@ func permitted(e *exam) []Finding {
 	for _, m := range e.matches {
 		out = append(out, m.permitted(e)...)
 	}
-	if e.want == nil {
-		return nil
-	}
-	return orOK(out, "%s: each job has the permissions that it needs, and no others", e.files())
+	return e.compared(out, "each job has the permissions that it needs, and no others")
 }
 
 // unprotected is the consequence of write access in the agent's job of a split workflow.
 const unprotected = "the agent's job may write, so the split protects nothing"
 
 func (m match) permitted(e *exam) []Finding {
-	u, want := m.got, m.want.j.permissions
+	u, want, agent := m.got, m.want.j.permissions, m.want.phase == agentPhase
 	fix := "set permissions: {" + strings.Join(want.list(), ", ") + "} below jobs." + u.j.id
-	agent := m.want.phase == agentPhase
-	if agent && u.ownToken() {
+	switch {
+	case agent && u.ownToken():
 		return []Finding{problem("remove the token input in this job", "%s: jobs.%s gives the action another token: %s", u.at(u.s.line), u.j.id, unprotected)}
+	case u.ownToken():
+		return nil // those of the job are for its other steps
 	}
 	p := cmp.Or(u.j.permissions, u.w.permissions)
 	if p == nil {
-		return u.byDefault(e, fix, agent)
+		return []Finding{u.byDefault(e.Hub.Facts.Actions, agent, fix)}
 	}
-	at := fmt.Sprintf("%s: jobs.%s.permissions", u.at(p.line), u.j.id)
-	if u.ownToken() {
-		return nil // these are for the other steps
-	}
-	if p.all == "write-all" {
-		p.each = map[string]string{"everything": "write"}
-	}
-	var lacks, more []string
-	level, follows := Warning, []string{}
+	at := m.at(p.line) + ".permissions"
+	var lacks, more, follows []string
+	level := Warning
 	for _, right := range want.list() {
-		name, access, _ := strings.Cut(right, ": ")
-		if has := p.access(name); has == access || has == "write" || p.all == "write-all" {
-			continue
+		if name, access, _ := strings.Cut(right, ": "); p.access(name) != access && p.access(name) != "write" {
+			worse, then := consequence("permissions", right)
+			if lacks, follows = append(lacks, right), append(follows, then); worse == Problem {
+				level = Problem
+			}
 		}
-		worse, then := consequence("permissions", right)
-		lacks, follows = append(lacks, right), append(follows, then)
-		level = cmp.Or(map[bool]Level{true: Problem}[worse == Problem], level)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.each)) {
 		if p.each[name] == "write" && want.each[name] != "write" {
 			more = append(more, name)
 		}
+	}
+	if p.all == "write-all" {
+		more = []string{"everything"}
 	}
 	var out []Finding
 	if len(lacks) > 0 {
@@ -122,13 +116,10 @@ func (m match) permitted(e *exam) []Finding {
 	return out
 }
 
-// byDefault checks a job without permissions: its token has the repository's default.
-func (u use) byDefault(e *exam, fix string, agent bool) []Finding {
-	actions := e.Hub.Facts.Actions
+// byDefault is about a job without permissions: its token has the repository's default.
+func (u use) byDefault(actions model.ActionsRights, agent bool, fix string) Finding {
 	f := warn(fix, "%s: jobs.%s has no permissions: its token gets the repository's default", u.at(u.j.line), u.j.id)
 	switch {
-	case u.ownToken():
-		return nil
 	case actions.DefaultWrite && agent:
 		f.Level, f.Text = Problem, f.Text+", with which "+unprotected
 	case actions.DefaultWrite:
@@ -136,7 +127,7 @@ func (u use) byDefault(e *exam, fix string, agent bool) []Finding {
 	case actions.Known && !agent:
 		f.Level, f.Text = Problem, f.Text+", which may only read"
 	}
-	return []Finding{f}
+	return f
 }
 
 // list is a block as people write it.
@@ -149,8 +140,5 @@ func (p *permissions) list() (all []string) {
 
 // access is what the block grants for a name: none if it is not listed.
 func (p *permissions) access(name string) string {
-	if p.all == "read-all" {
-		return "read"
-	}
-	return p.each[name]
+	return cmp.Or(strings.TrimSuffix(p.all, "-all"), p.each[name])
 }

@@ -29,8 +29,5 @@ func pins(e *exam) []Finding {
 			}
 		}
 	}
-	if len(e.uses) == 0 {
-		return nil
-	}
-	return orOK(out, "%s: the other actions are pinned", e.files())
+	return e.compared(out, "the other actions are pinned")
 }

@@ -38,10 +38,7 @@ func timeout(e *exam) []Finding {
 				at, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		}
 	}
-	if len(e.uses) == 0 {
-		return nil
-	}
-	return orOK(out, "%s: each job has more time than what it runs", e.files())
+	return e.compared(out, "each job has more time than what it runs")
 }
 
 // limit is a time of the settings that a job has to be longer than.

@@ -68,10 +68,7 @@ func triggers(e *exam) []Finding {
 		})
 		out = append(out, Finding{Level: level, Text: fmt.Sprintf("%s: on: lacks %s: %s", e.files(), list(names), follows), Fix: "add " + list(lines) + " below on:"})
 	}
-	if len(e.uses) == 0 {
-		return nil
-	}
-	return append(orOK(out, "%s: on: has the events of mergexo init", e.files()), e.unknownRuns()...)
+	return append(e.compared(out, "on: has the events of mergexo init"), e.unknownRuns()...)
 }
 
 // lacks compares one trigger with those that there are for its event: types, inputs and filters.
