@@ -144,10 +144,10 @@ func TestOtherWays(t *testing.T) {
 		},
 		"a condition on the step": func(t *testing.T, f *Facts) {
 			edit("    if: >-", "    x-if: >-")(t, f)
-			edit("        id: mergexo\n", "        id: mergexo\n        if: ${{ "+conditionOf(t)+" }}\n")(t, f)
+			edit("        if: steps.plan.outputs.work == 'true'\n        id: mergexo\n", "        id: mergexo\n        if: steps.plan.outputs.work == 'true' && "+conditionOf(t)+"\n")(t, f)
 		},
-		"in other words":       also(edit(noBots, "(null == github.event['comment'] && !(github.event.review != null) || !(GitHub.event.sender.type == 'Bot'))"), edit(noSweep, "!(github.event_name == 'schedule' || (!inputs.number && github.event_name == 'workflow_dispatch'))")),
-		"a command over lines": edit("          signing-key", "          command: |\n            run\n          signing-key"),
+		"in other words":       also(edit(noBots, "(null == github.event['comment'] && !(github.event.review != null) || !(GitHub.event.sender.type == 'Bot'))"), edit(noForks, "!(github.event.pull_request != null && github.event.pull_request.head.repo.full_name != github.repository)")),
+		"a command over lines": edit("          command: run --plan\n", "          command: |\n            run\n            --plan\n"),
 		"permissions of the workflow": func(t *testing.T, f *Facts) {
 			edit("    permissions:\n", "    x-permissions:\n")(t, f)
 			edit("permissions: {}", "permissions: {contents: write, issues: write, pull-requests: write, actions: write, checks: read, statuses: read}")(t, f)

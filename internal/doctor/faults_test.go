@@ -46,18 +46,15 @@ func demand(d ...model.Demand) fault {
 }
 
 const (
-	group     = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.inputs.number || github.event.workflow_run.pull_requests[0].number || github.run_id }}"
-	cron      = "  schedule:\n    - cron: \"17 * * * *\" # the sweep: finishes what lost events and interrupted runs left undone\n"
-	noSweep   = "(github.event_name != 'schedule' && (github.event_name != 'workflow_dispatch' || github.event.inputs.number))"
-	ifPlan    = "    if: github.event_name == 'schedule' || (github.event_name == 'workflow_dispatch' && !github.event.inputs.number)\n"
-	ifWork    = "    if: needs.plan.outputs.work == 'true'\n"
-	matrix    = "      matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}\n"
-	share     = "command: sweep --only ${{ matrix.only }}"
-	noBots    = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
-	ifMerged  = "(github.event.action != 'closed' || github.event.issue.user.type == 'Bot' || startsWith(github.event.pull_request.head.ref, 'agent/') || (github.event.pull_request != null && github.event.sender.type != 'Bot'))"
-	noForks   = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
-	rightsOf  = "    permissions:\n      contents: write # push the agent's commits, and merge\n      pull-requests: write # open pull requests, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # see whether another run is still alive; rerun failed jobs\n      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n"
-	jobLimits = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
+	group        = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.inputs.number || github.event.workflow_run.pull_requests[0].number || ((github.event_name == 'schedule' || github.event_name == 'workflow_dispatch') && 'sweep') || github.run_id }}"
+	cron         = "  schedule: # the sweep: finishes what lost events and interrupted runs left undone\n    - cron: \"17 1-23 * * *\"\n    - cron: \"17 0 * * *\" # also draws the dashboard\n"
+	noSweep      = "(github.event_name != 'schedule' && (github.event_name != 'workflow_dispatch' || github.event.inputs.number))"
+	noBots       = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
+	ifMerged     = "(github.event.action != 'closed' || github.event.issue.user.type == 'Bot' || startsWith(github.event.pull_request.head.ref, 'agent/') || (github.event.pull_request != null && github.event.sender.type != 'Bot'))"
+	noForks      = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
+	rightsOf     = "    permissions:\n      contents: write # push the agent's commits, and merge\n      pull-requests: write # open pull requests, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # see whether another run is still alive; rerun failed jobs\n      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n"
+	checkoutStep = "      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        if: steps.plan.outputs.work == 'true'\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n"
+	jobLimits    = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
 )
 
 var (
@@ -73,7 +70,7 @@ var (
 
 // services has the workflow hear of what other services report.
 var services = also(edit(beforeDispatch, serviceTriggers+beforeDispatch),
-	edit("      && (github.event.pull_request == null", skipsPending+"      && (github.event.pull_request == null"))
+	edit("      && (github.actor != ", skipsPending+"      && (github.actor != "))
 
 const installedAt = "https://github.com/settings/installations/17"
 
@@ -88,7 +85,7 @@ func ownApp(lines ...string) fault {
 var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}")
 
 // expiring has a step make an App's token, with which the action works.
-var expiring = also(edit("      - name: Answer\n        id: mergexo\n", "      - uses: actions/create-github-app-token@67018539274d69449ef7c02e8e71183d1719ab42\n        id: app\n      - name: Answer\n        id: mergexo\n"), appToken)
+var expiring = also(edit("      - name: Is there work?\n", "      - uses: actions/create-github-app-token@67018539274d69449ef7c02e8e71183d1719ab42\n        id: app\n      - name: Is there work?\n"), appToken)
 
 // inSplit applies faults to the workflow in which the agent has its own job.
 func inSplit(all ...fault) fault {
@@ -180,7 +177,7 @@ var breakages = map[string]map[string]breakage{
 	},
 	"triggers": {
 		"no run by hand":      {".github/workflows/mergexo.yml", edit("  workflow_dispatch:\n    inputs:\n      number:\n        description: \"The number of a pull request or issue; empty: all\"\n", "")},
-		"a strange time":      {".github/workflows/mergexo.yml: on.schedule", edit("17 * * * *", "17 * * *")},
+		"a strange time":      {".github/workflows/mergexo.yml: on.schedule", edit("17 0 * * *", "17 0 * *")},
 		"CI misspelled":       {".github/workflows/mergexo.yml: on.workflow_run", also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), otherWorkflow("name: CI tests\non: workflow_dispatch\n"))},
 		"split starts nobody": {".github/workflows/mergexo.yml: on.workflow_dispatch", inSplit(edit("  workflow_dispatch:\n    inputs:\n", "  workflow_dispatch:\n    x-inputs:\n"))},
 		"the checks of other services": {".github/workflows/mergexo.yml", also(settingsOf(func(s *Settings) { s.RequiredChecks = []string{"test@github-actions", "cla@cla-bot"} }),
@@ -226,10 +223,9 @@ var breakages = map[string]map[string]breakage{
 		"misspelled":         {"required check \"tset@github-actions\"", also(settingsOf(func(s *Settings) { s.RequiredChecks = []string{"tset@github-actions"} }), hearsTests)},
 		"of another service": {"required check \"renamed\"", also(settingsOf(func(s *Settings) { s.RequiredChecks = []string{"renamed", "cla@cla-bot"} }), hearsTests)},
 	},
-	"target": {"used": {".github/workflows/mergexo.yml: on.pull_request_target", edit("  schedule:\n", "  pull_request_target:\n  schedule:\n")}},
+	"target": {"used": {".github/workflows/mergexo.yml: on.pull_request_target", edit("  schedule: #", "  pull_request_target:\n  schedule: #")}},
 	"condition": {
-		"sweeps twice":                {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noSweep, "(github.event_name != 'workflow_dispatch' || github.event.inputs.number)")},
-		"work that is not due":        {".github/workflows/mergexo.yml: jobs.sweep", edit(ifWork, "")},
+		"no schedule":                 {".github/workflows/mergexo.yml: jobs.mergexo.if", edit("    if: >-\n", "    if: >-\n      github.event_name != 'schedule' &&\n")},
 		"none":                        {".github/workflows/mergexo.yml: jobs.mergexo", noCondition},
 		"bots heard":                  {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noBots, "true")},
 		"forks let in":                {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noForks, "true")},
@@ -240,11 +236,6 @@ var breakages = map[string]map[string]breakage{
 		"a variable":                  {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noBots, "vars.MERGEXO == 'on'")},
 		"broken":                      {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noBots, "github.event.sender.type != \"Bot\"")},
 		"a text":                      {".github/workflows/mergexo.yml: jobs.mergexo.if", edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n")},
-		"no schedule":                 {".github/workflows/mergexo.yml: jobs.plan.if", edit(ifPlan, "    if: github.event_name == 'workflow_dispatch'\n")},
-		"sweeps at every event":       {".github/workflows/mergexo.yml: jobs.plan", edit(ifPlan, "")},
-		"not by hand":                 {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noSweep, "(github.event_name != 'schedule' && github.event_name != 'workflow_dispatch')")},
-		"sweeps by hand for one":      {".github/workflows/mergexo.yml: jobs.plan.if", edit(ifPlan, "    if: github.event_name == 'schedule' || github.event_name == 'workflow_dispatch'\n")},
-		"sweeps for bots":             {".github/workflows/mergexo.yml: jobs.plan.if", edit(ifPlan, "    if: github.event_name == 'schedule' || github.event.sender.type == 'Bot'\n")},
 		"split no schedule":           {".github/workflows/mergexo.yml: jobs.commands.if", inSplit(edit("(github.event_name == 'schedule' || (", "(("))},
 		"pull requests only":          {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(noBots, "(github.event.comment == null || github.event.issue.pull_request || github.event.pull_request) && "+noBots)},
 		"merges dropped":              {".github/workflows/mergexo.yml: jobs.mergexo.if", edit(ifMerged, "github.event.action != 'closed'")},
@@ -261,22 +252,17 @@ var breakages = map[string]map[string]breakage{
 		"split nobody works":   {".github/workflows/mergexo.yml", inSplit(edit("command: run --phase agent", "command: help"), settingsOf(func(s *Settings) { s.PassEnv = nil }))},
 		"split nobody applies": {".github/workflows/mergexo.yml", inSplit(edit("          command: run --phase apply\n          bundle:", "          command: help\n          bundle:"))},
 		"split before it":      {".github/workflows/mergexo.yml: jobs.apply", inSplit(edit(afterAgent, "    needs: commands\n"), edit(ifAgentRan, ""))},
-		"not mapped":           {".github/workflows/mergexo.yml: jobs.plan", edit("      matrix: ${{ steps.plan.outputs.matrix }}\n", "      matrix: ${{ steps.run.outputs.matrix }}\n")},
-		"nobody works":         {".github/workflows/mergexo.yml", edit(share, "command: help")},
-		"another matrix":       {".github/workflows/mergexo.yml: jobs.sweep", edit(matrix, "      matrix: {only: [1, 2]}\n")},
-		"another output":       {".github/workflows/mergexo.yml: jobs.sweep", edit(matrix, "      matrix: ${{ fromJSON(needs.plan.outputs.work) }}\n")},
-		"before the plan":      {".github/workflows/mergexo.yml: jobs.sweep", edit("    needs: plan\n", "")},
-		"fail fast":            {".github/workflows/mergexo.yml: jobs.sweep", edit("      fail-fast: false\n", "")},
 	},
 	"steps": {
-		"nothing handed":  {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key")},
-		"commands only":   {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase apply\n          signing-key")},
-		"everything each": {".github/workflows/mergexo.yml: jobs.sweep", edit(share, "command: sweep")},
-		"no id":           {".github/workflows/mergexo.yml: jobs.plan", edit("        id: plan\n", "")},
-		"checkout none to test in": {".github/workflows/mergexo.yml: jobs.mergexo", also(edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", ""),
+		"nothing handed": {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key")},
+		"commands only":  {".github/workflows/mergexo.yml", edit("          signing-key", "          command: run --phase apply\n          signing-key")},
+		"the plan runs":  {".github/workflows/mergexo.yml: jobs.mergexo", edit("          command: run --plan\n", "")},
+		"no plan asked":  {".github/workflows/mergexo.yml: jobs.mergexo", edit("        if: steps.plan.outputs.work == 'true'\n        with:\n          fetch-depth", "        with:\n          fetch-depth")},
+		"no id":          {".github/workflows/mergexo.yml: jobs.mergexo", edit("        id: plan\n", "")},
+		"checkout none to test in": {".github/workflows/mergexo.yml: jobs.mergexo", also(edit(checkoutStep, ""),
 			settingsOf(func(s *Settings) { s.TestsInCheckout = true }))},
 		"checkout sparse":       {".github/workflows/mergexo.yml: jobs.mergexo", also(edit("          fetch-depth: 0\n", "          fetch-depth: 0\n          sparse-checkout: src\n"), settingsOf(func(s *Settings) { s.TestsInCheckout = true }))},
-		"checkout none":         {".github/workflows/mergexo.yml: jobs.mergexo", edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", "")},
+		"checkout none":         {".github/workflows/mergexo.yml: jobs.mergexo", edit(checkoutStep, "")},
 		"checkout after it":     {".github/workflows/mergexo.yml: jobs.mergexo", also(edit("      - uses: actions/checkout@", "      - uses: mergexo/mergexo@v1\n      - uses: actions/checkout@"), settingsOf(func(s *Settings) { s.PassEnv = nil }))},
 		"checkout elsewhere":    {".github/workflows/mergexo.yml: jobs.mergexo", edit("          fetch-depth: 0\n", "          fetch-depth: 0\n          path: other\n")},
 		"checkout credentials":  {".github/workflows/mergexo.yml: jobs.mergexo", edit("          persist-credentials: false\n", "")},
@@ -305,12 +291,10 @@ var breakages = map[string]map[string]breakage{
 		"cancelling for CI":            {".github/workflows/mergexo.yml", edit("cancel-in-progress: false", "cancel-in-progress: ${{ github.event_name == 'workflow_run' }}")},
 		"cancelling for pull requests": {".github/workflows/mergexo.yml", edit("cancel-in-progress: false", "cancel-in-progress: ${{ github.event_name == 'pull_request' }}")},
 		"one for all":                  {".github/workflows/mergexo.yml", edit(group, "group: mergexo")},
+		"sweeps at once":               {".github/workflows/mergexo.yml", edit(" || ((github.event_name == 'schedule' || github.event_name == 'workflow_dispatch') && 'sweep')", "")},
 		"by ref":                       {".github/workflows/mergexo.yml", edit(group, "group: mergexo-${{ github.ref }}")},
 		"by event":                     {".github/workflows/mergexo.yml", edit(group, "group: ${{ github.event_name }}-${{ github.event.pull_request.number || github.event.issue.number }}")},
 		"broken":                       {".github/workflows/mergexo.yml", edit(group, "group: ${{ github.ref")},
-		"sweep none":                   {".github/workflows/mergexo.yml", edit("    concurrency:\n      group: mergexo-${{ matrix.group }}\n      cancel-in-progress: false\n", "")},
-		"sweep another group":          {".github/workflows/mergexo.yml", edit("group: mergexo-${{ matrix.group }}", "group: sweep-${{ matrix.group }}")},
-		"sweep cancelling":             {".github/workflows/mergexo.yml", edit("group: mergexo-${{ matrix.group }}\n      cancel-in-progress: false", "group: mergexo-${{ matrix.group }}\n      cancel-in-progress: true")},
 		"split none":                   {".github/workflows/mergexo.yml", inSplit(edit(wholeLimits, "x-jobLimits:\n  group: >-\n"))},
 		"split of each job":            {".github/workflows/mergexo.yml", inSplit(edit(wholeLimits, "x-jobLimits:\n  group: >-\n"), edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n"))},
 		"split both":                   {".github/workflows/mergexo.yml", inSplit(edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n"))},
@@ -330,10 +314,8 @@ var breakages = map[string]map[string]breakage{
 		"no checks":         {".github/workflows/mergexo.yml: jobs.mergexo.permissions", edit("      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n", "")},
 		"split no statuses": {".github/workflows/mergexo.yml: jobs.commands.permissions", inSplit(edit("      statuses: read # wait for commit statuses before a merge\n", ""))},
 		"no actions for CI": {".github/workflows/mergexo.yml: jobs.mergexo.permissions", also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), otherWorkflow("name: CI\non: workflow_dispatch\n"),
-			edit("actions: write # see", "actions: read # tell"), edit("      actions: write\n", ""))},
+			edit("actions: write # see", "actions: read # tell"))},
 		"split starts nobody":              {".github/workflows/mergexo.yml: jobs.commands.permissions", inSplit(edit("actions: write # see", "actions: read # tell"))},
-		"the plan writes":                  {".github/workflows/mergexo.yml: jobs.plan.permissions", edit("    outputs:\n      work:", "      packages: read\n      deployments: write\n    outputs:\n      work:")},
-		"the plan reads too little":        {".github/workflows/mergexo.yml: jobs.plan.permissions", edit("      contents: read\n      pull-requests: read\n      issues: read\n      actions: read\n      checks: read\n", "      contents: read\n")},
 		"split the agent writes":           {".github/workflows/mergexo.yml: jobs.agent.permissions", inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n"))},
 		"split the agent writes all":       {".github/workflows/mergexo.yml: jobs.agent.permissions", inSplit(edit(agentRights, ""), edit("permissions: # read only", "permissions: write-all # nothing"))},
 		"split the agent reads too little": {".github/workflows/mergexo.yml: jobs.agent.permissions", inSplit(edit(agentRights, "      contents: read\n      issues: none\n"))},
@@ -369,7 +351,6 @@ var breakages = map[string]map[string]breakage{
 		"short of a run":  {".github/workflows/mergexo.yml: jobs.mergexo.timeout-minutes", edit("timeout-minutes: 90", "timeout-minutes: 80")},
 		"short of a test": {".github/workflows/mergexo.yml: jobs.mergexo.timeout-minutes", also(edit("timeout-minutes: 90", "timeout-minutes: 45"), settingsOf(func(s *Settings) { s.TestTime, s.RunTime = 45*minute, 40*minute }))},
 		"split short":     {".github/workflows/mergexo.yml: jobs.commands.timeout-minutes", inSplit(edit("timeout-minutes: 90\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #"))},
-		"sweep short":     {".github/workflows/mergexo.yml: jobs.sweep.timeout-minutes", edit("timeout-minutes: 90\n", "timeout-minutes: 20\n")},
 		"computed":        {".github/workflows/mergexo.yml: jobs.mergexo.timeout-minutes", edit("timeout-minutes: 90", "timeout-minutes: ${{ vars.MINUTES }}")},
 		"an app token":    {".github/workflows/mergexo.yml: jobs.mergexo", expiring},
 	},
@@ -378,7 +359,7 @@ var breakages = map[string]map[string]breakage{
 		"a branch": {".github/workflows/mergexo.yml", edit("mergexo/mergexo@v1", "mergexo/mergexo@main")},
 	},
 	"fail-on": {
-		"a typo": {".github/workflows/mergexo.yml", edit("          signing-key", "          fail-on: blocked, faild\n          signing-key")},
+		"a typo": {".github/workflows/mergexo.yml", edit("MODEL_API_KEY }}\n        with:\n", "MODEL_API_KEY }}\n        with:\n          fail-on: blocked, faild\n")},
 	},
 	"token": {
 		"none":    {"the token", hubOf(func(h *Hub) { *h = Hub{} })},
