@@ -101,6 +101,7 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 		"it conflicts with what comes before it": {func(w *world) model.Event {
 			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "bypass": []string{"octo"}, "queue": "SQUASH", "checks": []string{"ci"}})
 			w.write("octo", "main", "greeting.txt", "something else\n")
+			w.api("octo", "GET", w.pull(""), nil) // somebody who asks has GitHub find out that it conflicts
 			return w.delivery("pull_request")
 		}, "merge_failed REBASE_CONFLICT", "merge_conflict", false},
 		"somebody pushes": {func(w *world) model.Event {

@@ -169,7 +169,7 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
 	begins := c.Request.Command != "" && c.Request.State == ""
-	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
+	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins || v.Code == model.CodeConflict) {
 		if err := readQueue(ctx, p); err != nil {
 			return merge.Verdict{}, err
 		}
