@@ -49,7 +49,7 @@ func (p Project) Setup() string {
 	b.WriteString(setupHead)
 	from, steps, notes := p.fromCI()
 	if len(steps) > 0 {
-		fmt.Fprintf(&b, "    # From the %s:\n", from)
+		fmt.Fprintf(&b, "    # From %s:\n", from)
 	} else {
 		steps = p.fromFiles()
 	}
@@ -58,7 +58,7 @@ func (p Project) Setup() string {
 	}
 	for i, n := range notes {
 		if i == 0 {
-			fmt.Fprintf(&b, "    # Not taken over from the %s:\n", from)
+			fmt.Fprintf(&b, "    # Not taken over from %s:\n", from)
 		}
 		fmt.Fprintf(&b, "    #   - %s\n", oneLine(n))
 	}
@@ -125,7 +125,6 @@ type language struct {
 	usual    [2]string         // the input and its value if no file names a version; none: the runner's own
 	caches   map[string]string // the cache of a package manager, by the file that shows it
 	tools    map[string]string // the command that installs a package manager, likewise
-	first    string            // the file whose package manager comes before the language
 }
 
 type versionFile struct {
@@ -138,7 +137,7 @@ var languages = []language{
 	{action: "actions/setup-node", signs: []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "package.json"},
 		versions: []versionFile{{".nvmrc", "node-version-file", nil}, {".node-version", "node-version-file", nil}, {"package.json", "node-version-file", regexp.MustCompile(`"(engines|volta|devEngines)"\s*:`)}},
 		usual:    [2]string{"node-version", "lts/*"}, caches: map[string]string{"pnpm-lock.yaml": "pnpm", "package-lock.json": "npm", "npm-shrinkwrap.json": "npm"},
-		tools: map[string]string{"pnpm-lock.yaml": "npm install -g pnpm", "yarn.lock": "npm install -g corepack && corepack enable"}, first: "pnpm-lock.yaml"}, // whose cache needs it
+		tools: map[string]string{"pnpm-lock.yaml": "npm install -g pnpm", "yarn.lock": "npm install -g corepack && corepack enable"}},
 	{action: "astral-sh/setup-uv", signs: []string{"uv.lock"}},
 	{action: "actions/setup-python", signs: []string{"poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"},
 		versions: []versionFile{{".python-version", "python-version-file", nil}, {"pyproject.toml", "python-version-file", regexp.MustCompile(`(?m)^(requires-python|python) *=`)}},
@@ -175,20 +174,11 @@ func (p Project) fromFiles() (steps []toolStep) {
 			continue
 		}
 		python = python || l.action == "astral-sh/setup-uv"
-		var tool []toolStep
 		if run := l.tools[path.Base(sign)]; run != "" && !strings.Contains(p.Read(sign), "yarn lockfile v1") { // which the runner has
-			tool = []toolStep{{run: run}}
+			steps = append(steps, toolStep{run: run}) // first, since a cache may need it
 		}
-		if l.action == "" {
-			steps = append(steps, tool...)
-			continue
-		}
-		ref, version, _ := strings.Cut(releases[l.action], " ")
-		set := []toolStep{{uses: l.action + "@" + ref, version: version, with: p.inputs(l, sign)}}
-		if l.first == path.Base(sign) {
-			steps = append(append(steps, tool...), set...)
-		} else {
-			steps = append(append(steps, set...), tool...)
+		if ref, version, known := strings.Cut(releases[l.action], " "); known {
+			steps = append(steps, toolStep{uses: l.action + "@" + ref, version: version, with: p.inputs(l, sign)})
 		}
 	}
 	return steps

@@ -79,6 +79,21 @@ jobs:
       - run: tox
 `
 
+// tenWorkflows are workflows of which the seventh tests pull requests as the project does.
+func tenWorkflows() map[string]string {
+	files := map[string]string{}
+	for i := range 10 {
+		on, run := "schedule", "go test ./..."
+		if i == 6 {
+			on = "pull_request"
+		} else if i > 6 {
+			on, run = "push", "go vet ./..."
+		}
+		files[fmt.Sprintf(".github/workflows/%d.yml", i)] = fmt.Sprintf("on: %s\njobs: {t: {runs-on: ubuntu-latest, steps: [{uses: actions/setup-go@v%d}, {run: %s}]}}\n", on, i, run)
+	}
+	return files
+}
+
 // setups are projects, by the golden file of the action that is made for them.
 var setups = map[string]struct {
 	files    map[string]string // workflows are read as such
@@ -105,8 +120,15 @@ var setups = map[string]struct {
 	"ci_node":       {map[string]string{".github/workflows/ci.yml": nodeCI, "pnpm-lock.yaml": "x"}, "pnpm test", false},
 	"ci_no_caches":  {map[string]string{".github/workflows/ci.yml": nodeCI}, "pnpm test", true},
 	"ci_matrix":     {map[string]string{".github/workflows/ci.yml": matrixCI}, "python3 -m tox", false},
-	"ci_no_tests":   {map[string]string{".github/workflows/ci.yml": "on: push\njobs: {a: {runs-on: x, steps: [{uses: actions/setup-go@v5}]}}\n"}, "", false},
-	"ci_broken":     {map[string]string{".github/workflows/ci.yml": "on: [push\n", ".github/workflows/b.yml": "on: push\njobs: []\n", "go.mod": "x"}, "go test ./...", false},
+	"ci_three_languages": {map[string]string{"Makefile": "test:\n", "go.mod": "x", ".github/workflows/ci.yml": "on: push\njobs:\n" +
+		"  api: {runs-on: ubuntu-latest, steps: [{uses: actions/checkout@v4}, {uses: actions/setup-go@v5, with: {go-version: '1.25'}}, {run: go test ./...}]}\n" +
+		"  web: {runs-on: ubuntu-latest, steps: [{run: corepack enable}, {uses: actions/setup-node@v4, with: {node-version: 24}}, {run: pnpm test}]}\n" +
+		"  web-e2e: {runs-on: ubuntu-latest, steps: [{run: corepack enable}, {uses: actions/setup-node@v4, with: {node-version: 22}}, {run: pnpm run test --e2e}]}\n" +
+		"  ml: {runs-on: ubuntu-latest, steps: [{uses: astral-sh/setup-uv@v6}, {run: uv run pytest}]}\n" +
+		"  win: {runs-on: windows-latest, steps: [{uses: actions/setup-dotnet@v4}, {run: dotnet test}]}\n"}, "make test", false},
+	"ci_ten_workflows": {tenWorkflows(), "go test ./...", false},
+	"ci_no_tests":      {map[string]string{".github/workflows/ci.yml": "on: push\njobs: {a: {runs-on: x, steps: [{uses: actions/setup-go@v5}]}}\n"}, "", false},
+	"ci_broken":        {map[string]string{".github/workflows/ci.yml": "on: [push\n", ".github/workflows/b.yml": "on: push\njobs: []\n", "go.mod": "x"}, "go test ./...", false},
 	"ci_reusable": {map[string]string{
 		".github/workflows/ci.yml":   "on: pull_request\njobs: {test: {uses: ./.github/workflows/test.yml, secrets: inherit}}\n",
 		".github/workflows/test.yml": "on: {workflow_call: {inputs: {go: {type: string}}}}\njobs:\n  go:\n    runs-on: ubuntu-latest\n    container: golang:1\n    steps:\n      - {uses: actions/setup-go@v5, with: {go-version: '${{ inputs.go }}', cache: true}}\n      - run: go test ./...\n",

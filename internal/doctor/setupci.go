@@ -24,9 +24,11 @@ type ciJob struct {
 var testRun = regexp.MustCompile(`\b(go test|gotestsum|cargo (test|nextest)|(npm|pnpm|yarn|bun)( run)?( -\S+)* (t|test)\b|pytest|tox|nox|mvnw?\b.*\b(test|verify)|` +
 	`gradlew?\b.*\b(test|check|build)|make (test|check)\b|rspec|rake|dotnet test|phpunit|composer( run)? test|vitest|jest)`)
 
-// fromCI are the steps of the job that tests the project, and what could not be taken over from it.
+// fromCI are the steps of the job that tests the project, and what could not be taken over from it. Where no job has the same command,
+// they are those of all that test something, as in a repository of several languages.
 func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
-	best := ciJob{}
+	best, names := 1, []string(nil)
+	var jobs []ciJob
 	for _, o := range Others(p.Workflows) {
 		file := p.Workflows[slices.IndexFunc(p.Workflows, func(f File) bool { return f.Path == o.Path })]
 		var doc yaml.Node
@@ -35,23 +37,43 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 		}
 		top := follow(doc.Content[0])
 		for _, job := range pairs(child(top, "jobs")) {
-			if j := p.ciJob(o, top, job); j.rank > best.rank {
-				best = j
+			j := p.ciJob(o, top, job)
+			if j.rank > best {
+				best, jobs = j.rank, nil
+			}
+			if j.rank == best && (len(jobs) == 0 || best < sameCommand) {
+				jobs = append(jobs, j)
 			}
 		}
 	}
-	notes = best.lacking
-	for _, n := range best.steps {
-		taken, why := p.take(n, best.values, 0)
-		steps, notes = append(steps, taken...), append(notes, why...)
+	for _, j := range jobs {
+		names, notes = append(names, j.name), append(notes, j.lacking...)
+		for _, n := range j.steps {
+			taken, why := p.take(n, j.values, 0)
+			fresh := slices.DeleteFunc(slices.Clone(taken), func(s toolStep) bool {
+				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.run == s.run && t.action() == s.action() })
+			})
+			if steps = append(steps, fresh...); len(fresh) == len(taken) {
+				notes = append(notes, why...)
+			}
+		}
 	}
-	return best.name, steps, notes
+	return list(names), steps, notes
 }
+
+// action is the name of a step's action, in whatever version.
+func (s toolStep) action() string {
+	name, _, _ := strings.Cut(s.uses, "@")
+	return name
+}
+
+// sameCommand is the rank from which a job tests by the command of the project.
+const sameCommand = 8
 
 // ciJob reads a job. Its rank is 0 where it tests nothing: best is one for the commits of pull requests, on Linux, with the command
 // that tests the project.
 func (p Project) ciJob(o Other, top *yaml.Node, job pair) ciJob {
-	j := ciJob{name: fmt.Sprintf("job %s of %s", oneLine(job.key), o.Path), values: map[string]string{}}
+	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", oneLine(job.key), o.Path), values: map[string]string{}}
 	steps := child(job.value, "steps")
 	if steps == nil || steps.Kind != yaml.SequenceNode {
 		return j
@@ -63,7 +85,7 @@ func (p Project) ciJob(o Other, top *yaml.Node, job pair) ciJob {
 			continue
 		}
 		j.steps, j.rank = steps.Content[:i], 1
-		for points, holds := range map[int]bool{8: same, 4: o.OnCommits, 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
+		for points, holds := range map[int]bool{sameCommand: same, 4: o.OnCommits, 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
 			if holds {
 				j.rank += points
 			}
