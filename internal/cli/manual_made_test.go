@@ -45,7 +45,7 @@ func madeUp(args ...string) func(*testing.T) string {
 
 var (
 	commits = regexp.MustCompile(`\b[0-9a-f]{10}\b`)
-	seconds = regexp.MustCompile(`\n  \|\n  \| This took [0-9]+ s\.| in [0-9]+ s\b`)
+	seconds = regexp.MustCompile(`\n  \|\n  \| This took [0-9]+ s\.?| in [0-9]+ s\b`)
 )
 
 // asEver gives what changes from run to run the values that the manual has: commits in the order of their appearance.

@@ -40,7 +40,7 @@ func (h *hub) atWork(event, payload string) (env []string, output, summary strin
 // steady is an output without what differs from run to run: commits, keys of turns, times.
 func steady(out string) string {
 	out = regexp.MustCompile(`\d+ GitHub calls and \d+ git network operations in all`).ReplaceAllString(out, "CALLS in all")
-	return regexp.MustCompile(`\b[0-9a-f]{64}\b|\b[0-9a-f]{10}\b`).ReplaceAllString(regexp.MustCompile(`  \|\n  \| This took [0-9]+ s\.\n`).ReplaceAllString(out, ""), "SHA")
+	return regexp.MustCompile(`\b[0-9a-f]{64}\b|\b[0-9a-f]{10}\b`).ReplaceAllString(regexp.MustCompile(`  \|\n  \| This took [0-9]+ s\.?\n`).ReplaceAllString(out, ""), "SHA")
 }
 
 func text(t *testing.T, file string) string {

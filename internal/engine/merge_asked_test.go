@@ -167,7 +167,7 @@ func TestAnApprovalIsForABase(t *testing.T) {
 	w.retarget()
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.request(), `waiting for 1 approval of `+w.tip()[:10]+`; alice approved it before its base was changed to "main"`)
+	assert.Contains(t, w.request(), `Waiting for 1 approval of `+w.tip()[:10]+`; alice approved it before its base was changed to "main"`)
 	w.approve("alice")
 	w.sweep()
 	assert.Equal(t, "merged", w.badge(), "approved for that base: %s", w.logged.String())

@@ -172,7 +172,7 @@ func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
 		require.NotNil(t, failed)
 		assert.Equal(t, model.CodeTests, failed.Code)
 		for _, text := range []string{failed.Text, asked[i].Prompt} {
-			assert.Contains(t, text, "PRE_MERGE_FAILED")
+			assert.Contains(t, text, "failed** on the merged result (exit code 3)")
 			assert.Contains(t, text, "\n3000\nFAIL TestGreet\n")
 			assert.Contains(t, text, "[...]", "it is cut")
 			assert.NotContains(t, text, "repeat the command")

@@ -64,7 +64,7 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 			w.token = "sandbox-octo" // a person at a terminal, whose token can do other things than MergeXO's
 			told["train"] = w.seen()
 			for where, text := range told {
-				if where == "train" && strings.HasPrefix(says, "pending") { // it has not boarded
+				if where == "train" && strings.HasPrefix(says, "waiting") { // it has not boarded
 					continue
 				}
 				assert.Contains(t, strings.ReplaceAll(text, "\\", ""), says, where)
