@@ -115,8 +115,9 @@ func (s setup) install(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	choice.Kept = ch.text != ""
-	drafts[0].text, drafts[1].text, drafts[2].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow(), ch.setupAction(choice)
+	project := ch.project(choice)
+	choice.Reaches = ch.text != "" || project.HasServices()
+	drafts[0].text, drafts[1].text, drafts[2].text = config.Complete(ch.text, choice.Settings(), ch.answered), choice.Workflow(), project.Setup()
 	if drafts[0].asked = ch.there && ch.asks(); ch.there {
 		if err := s.keepEdits(c.Context, ch, drafts[1], drafts[2]); err != nil {
 			return err
@@ -225,7 +226,7 @@ func (s setup) keepEdits(ctx context.Context, ch *chooser, workflow, action *dra
 	if err != nil {
 		return err
 	}
-	for d, base := range map[*draft]string{workflow: before.Workflow(), action: ch.setupAction(before)} {
+	for d, base := range map[*draft]string{workflow: before.Workflow(), action: ch.project(before).Setup()} {
 		there := doctor.File{Path: d.path}
 		if !readLocal(s.root, &there) || d == workflow && (!ch.asks() || !strings.Contains(there.Text, doctor.UsesSetup)) {
 			continue

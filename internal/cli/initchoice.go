@@ -400,15 +400,15 @@ func named(root *os.Root, names []string) (list []string) {
 	return list
 }
 
-// setupAction is the local action for the project as it is in the checkout.
-func (ch *chooser) setupAction(c doctor.Choice) string {
+// project is the one in the checkout, for its local action.
+func (ch *chooser) project(c doctor.Choice) doctor.Project {
 	root := rootFiles(ch.root)
 	read := func(name string) string { text, _ := root(name); return text }
 	tests, _, _ := merge.DetectTests(root)
 	return doctor.Project{
 		Workflows: localWorkflows(ch.root), Paths: named(ch.root, doctor.Signs()), Read: read, Tests: tests,
 		Agent: agent.Installs(c.Adapter), Pushes: len(c.Bases) > 0 && !c.Split, NoCaches: c.Split,
-	}.Setup()
+	}
 }
 
 // requiredTests finds the command for required_tests, and what shows it. Tests of an agent's work run in the checkout, so the command

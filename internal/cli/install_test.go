@@ -97,14 +97,16 @@ type newcomer struct {
 	home     string
 	exports  []string
 	said     string // what mergexo init printed
+	settings string // and wrote
 }
 
-func newNewcomer(t *testing.T) *newcomer {
+// newNewcomer has a repository with the files of a directory.
+func newNewcomer(t *testing.T, files string) *newcomer {
 	n := &newcomer{hub: newHub(t, ""), dir: filepath.Join(t.TempDir(), "widgets"), bin: t.TempDir(), home: t.TempDir()}
 	n.api("octo", "PUT", rightsOfWorkflows, map[string]any{"can_approve_pull_request_reviews": false})
-	n.write("main", "go.mod", "module widgets\n\ngo 1.22\n")
-	n.write("main", "widgets.go", "package widgets\n")
-	n.write("main", ".github/workflows/ci.yml", "name: CI\non: [push, pull_request]\njobs: {}\n")
+	for name, text := range filesIn(t, files) {
+		n.write("main", name, text)
+	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(self, filepath.Join(n.bin, "gh")))
@@ -137,6 +139,7 @@ func (n *newcomer) types(line, answers string) {
 		file := filepath.Join(n.dir, thread.SettingsPath)
 		text, err := os.ReadFile(file)
 		require.NoError(n.t, err)
+		n.settings = string(text)
 		unheld := strings.NewReplacer(`# isolation = "auto"`, `isolation = "none"`, `network = ["model", "packages"]`, `network = "open"`).Replace(string(text))
 		require.NoError(n.t, os.WriteFile(file, []byte(unheld), 0o644))
 	}
@@ -208,26 +211,40 @@ func indentedIn(page, begin string) (lines []string) {
 func TestTheInstallPageWordByWord(t *testing.T) {
 	const name = pages + "install.md"
 	page := read(t, name)
-	n := newNewcomer(t)
+	n := newNewcomer(t, "testdata/install/plain")
 	commands := commandsOf(page)
 	begin, end := slices.Index(commands, "mergexo init --github"), slices.Index(commands, "git push")
-	build := slices.Index(commands, "go install github.com/mergexo/mergexo/cmd/mergexo@latest")
+	build := slices.Index(commands, built)
 	require.Equal(t, 5, build, "the other way to get the program, which CI tries by building it")
 	assert.Equal(t, commands[:build], indentedIn(read(t, readme), "1. Install the program."), "the README says the same")
-	require.Equal(t, "/mergexo merge", commands[len(commands)-1])
 	require.Equal(t, len(commands)-2, end)
 	assert.LessOrEqual(t, end-begin+1, 5, "commands from init to the first pull request")
-	for _, line := range slices.Delete(slices.Clone(commands[:end+1]), build, build+1) {
-		answers := map[string]string{"mergexo init --github": "\n\n\n", "gh secret set OPENAI_API_KEY": "sk-test\n"}[line]
-		n.types(line, answers)
-	}
+	n.follows(commands)
 	shown := fenced("text").FindStringSubmatch(page)
 	if golden.Update() {
 		require.NoError(t, os.WriteFile("../../"+name, []byte(strings.Replace(page, shown[0], "```text\n"+n.said+"```", 1)), 0o600))
 	} else {
 		assert.Equal(t, shown[1], n.said)
 	}
+	n.lands(commands[len(commands)-1])
+}
 
+const built = "go install github.com/mergexo/mergexo/cmd/mergexo@latest"
+
+// follows types the commands of the page, but for the last one, which is a comment.
+func (n *newcomer) follows(commands []string) {
+	n.t.Helper()
+	for _, line := range commands[:len(commands)-1] {
+		if line != built {
+			n.types(line, map[string]string{"mergexo init --github": "\n\n\n", "gh secret set OPENAI_API_KEY": "sk-test\n"}[line])
+		}
+	}
+}
+
+// lands labels an issue, approves the pull request of the agent and has it merged.
+func (n *newcomer) lands(command string) {
+	t := n.t.(*testing.T)
+	t.Helper()
 	number, _ := n.labelIssue("Greet")
 	got := n.actions("issues")
 	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
@@ -242,10 +259,40 @@ func TestTheInstallPageWordByWord(t *testing.T) {
 	}
 	look()
 	n.api("alice", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/pulls/%d/reviews", pulls[0].Number), map[string]any{"event": "APPROVE"})
-	n.api("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", pulls[0].Number), map[string]any{"body": commands[len(commands)-1]})
+	require.Equal(t, "/mergexo merge", command)
+	n.api("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", pulls[0].Number), map[string]any{"body": command})
 	got = n.actions("issue_comment")
 	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
 	look()
 	assert.NotNil(t, pulls[0].Merged)
 	assert.Equal(t, "package widgets\n", string(n.file("greet.go")))
+}
+
+// Repositories as people have them, each from nothing to a merged pull request. Programs that stand in for their tools say how the tests
+// were run.
+func TestTheInstallPageOnOtherRepositories(t *testing.T) {
+	for name, want := range map[string]struct{ tools, ran []string }{
+		"node":     {[]string{"pnpm"}, []string{"pnpm test"}},
+		"python":   {[]string{"uv"}, []string{"uv run python -m pytest"}},
+		"golang":   {[]string{"go"}, []string{"go test ./..."}},
+		"monorepo": {[]string{"make"}, []string{"make test"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNewcomer(t, "testdata/install/"+name)
+			calls := filepath.Join(n.home, "calls")
+			for _, tool := range want.tools {
+				require.NoError(t, os.WriteFile(filepath.Join(n.bin, tool), []byte("#!/bin/sh\necho "+tool+" \"$*\" >> "+calls+"\n"), 0o755))
+			}
+			commands := commandsOf(read(t, pages+"install.md"))
+			n.follows(commands)
+			shows(t, "init/setup_"+name+".yml", "", string(n.file(doctor.SetupPath)))
+			assert.Equal(t, name != "node", strings.Contains(n.settings, "\nnetwork = [\"model\", \"packages\"]"), "tests with services reach them")
+			n.lands(commands[len(commands)-1])
+			ran, err := os.ReadFile(calls)
+			require.NoError(t, err)
+			for _, line := range want.ran {
+				assert.Contains(t, strings.Split(string(ran), "\n"), line)
+			}
+		})
+	}
 }

@@ -31,7 +31,7 @@ type Choice struct {
 	Bot      string   // that App's account, where several accounts have to trust each other
 	Split    bool     // the agent has a job of its own
 	Server   bool     // for GitHub Enterprise Server
-	Kept     bool     // settings are there already, and what agents reach today stays reachable
+	Reaches  bool     // agents and tests keep what they reach: settings are there already, or tests need services
 	Seldom   bool     // it sweeps less often, where GitHub bills the minutes of its jobs
 }
 
@@ -231,7 +231,7 @@ command = %s
 // network is what agents and tests can reach, as far as the runner of the workflow can hold it. Of a server's runners nothing is known,
 // and of a program's model nothing either.
 func (c Choice) network() string {
-	if c.Kept || c.Server || c.Adapter != "codex" && c.Adapter != "claude" {
+	if c.Reaches || c.Server || c.Adapter != "codex" && c.Adapter != "claude" {
 		return `# network = "open"            # what agent and tests can reach; "model": only the model; a list adds hosts, and "packages"`
 	}
 	return `network = ["model", "packages"]  # what agent and tests can reach: the model and public registries; add hosts, or write "open"`

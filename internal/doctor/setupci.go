@@ -104,12 +104,20 @@ func (p Project) ciJob(o Other, top *yaml.Node, job pair) ciJob {
 		}
 	}
 	for _, s := range pairs(child(job.value, "services")) {
-		j.lacking = append(j.lacking, fmt.Sprintf("the service %s (%s): start it in a step here, for example with docker run", s.key, cmp.Or(read(s.value, "image").value, s.value.Value)))
+		j.lacking = append(j.lacking, fmt.Sprintf(aService+"%s (%s): start it in a step here, for example with docker run", s.key, cmp.Or(read(s.value, "image").value, s.value.Value)))
 	}
 	if image := cmp.Or(read(job.value, "container").value, read(child(job.value, "container"), "image").value); image != "" {
 		j.lacking = append(j.lacking, fmt.Sprintf("the container %s, in which it runs", image))
 	}
 	return j
+}
+
+const aService = "the service "
+
+// HasServices reports whether the tests reach services of their CI job.
+func (p Project) HasServices() bool {
+	_, _, notes := p.fromCI()
+	return slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, aService) })
 }
 
 // firstOf is the first entry of a list; nil for none.

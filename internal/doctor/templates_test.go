@@ -149,7 +149,7 @@ func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 func TestTheNetworkOfANewInstallation(t *testing.T) {
 	for want, choices := range map[string][]Choice{
 		"\nnetwork = [\"model\", \"packages\"]  # ": {{Adapter: "codex"}, {Adapter: "claude"}, {Adapter: "claude", Split: true, App: true}},
-		"\n# network = \"open\" ":                   {{}, {Adapter: "suggestion"}, {Adapter: "command", Command: "bin/agent"}, {Adapter: "codex", Server: true}, {Adapter: "claude", Kept: true}},
+		"\n# network = \"open\" ":                   {{}, {Adapter: "suggestion"}, {Adapter: "command", Command: "bin/agent"}, {Adapter: "codex", Server: true}, {Adapter: "claude", Reaches: true}},
 	} {
 		for _, c := range choices {
 			assert.Contains(t, c.Settings(), want, "%+v", c)

@@ -1,0 +1,3 @@
+module widgets
+
+go 1.22

@@ -1,0 +1,5 @@
+import widgets
+
+
+def test_greets():
+    assert widgets.GREETING == "hello"
