@@ -65,6 +65,7 @@ func due(work []model.Work) string {
 
 // planned ends a plan that has found work, or cannot tell.
 func planned(p *program, c *cli.Context, w place, why string) error {
+	why, _, _ = strings.Cut(why, "\n") // the run says the rest
 	rep := model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: "there is work: " + oneLine(why)}
 	if err := report.WorkOutput(w.output, true); err != nil {
 		return err
