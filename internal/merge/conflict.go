@@ -140,8 +140,8 @@ func TestsText(t TestRun) string {
 		}
 	}
 	switch {
-	case t.unstarted() != "":
-		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
+	case t.Unstarted() != "":
+		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.Unstarted()), ".")))
 	case t.Timeout != "":
 		fmt.Fprintf(&b, "%s timed out after %s%s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin(), t.where())
 	default:
@@ -182,16 +182,16 @@ func (t TestRun) needless() string {
 	var b strings.Builder
 	for _, s := range t.Setup {
 		if !s.Passed() {
-			why := cmp.Or(s.unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
+			why := cmp.Or(s.Unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
 			fmt.Fprintf(&b, " They passed although %s%s had failed: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
 		}
 	}
 	return b.String()
 }
 
-// unstarted is why the tests did not come to run; "" where they did. Of what a shell was to run, its exit code tells:
+// Unstarted is why the tests did not come to run; "" where they did. Of what a shell was to run, its exit code tells:
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
-func (t TestRun) unstarted() string {
+func (t TestRun) Unstarted() string {
 	switch {
 	case t.Problem != "" || t.Timeout != "":
 		return t.Problem

@@ -125,7 +125,7 @@ const (
 // kind is the key of a failure in the tables.
 func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 	switch {
-	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
+	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.Unstarted() != "":
 		return testsUnstarted
 	case f.Code == model.CodeProtected && f.Branch != "":
 		return protectedHead
