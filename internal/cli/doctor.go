@@ -183,13 +183,14 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 		return f, err
 	}
 	f.Hub.Labels = s.labels(ctx, f.Settings)
-	if f.Workflows, err = s.workflows(ctx); err != nil || s.gh == nil {
+	if f.Workflows, err = s.workflows(ctx); err != nil {
 		return f, err
 	}
 	if slices.ContainsFunc(f.Workflows, func(w doctor.File) bool { return strings.Contains(w.Text, doctor.UsesSetup) }) {
-		if f.Setup, _, err = s.read(ctx, doctor.SetupPath); err != nil {
-			return f, err
-		}
+		f.Setup, _, err = s.read(ctx, doctor.SetupPath)
+	}
+	if err != nil || s.gh == nil {
+		return f, err
 	}
 	f.Hub.Versions = s.versions(ctx, f.Workflows)
 	f.Hub.Secrets, f.Hub.Variables = names(s.gh.Setup.Secrets(ctx, s.repo())), names(s.gh.Setup.Variables(ctx, s.repo()))

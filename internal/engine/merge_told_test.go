@@ -155,6 +155,18 @@ func TestFailedMergesThatAreNoFeedback(t *testing.T) {
 	}
 }
 
+// No commit helps where the runner lacks what the tests need.
+func TestTestsThatAreNotInstalledAreNoFeedback(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `tests = ["sh", "-c", "no-such-tool test"]`, "[feedback]", `merge = "first_fail"`)
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+	assert.Contains(t, w.marked("merge", "")[0]["body"], "could not be started: no-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's.")
+	w.sweep()
+	assert.Zero(t, w.calls())
+	w.quiet()
+}
+
 // Of a failure that is no feedback, the next turn is told, and each one after it while the head stays.
 func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
 	t.Parallel()

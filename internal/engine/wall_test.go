@@ -228,7 +228,7 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 			rep := w.handle(w.delivery("issue_comment"))
 			assert.Equal(t, model.ResultBlocked, rep.Result)
 			assert.Equal(t, model.ReasonTests, rep.BlockedReason)
-			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed on the runner: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
 			assert.Equal(t, 1, w.calls(), "no repair round")
 			assert.Len(t, w.checkpoints(), 1, "the work is kept")
 		})

@@ -134,8 +134,8 @@ func TestsText(t TestRun) string {
 		return fmt.Sprintf("%s passed on exactly this commit%s%s%s.", said(t.Argv), seconds(t.Seconds), t.origin(), t.after()) + t.needless() + t.changes()
 	}
 	text := strings.TrimSpace(t.changes() + t.output())
-	if t.unstarted() != "" {
-		text = fmt.Sprintf("%s could not be started%s: %s. %s", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")), text)
+	if t.Unstarted() != "" {
+		text = fmt.Sprintf("%s could not be started%s: %s. %s", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.Unstarted()), ".")), text)
 	} else {
 		text = fmt.Sprintf("%s failed%s. %s", said(t.Argv), t.how(), text)
 	}
@@ -195,16 +195,16 @@ func (t TestRun) needless() string {
 	var b strings.Builder
 	for _, s := range t.Setup {
 		if !s.Passed() {
-			why := cmp.Or(s.unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
+			why := cmp.Or(s.Unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
 			fmt.Fprintf(&b, " They passed although %s%s had failed: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
 		}
 	}
 	return b.String()
 }
 
-// unstarted is why the tests did not come to run; "" where they did. Of what a shell was to run, its exit code tells:
+// Unstarted is why the tests did not come to run; "" where they did. Of what a shell was to run, its exit code tells:
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
-func (t TestRun) unstarted() string {
+func (t TestRun) Unstarted() string {
 	switch {
 	case t.Problem != "" || t.Timeout != "":
 		return t.Problem

@@ -125,7 +125,7 @@ const (
 // kind is the key of a failure in the tables.
 func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 	switch {
-	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
+	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.Unstarted() != "":
 		return testsUnstarted
 	case f.Code == model.CodeProtected && f.Branch != "":
 		return protectedHead
@@ -268,7 +268,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 
 // ran says that the tests failed by themselves, so that their command and output tell all.
 func (f Failure) ran() bool {
-	return f.Code == model.CodeTests && f.Tests != nil && f.Tests.Argv != nil && f.Tests.unstarted() == ""
+	return f.Code == model.CodeTests && f.Tests != nil && f.Tests.Argv != nil && f.Tests.Unstarted() == ""
 }
 
 func tries(m model.MergeMarker) string {

@@ -125,6 +125,8 @@ type MergeMarker struct {
 	Badge  time.Time `json:"badge,omitzero"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
+	// Unstarted says that the tests failed because the runner lacks what they need.
+	Unstarted bool `json:"unstarted,omitempty"`
 	// Cause is how the attempt ended that Attempt counts, for people; "": it is in progress, or its run ended without a word.
 	Cause string `json:"cause,omitempty"`
 	// Looked stands for all that may end the waiting, as it was when this request was looked at last: a sweep looks again when

@@ -143,7 +143,7 @@ var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
 // steering are the files that decide over code, people and runs of a repository.
 var steering = []struct{ glob, what string }{
-	{".github/mergexo.toml", "MergeXO's settings"}, {".github/workflows/**", "workflows"}, {".github/actions/**", "actions"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
+	{".github/mergexo.toml", "MergeXO's settings"}, {".github/workflows/**", "workflows"}, {".github/actions/**", "actions"}, {".github/mergexo/**", "what MergeXO's jobs install"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
 }
 
 // Forbidden are the globs of the files that an agent must not change where the settings say nothing else.

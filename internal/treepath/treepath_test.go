@@ -58,8 +58,8 @@ func TestWhatSteersARepositoryIsToldByWhatItIs(t *testing.T) {
 	assert.Empty(t, treepath.Steers([]string{"a.go", "docs/x.md"}))
 	assert.Equal(t, []treepath.Steered{
 		{What: "MergeXO's settings", Paths: []string{".github/mergexo.toml"}}, {What: "workflows", Paths: []string{".github/workflows/a.yml", ".GITHUB/workflows/b.yml"}},
-		{What: "code owners", Paths: []string{"docs/CODEOWNERS"}},
-	}, treepath.Steers([]string{".github/mergexo.toml", ".github/workflows/a.yml", ".GITHUB/workflows/b.yml", "a.go", "docs/CODEOWNERS"}))
+		{What: "what MergeXO's jobs install", Paths: []string{".github/mergexo/setup/action.yml"}}, {What: "code owners", Paths: []string{"docs/CODEOWNERS"}},
+	}, treepath.Steers([]string{".github/mergexo.toml", ".github/mergexo/setup/action.yml", ".github/workflows/a.yml", ".GITHUB/workflows/b.yml", "a.go", "docs/CODEOWNERS"}))
 }
 
 func FuzzFold(f *testing.F) {

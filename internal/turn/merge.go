@@ -41,7 +41,7 @@ var byCommit = []model.MergeCode{model.CodeConflict, model.CodeSquash, model.Cod
 // help.
 func isFeedback(c model.Comment, p model.Pull, st model.State, policy Policy) bool {
 	m := FailedMerge(p, st)
-	return policy.Merges && m != nil && m.CommentID == c.ID && st.Merge().CommentID == c.ID && len(m.Marker.Members) < 2 && slices.Contains(byCommit, m.Marker.Reason)
+	return policy.Merges && m != nil && m.CommentID == c.ID && st.Merge().CommentID == c.ID && len(m.Marker.Members) < 2 && slices.Contains(byCommit, m.Marker.Reason) && !m.Marker.Unstarted
 }
 
 // whatPeopleDo is where the comment of a failed merge turns from what happened to what people can do about it.

@@ -21,10 +21,10 @@ var (
 	unnumbered = regexp.MustCompile(`^\S+: (?:exec: )?([\w.+-]+): (?:command )?not found$`)
 )
 
-// Unstarted says what tests lacked on the runner, by their exit code and the end of their output; "" where they ran. What the
-// agent itself can fix does not count: a script of the repository that the tests call.
+// Unstarted says what tests lacked on the runner, by their exit code and the end of their output, and how that is fixed; "" where they
+// ran. What the agent itself can fix does not count: a script of the repository that the tests call.
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
-func Unstarted(argv []string, exit int, output string) string {
+func Unstarted(argv []string, exit int, output string) (missing, fix string) {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for _, line := range lines[max(0, len(lines)-5):] {
 		m := notFound.FindStringSubmatch(strings.TrimSpace(line))
@@ -32,17 +32,18 @@ func Unstarted(argv []string, exit int, output string) string {
 			m = unnumbered.FindStringSubmatch(strings.TrimSpace(line))
 		}
 		if m != nil {
-			return strings.Join(m[1:], "") + " is not installed on the runner: " + Install
+			return strings.Join(m[1:], "") + " is not installed", Install
 		}
 	}
-	shell := map[int]string{126: "cannot be executed", 127: "is not there"}[exit]
-	if shell == "" || !strings.Contains(output, argv[0]+": ") {
-		return ""
+	missing = map[int]string{126: "the command is not executable", 127: "the command was not found"}[exit]
+	switch {
+	case missing == "":
+	case strings.Contains(argv[0], "/") && strings.Contains(output, argv[0]+": "):
+		fix = fmt.Sprintf("commit it with git update-index --chmod=+x %s, or name another command in the settings", argv[0])
+	default:
+		fix = Install
 	}
-	if strings.Contains(argv[0], "/") {
-		return fmt.Sprintf("%s %s: commit it with git update-index --chmod=+x %[1]s, or fix required_tests", argv[0], shell)
-	}
-	return fmt.Sprintf("%s %s: %s", argv[0], shell, Install)
+	return missing, fix
 }
 
 // shells run a script that -c gives.

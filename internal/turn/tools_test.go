@@ -1,6 +1,7 @@
 package turn_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,7 +12,7 @@ import (
 // Tests that could not run are no failure that an agent fixes.
 func TestUnstarted(t *testing.T) {
 	t.Parallel()
-	installs := func(name string) string { return name + " is not installed on the runner: " + turn.Install }
+	installs := func(name string) string { return name + " is not installed: " + turn.Install }
 	sh := []string{"sh", "-c", "pnpm install && pnpm test"}
 	for name, c := range map[string]struct {
 		argv   []string
@@ -28,15 +29,16 @@ func TestUnstarted(t *testing.T) {
 		"make, by its shell":          {[]string{"make", "test"}, 2, "/bin/sh: 1: uv: not found\nmake[1]: *** [test] Error 127", installs("uv")},
 		"the interpreter of a script": {[]string{"scripts/test"}, 127, "/usr/bin/env: ‘node’: No such file or directory", installs("node")},
 		"npm, which has installed":    {[]string{"npm", "test"}, 127, "> x@1.0.0 test\n> jest\n\nsh: 1: jest: not found\n", installs("jest")},
-		"not executable":              {[]string{"scripts/test"}, 126, "/bin/sh: 1: exec: scripts/test: Permission denied", "scripts/test cannot be executed: commit it with git update-index --chmod=+x scripts/test, or fix required_tests"},
-		"not there":                   {[]string{"scripts/test"}, 127, "/bin/sh: 1: exec: scripts/test: not found", "scripts/test is not there: commit it with git update-index --chmod=+x scripts/test, or fix required_tests"},
+		"not executable":              {[]string{"scripts/test"}, 126, "/bin/sh: 1: exec: scripts/test: Permission denied", "the command is not executable: commit it with git update-index --chmod=+x scripts/test, or name another command in the settings"},
+		"not there":                   {[]string{"scripts/test"}, 127, "/bin/sh: 1: exec: scripts/test: not found", "the command was not found: commit it with git update-index --chmod=+x scripts/test, or name another command in the settings"},
 		"a script of the agent's":     {[]string{"make", "test"}, 2, "/bin/sh: 1: scripts/new: Permission denied\nmake: *** [test] Error 126", ""},
 		"a failure":                   {sh, 1, "--- FAIL: TestLookup\nerror: user: not found\nFAIL", ""},
 		"long ago":                    {sh, 1, "sh: 1: jq: not found\n1\n2\n3\n4\nFAIL", ""},
-		"tests that exit with it":     {[]string{"make", "test"}, 127, "FAIL", ""},
+		"nobody says what":            {[]string{"sh", "-c", "exit 127"}, 127, "", "the command was not found: " + turn.Install},
 		"no output":                   {sh, 1, "", ""},
 	} {
-		assert.Equal(t, c.want, turn.Unstarted(c.argv, c.exit, c.output), name)
+		missing, fix := turn.Unstarted(c.argv, c.exit, c.output)
+		assert.Equal(t, c.want, strings.TrimSuffix(missing+": "+fix, ": "), name)
 	}
 }
 

@@ -224,7 +224,7 @@ func failureText(ctx context.Context, g *merger, s *Failure) string {
 	explain(ctx, g, s)
 	s.Detail = redact.Text(ctx, g.Thread, s.Detail)
 	cleanRun(ctx, g.Request, s.Tests)
-	g.marker.Reason, g.marker.Detail = s.Code, thread.Clip(s.Detail)
+	g.marker.Reason, g.marker.Detail, g.marker.Unstarted = s.Code, thread.Clip(s.Detail), s.Tests != nil && s.Tests.Unstarted() != ""
 	if g.tried {
 		g.marker.Cause = merge.Cause(s.Code, s.Detail)
 	}

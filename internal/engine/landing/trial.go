@@ -20,6 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/scratch"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing
@@ -149,16 +150,13 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 		run.Problem = failed.Detail
 	default:
 		run.Exit = failed.Exit
-		if why, known := unstarted[run.Exit]; known {
-			run.Problem = why
+		missing, fix := turn.Unstarted(run.Argv, failed.Exit, failed.Stderr)
+		if run.Problem = missing; missing != "" && t.GitHub != nil {
+			run.Problem += ": " + fix
 		}
 	}
 	return failed, nil
 }
-
-// unstarted are the exit codes by which a shell says that there was nothing to be run
-// (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02).
-var unstarted = map[int]string{126: "the command is not executable", 127: "the command was not found"}
 
 // testsOf finds the command of the tests, by the base and by what the tip changes of it, and what comes before it, by the tip: a lockfile
 // there lists what it needs, and decides nothing but that.

@@ -120,8 +120,8 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	case !errors.As(err, &failed):
 		return "", false, err
 	}
-	if why := turn.Unstarted(w.Settings.Repo.RequiredTests, failed.Exit, failed.Stderr); why != "" && failed.Kind == agent.Exit { // no round of the agent changes that
-		return "", false, w.Blocked(model.ReasonTests, why+"\n"+strings.TrimSpace(failed.Stderr))
+	if missing, fix := turn.Unstarted(w.Settings.Repo.RequiredTests, failed.Exit, failed.Stderr); missing != "" && failed.Kind == agent.Exit { // no round of the agent changes that
+		return "", false, w.Blocked(model.ReasonTests, missing+": "+fix+"\n"+strings.TrimSpace(failed.Stderr))
 	}
 	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
 	if slow = failed.Kind == agent.Timeout; slow {
