@@ -27,6 +27,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/github/app"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/nearest"
@@ -313,6 +314,9 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 		Sessions: w.sessions, Transcripts: sealing, Isolator: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle, Warn: w.warn(p.Err),
 	}}
+	if tokens, is := source.(*app.Tokens); is {
+		e.Rights = tokens
+	}
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil
 }
 

@@ -104,8 +104,9 @@ var stories = map[string]story{
 	"gone, and picked from here": {func(c *merge.Case) {
 		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
 	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
-	"gone, and not needed": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "add MergeXO to those who may push, since GitHub's own merge needs that, too"},
+	"gone, and not needed":   {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
+	"workflows, new commits": {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "squash" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
+	"pushes are refused":     {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "add MergeXO to those who may push, since GitHub's own merge needs that, too"},
 	"the base takes pull requests only": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "branch protection"}}
 	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead`},
@@ -149,8 +150,11 @@ var stories = map[string]story{
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
 	}, merge.GateStrategy, model.CodeStrategy, false, "require a linear history"},
-	"GitHub pushes itself":   {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
-	"nobody tells the rules": {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
+	"workflows, the head as it is": {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "rebase" }, "", "", false, ""},
+	"workflows, a merge commit":    {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "no-ff" }, "", "", false, ""},
+	"workflows, a token that may":  {func(c *merge.Case) { withWorkflow(c); c.Facts.NoWorkflows, c.Request.Asked = false, "squash" }, "", "", false, ""},
+	"GitHub pushes itself":         {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
+	"nobody tells the rules":       {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
 	"a merge is under way": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}))
 	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar, see " + page},
@@ -450,4 +454,10 @@ func TestARequestIsApprovedWithTheLastApprovalThatItNeeds(t *testing.T) {
 	assert.Equal(t, noon.Add(time.Hour), merge.Evaluate(cs).Approved, "the second one, in whatever order they are read")
 	cs.Policy.Approvals = 0
 	assert.Zero(t, merge.Evaluate(cs).Approved, "none is needed")
+}
+
+// withWorkflow is a pull request that changes a workflow, for a token that may not.
+func withWorkflow(c *merge.Case) {
+	c.Facts.NoWorkflows, c.Snapshot.Pull.FilesComplete = true, true
+	c.Snapshot.Pull.Files = []model.File{{Path: "a.go"}, {Path: ".github/workflows/ci.yml"}}
 }

@@ -204,6 +204,10 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
 	case RefusedBy(way, p, facts, "") != "":
 		return find(GatePushable, model.CodeProtected, false, "%s", RefusedBy(way, p, facts, ""))
+	case facts.NoWorkflows && workflowOf(p) != "" && rewrites(way):
+		return find(GatePushable, model.CodeForbidden, false, "%s", WorkflowText(workflowOf(p)))
+	case facts.NoWorkflows && workflowOf(p) != "" && way.Strategy == model.StrategyRebase:
+		return find(GatePushable, model.CodeForbidden, true, "only the head as it is can land, on an unchanged branch %q: %s", p.BaseRef, WorkflowText(workflowOf(p)))
 	case facts.PushRefused:
 		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; %s", p.BaseRef, addPusher)
 	case len(bound(facts)) > 0 && way.Train:
@@ -214,6 +218,26 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 		return find(GatePushable, model.CodeProtected, true, "GitHub does not show the rules of branch %q; the push will", p.BaseRef)
 	}
 	return find(GatePushable, model.CodeProtected, true, "MergeXO's token may push to branch %q", p.BaseRef)
+}
+
+// rewrites reports whether a strategy always makes commits of its own in place of the branch's.
+func rewrites(way Way) bool {
+	s, _ := model.StrategyNamed(way.Strategy)
+	return s.MovesHead && s.Name != model.StrategyRebase
+}
+
+// workflowOf is a workflow that a pull request changes, as far as its files were read; "" for none.
+func workflowOf(p model.Pull) string {
+	i := slices.IndexFunc(p.Files, func(f model.File) bool { return strings.HasPrefix(f.Path, ".github/workflows/") })
+	if i < 0 {
+		return ""
+	}
+	return p.Files[i].Path
+}
+
+// WorkflowText says why new commits that change a workflow cannot be pushed, and what helps.
+func WorkflowText(path string) string {
+	return fmt.Sprintf("it changes %s, and MergeXO's token may not push changes of workflows; merge it by hand, or run MergeXO as a GitHub App with the permission workflows", oneLine(path))
 }
 
 // aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run

@@ -295,6 +295,8 @@ type MergeFacts struct {
 	BaseRecorded string
 	// PushRefused says that the rules of the base branch keep this token from pushing to it; RuleKnown that GitHub tells.
 	PushRefused, RuleKnown bool
+	// NoWorkflows says that GitHub refuses this token's pushes of commits that change workflows.
+	NoWorkflows bool
 	// RequiredApprovals and LinearHistory are what the rules of the base branch demand.
 	RequiredApprovals int
 	LinearHistory     bool

@@ -95,6 +95,15 @@ func (m *member) takes(ctx context.Context) error {
 	if why := merge.RefusedBy(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
 	}
+	if m.MergeFacts.NoWorkflows {
+		path, err := history.FirstChanged(ctx, m.Checkout, WorkflowDir, m.made.Tip, m.is.BaseSHA, m.div.HeadSHA)
+		if err != nil {
+			return err
+		}
+		if path != "" {
+			return &Failure{Failure: merge.Failure{Code: model.CodeForbidden, Detail: merge.WorkflowText(path)}}
+		}
+	}
 	signs := merge.SignedOnly(*m.MergeFacts)
 	if signs == nil {
 		return nil

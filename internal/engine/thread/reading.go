@@ -42,6 +42,7 @@ func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	}
 	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch, base)
 	if err == nil {
+		facts.NoWorkflows = t.Snap.Viewer.Login == ActionsBot || t.Rights != nil && !t.Rights.Workflows()
 		facts.HeadDemands = t.HeadDemands
 		facts.DefaultHead = branch != "" && branch == t.Snap.DefaultBranch
 		facts.Demands = append(facts.Demands, t.Demands[t.Snap.Pull.BaseRef]...)

@@ -75,6 +75,8 @@ type World struct {
 	Secrets []string
 	// Reach makes the credential hold for further repositories; nil: it does so, or never will.
 	Reach func(context.Context, ...model.Repo) error
+	// Rights tells whether the credential may push changes of workflows; nil: nobody knows.
+	Rights interface{ Workflows() bool }
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
 	// Warn is for whoever looks at this run later.

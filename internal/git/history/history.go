@@ -111,6 +111,18 @@ func Changes(ctx context.Context, c *git.Checkout, from, to string) ([]Change, e
 	return list, err
 }
 
+// FirstChanged is a path below dir that a commit of to changes and none that the others have; "" for none. What only a merge changes does
+// not count.
+func FirstChanged(ctx context.Context, c *git.Checkout, dir, to string, others ...string) (string, error) {
+	args := append(append([]string{"log", "-z", "--format=", "--name-only", "--max-count=1", to, "--not"}, others...), "--", dir)
+	out, err := c.Ask(ctx, args...)
+	if err != nil {
+		return "", fmt.Errorf("look for changes of %s in %s: %w", dir, to, err)
+	}
+	first, _, _ := strings.Cut(string(out), "\x00")
+	return strings.TrimSpace(first), nil
+}
+
 // ChangedPaths lists the paths that differ between two commits' trees. No network operation.
 func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]string, error) {
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {

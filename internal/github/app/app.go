@@ -232,6 +232,13 @@ func (t *Tokens) Installation(ctx context.Context) (model.Installation, error) {
 	return t.find(ctx, t.repo)
 }
 
+// Workflows reports whether the tokens may push changes of workflows, as far as it is known.
+func (t *Tokens) Workflows() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.installed == nil || t.installed.Grants("workflows", "write")
+}
+
 // Reach makes the tokens from now on hold for further repositories, which have to be in the same installation. It is NotFound
 // for one that is not. Those that are reached already cost nothing.
 func (t *Tokens) Reach(ctx context.Context, repos ...model.Repo) error {

@@ -50,6 +50,9 @@ func grant(needs []Need, i model.Installation) (ask map[string]string, missing [
 			ask[n.Permission] = "read"
 		}
 	}
+	if ask["contents"] == "write" && i.Grants("workflows", "write") { // which no job has, and merges of changed workflows need
+		ask["workflows"] = "write"
+	}
 	return ask, missing
 }
 
