@@ -6,7 +6,7 @@ import "strings"
 // https://docs.github.com/en/apps/using-github-apps/reviewing-and-modifying-installed-github-apps
 func appSetUp(e *exam) []Finding {
 	var out []Finding
-	for _, u := range e.uses {
+	for _, u := range e.allSteps() {
 		id, key := u.s.with["app-id"], u.s.with["private-key"]
 		switch {
 		case id != "" && key == "":

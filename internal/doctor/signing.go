@@ -13,15 +13,13 @@ const makeKey = "store the output of `openssl rand -hex 32` in the repository's 
 func signing(e *exam) []Finding {
 	var bare []string
 	first, asked := "", 0
-	for _, u := range e.jobs() {
-		for _, s := range u.j.ofMergeXO() {
-			if u.s = s; u.phase == agentPhase || u.ownToken() {
-				continue
-			}
-			asked++
-			if s.with["signing-key"] == "" && !u.gives(signingName) {
-				first, bare = cmp.Or(first, u.at(s.line)), append(bare, "jobs."+u.j.id)
-			}
+	for _, u := range e.allSteps() {
+		if u.phase == agentPhase || u.ownToken() {
+			continue
+		}
+		asked++
+		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
+			first, bare = cmp.Or(first, u.at(u.s.line)), append(bare, "jobs."+u.j.id)
 		}
 	}
 	switch {

@@ -110,6 +110,16 @@ func (u use) appToken() bool {
 // at formats a line of the workflow's file.
 func (u use) at(line int) string { return place(u.w.path, line) }
 
+// allSteps are all steps that use the action in jobs that handle events, whatever they have it do.
+func (e *exam) allSteps() (out []use) {
+	for _, u := range e.jobs() {
+		for _, u.s = range u.j.ofMergeXO() {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
 // jobs are the uses, one per job.
 func (e *exam) jobs() []use { return jobsOf(e.uses) }
 
