@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mergexo/mergexo/scripts/minutes.d/expression"
+	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
 const person, here = "alice", "octo/widgets"

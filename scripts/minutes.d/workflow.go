@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mergexo/mergexo/scripts/minutes.d/expression"
+	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
 // workflow is what decides which jobs start, and when.
