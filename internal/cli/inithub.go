@@ -227,7 +227,9 @@ func (h *hubSetup) keys(ctx context.Context) error {
 			return err
 		}
 	}
-	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] }) {
+	workflow := doctor.File{Path: doctor.WorkflowPath}
+	readLocal(h.root, &workflow)
+	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] && strings.Contains(workflow.Text, "secrets."+k+" ") }) {
 		h.left.add(fmt.Sprintf("Store the key of %s as the secret %s; gh asks for it:", h.choice.Adapter, h.choice.Key), h.ghLine("secret", "set", h.choice.Key))
 	}
 	return nil
