@@ -59,7 +59,7 @@ func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
 	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true, Split: true}.Workflow()), 31), 130)
 	assert.Equal(t, 31*doctor.Choice{}.Sweeps(), idle(t, load(t, doctor.Workflow()), 31), "what init says")
 	assert.Equal(t, 31*doctor.Choice{Seldom: true}.Sweeps(), idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31))
-	older, err := os.ReadFile("../../internal/doctor/testdata/older/jobs.yml")
+	older, err := os.ReadFile("testdata/jobs.yml")
 	require.NoError(t, err)
 	assert.Equal(t, 1440, idle(t, load(t, string(older)), 30), "the count knows jobs that need others")
 }
