@@ -83,7 +83,7 @@ func TestALongLivedBranchStays(t *testing.T) {
 func TestALongLivedBranchIsNotRewritten(t *testing.T) {
 	t.Parallel()
 	w := developed(t, "[[merge.rule]]", `branch = "develop"`, `strategy = "squash"`)
-	const why = "strategy squash moves the head branch, but pull request 2 was based on it; strategy=no-ff leaves it as it is"
+	const why = "trategy squash moves the head branch, but pull request 2 was based on it; strategy=no-ff leaves it as it is"
 	for _, order := range []string{"/mergexo merge", "/mergexo merge dry-run", "/mergexo merge strategy=squash"} {
 		w.command("carol", order)
 		all := w.comments()

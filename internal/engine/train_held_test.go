@@ -120,7 +120,7 @@ func TestAMemberIsFrozenByALabel(t *testing.T) {
 	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[0]
 	assert.Equal(t, []string{"in_approval FROZEN"}, w.merges())
-	assert.Contains(t, w.request(), "**not frozen**: label \"mergexo:freeze\" is on the pull request")
+	assert.Contains(t, w.request(), "- Label \"mergexo:freeze\" is on the pull request")
 	w.send("carol", "DELETE", labels+"/mergexo:freeze", nil)
 	w.handle(w.delivery("pull_request"))
 	w.wholeTrain()

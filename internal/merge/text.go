@@ -262,7 +262,11 @@ func move(p model.Pull, m model.MergeMarker) string {
 func unmet(v Verdict) string {
 	var lines []string
 	for _, g := range v.Unmet() {
-		lines = append(lines, "- "+upper(markdown.Coded(oneLine(g.Evidence))))
+		line := markdown.Coded(oneLine(g.Evidence))
+		if first, _, _ := strings.Cut(line, " "); !strings.ContainsAny(first, "/#") { // the name of a member stays as it is
+			line = upper(line)
+		}
+		lines = append(lines, "- "+line)
 	}
 	return strings.Join(lines, "\n")
 }
