@@ -150,6 +150,7 @@ var stories = map[string]story{
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
 	}, merge.GateStrategy, model.CodeStrategy, false, "require a linear history"},
+	"workflows, GitHub merges":     {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "api" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
 	"workflows, the head as it is": {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "rebase" }, "", "", false, ""},
 	"workflows, a merge commit":    {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "no-ff" }, "", "", false, ""},
 	"workflows, a token that may":  {func(c *merge.Case) { withWorkflow(c); c.Facts.NoWorkflows, c.Request.Asked = false, "squash" }, "", "", false, ""},

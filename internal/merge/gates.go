@@ -200,12 +200,12 @@ func branchGate(p model.Pull, way Way) finding {
 // pushableGate refuses a push that the rules forbid. If GitHub does not report the rules, the push itself shows.
 func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
+	case facts.NoWorkflows && workflowOf(p) != "" && (rewrites(way) || way.Strategy == model.StrategyAPI):
+		return find(GatePushable, model.CodeForbidden, false, "%s", WorkflowText(workflowOf(p)))
 	case model.ByGitHub(way.Strategy):
 		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
 	case RefusedBy(way, p, facts, "") != "":
 		return find(GatePushable, model.CodeProtected, false, "%s", RefusedBy(way, p, facts, ""))
-	case facts.NoWorkflows && workflowOf(p) != "" && rewrites(way):
-		return find(GatePushable, model.CodeForbidden, false, "%s", WorkflowText(workflowOf(p)))
 	case facts.NoWorkflows && workflowOf(p) != "" && way.Strategy == model.StrategyRebase:
 		return find(GatePushable, model.CodeForbidden, true, "only the head as it is can land, on an unchanged branch %q: %s", p.BaseRef, WorkflowText(workflowOf(p)))
 	case facts.PushRefused:
