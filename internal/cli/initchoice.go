@@ -137,7 +137,7 @@ func (ch *chooser) choose(hub *hubSetup) (doctor.Choice, error) {
 	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
 		out.Key = keys[0]
 	}
-	out.Tools = []string{doctor.UsesSetup}
+	out.Setup = true
 	out.Tests, out.Found = requiredTests(rootFiles(ch.root))
 	ch.train(&out, hub)
 	out.Strategy, out.Seldom = ch.before.Merge.Strategy, ch.was.Seldom
@@ -187,7 +187,7 @@ func (ch *chooser) asks() bool {
 // chosenBefore is what the files that are there were made for.
 func (ch *chooser) chosenBefore() doctor.Choice {
 	out := ch.was
-	out.Adapter, out.Tools = ch.before.Agent.Adapter, []string{doctor.UsesSetup}
+	out.Adapter, out.Setup = ch.before.Agent.Adapter, true
 	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
 		out.Key = keys[0]
 	}

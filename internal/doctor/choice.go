@@ -17,8 +17,7 @@ type Choice struct {
 	Adapter string   // "": suggestion
 	Command string   // the program of the adapter command
 	Key     string   // the agent's key, a secret and an environment variable of one name; "": none
-	Install []string // commands that install what the agent needs, on the runner's own disk
-	Tools   []string // commands that install what the tests need there
+	Setup   bool     // the local action installs what agent and tests need
 	CI      []string // the names of the workflows whose runs are events
 	Auto    string   // what merges: never, which leaves it to the command, label or approval; "": never
 	// Strategy is [merge] strategy; "": rebase, where nobody knows what the branch accepts.
@@ -45,7 +44,6 @@ const (
 	keyExample = "        # The agent's key. For a program of your own, name it in [agent] pass_env of the settings too.\n        # env:\n        #   MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n"
 	signingKey = "          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}\n"
 	agentStep  = "        id: mergexo\n        uses: mergexo/mergexo@v1\n"
-	withWork   = "steps.plan.outputs.work == 'true'"
 	appInputs  = "          app-id: ${{ vars.MERGEXO_APP_ID }}\n          private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}\n"
 )
 
@@ -67,19 +65,16 @@ func (c Choice) Workflow() string {
 		text = splitTemplate
 	}
 	text = c.hears(c.hearsMore(text))
-	condition := withWork
-	if c.Split {
-		condition = ""
-	}
-	tests := stepsOf(c.Tools, condition)
 	var fill []string
 	if c.Seldom {
 		fill = append(fill, seldom...)
 	}
-	for line, steps := range map[string]string{hereAgent: stepsOf(c.Install, c.notOnPush(condition)) + tests, hereTests: tests, hereLast: tests} {
-		if steps != "" {
-			fill = append(fill, line, steps)
+	if c.Setup {
+		step := "      - uses: " + UsesSetup + "\n"
+		if !c.Split {
+			step += "        if: steps.plan.outputs.work == 'true'\n"
 		}
+		fill = append(fill, hereAgent, step, hereTests, step, hereLast, step)
 	}
 	if c.Key != "" {
 		env := "        env:\n          " + c.Key + ": ${{ secrets." + c.Key + " }}\n"
@@ -124,22 +119,6 @@ func scalar(text string) string {
 	}
 	quoted, _ := json.Marshal(text) // a string can always be encoded
 	return string(quoted)
-}
-
-// stepsOf are steps that run commands, or the local action, under a condition; "": always.
-func stepsOf(commands []string, condition string) string {
-	var b strings.Builder
-	for _, c := range commands {
-		key := "run"
-		if c == UsesSetup {
-			key = "uses"
-		}
-		fmt.Fprintf(&b, "      - %s: %s\n", key, c)
-		if condition != "" {
-			fmt.Fprintf(&b, "        if: %s\n", condition)
-		}
-	}
-	return b.String()
 }
 
 const settingsTemplate = `# The settings of MergeXO. For a pull request they are read from its base branch, for an issue from the default branch.

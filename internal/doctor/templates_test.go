@@ -67,7 +67,7 @@ func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
 // What an ordinary repository has to read of it fits on two screens.
 func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
 	for name, c := range map[string]Choice{
-		"of the template": {Key: "MODEL_API_KEY"}, "with a model": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Install: []string{"npm install -g codex"}, Tools: []string{"pip install pytest"}},
+		"of the template": {Key: "MODEL_API_KEY"}, "with a model": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Setup: true},
 		"private": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Seldom: true}, "with an App": {Key: "MODEL_API_KEY", CI: []string{"CI"}, App: true},
 	} {
 		f := healthy()
@@ -81,16 +81,16 @@ func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
 
 // Nothing is fetched or installed before the first step has found work.
 func TestTheFirstStepGoesBeforeWhatCostsTime(t *testing.T) {
-	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{Key: "K", Install: []string{"npm install -g codex"}, Tools: []string{"pip install pytest"}, Bases: []string{"main"}}.Workflow()})
+	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{Key: "K", Setup: true, Bases: []string{"main"}}.Workflow()})
 	require.NoError(t, err)
 	require.Len(t, w.jobs, 1)
 	steps := w.jobs[0].steps
 	assert.Equal(t, []string{"plan", "run --plan"}, []string{steps[0].id, steps[0].with["command"]})
 	assert.Empty(t, steps[0].env, "it needs no key of a model")
-	for _, s := range steps[1:5] { // the checkout, what is installed, the answer
+	for _, s := range steps[1:4] { // the checkout, what is installed, the answer
 		assert.Regexp(t, `^steps\.plan\.outputs\.work == 'true'`, s.condition.value, "line %d", s.line)
 	}
-	assert.Equal(t, "mergexo", steps[4].id)
+	assert.Equal(t, "mergexo", steps[3].id)
 }
 
 func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {

@@ -53,11 +53,3 @@ func (c Choice) hearsMore(text string) string {
 	}
 	return strings.Replace(text, "      && "+skipsBots, "      && "+skipsBots+conditions, 1)
 }
-
-// notOnPush adds to a condition that the event is no push, on which no agent works.
-func (c Choice) notOnPush(condition string) string {
-	if len(c.Bases) == 0 || c.Split { // whose agent has a job of its own
-		return condition
-	}
-	return condition + " && github.event_name != 'push' && github.event_name != 'delete'"
-}

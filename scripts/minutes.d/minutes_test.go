@@ -66,7 +66,7 @@ func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
 
 // Its first step is all that an event without work costs: the others have the condition, or take no time.
 func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
-	w := load(t, doctor.Choice{Key: "K", Install: []string{"npm install -g codex"}, CI: []string{"CI"}}.Workflow())
+	w := load(t, doctor.Choice{Key: "K", Setup: true, CI: []string{"CI"}}.Workflow())
 	var always []string
 	for _, s := range w.Jobs["mergexo"].Steps {
 		if s.If == "" {
