@@ -91,14 +91,19 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	return n
 }
 
+// manifests are files of packages that lie anywhere: pipx's, and Codex's without npm.
+var manifests = []string{"pyvenv.cfg", "codex-package.json"}
+
 // beside is the directory of a program with the files that it needs: the whole package, or the libraries next to a directory of programs.
 func beside(dir string) string {
 	whole := filepath.Dir(dir)
-	_, err := os.Lstat(filepath.Join(whole, "pyvenv.cfg"))
 	switch {
 	case filepath.Base(dir) != "bin":
 		return dir
-	case strings.Contains(dir, "/_tool/"), strings.Contains(dir, "/node_modules/"), err == nil: // the runner's tool cache, npm, pipx
+	case strings.Contains(dir, "/_tool/"), strings.Contains(dir, "/node_modules/"), slices.ContainsFunc(manifests, func(name string) bool { // the runner's tool cache, npm
+		_, err := os.Lstat(filepath.Join(whole, name))
+		return err == nil
+	}):
 		return whole
 	}
 	return filepath.Join(whole, "lib") // the rest can be a home, or a runner with its credentials

@@ -106,7 +106,7 @@ func (u *uninstall) settings(ctx context.Context) error {
 	secrets, err := u.e.GitHub.Setup.OwnSecrets(ctx, u.repo)
 	variables := map[string]string{}
 	if err == nil {
-		variables, err = u.e.GitHub.Setup.Variables(ctx, u.repo)
+		variables, err = u.e.GitHub.Setup.OwnVariables(ctx, u.repo)
 	}
 	if err != nil {
 		u.left.add("Remove the secrets and variables whose names begin with MERGEXO_. The token may not list them: "+err.Error(), "gh secret list", "gh variable list")

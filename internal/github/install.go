@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/crypto/nacl/box"
 
@@ -33,41 +34,61 @@ func (c Setup) AllowPullRequests(ctx context.Context, repo model.Repo) error {
 // Secrets are the names of the secrets that workflows of the repository can use, its own and those of its organization.
 // https://docs.github.com/rest/actions/secrets#list-repository-organization-secrets
 func (c Setup) Secrets(ctx context.Context, repo model.Repo) (map[string]bool, error) {
-	names, err := c.OwnSecrets(ctx, repo)
-	if err == nil {
-		err = c.secrets(ctx, repo, "organization-secrets", names)
-	}
-	if KindOf(err) == NotFound && names != nil { // the repository belongs to no organization
-		err = nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return names, nil
+	return namesOf(c.listed(ctx, repo, "organization-secrets", "secrets"))
 }
 
 // OwnSecrets are the names of the repository's own secrets.
 // https://docs.github.com/rest/actions/secrets#list-repository-secrets
 func (c Setup) OwnSecrets(ctx context.Context, repo model.Repo) (map[string]bool, error) {
+	return namesOf(c.listed(ctx, repo, "secrets"))
+}
+
+// Variables are the variables that workflows of the repository can use, by name. Its own go before those of its organization.
+// https://docs.github.com/rest/actions/variables#list-repository-organization-variables
+func (c Setup) Variables(ctx context.Context, repo model.Repo) (map[string]string, error) {
+	return c.listed(ctx, repo, "organization-variables", "variables")
+}
+
+// OwnVariables are the repository's own variables, by name. https://docs.github.com/rest/actions/variables#list-repository-variables
+func (c Setup) OwnVariables(ctx context.Context, repo model.Repo) (map[string]string, error) {
+	return c.listed(ctx, repo, "variables")
+}
+
+// listed are secrets or variables with their values, which secrets do not show. A repository without an organization has none of it.
+func (c Setup) listed(ctx context.Context, repo model.Repo, kinds ...string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, kind := range kinds {
+		for page, more := 1, true; more; page++ {
+			var found struct {
+				Secrets, Variables []struct{ Name, Value string }
+			}
+			what := strings.TrimPrefix(kind, "organization-")
+			err := c.look(ctx, repo, "list the "+what+" of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found)
+			if KindOf(err) == NotFound && what != kind {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			all := append(found.Secrets, found.Variables...)
+			for _, v := range all {
+				values[v.Name] = v.Value
+			}
+			more = len(all) == setupPage
+		}
+	}
+	return values, nil
+}
+
+func namesOf(values map[string]string, err error) (map[string]bool, error) {
 	names := map[string]bool{}
-	if err := c.secrets(ctx, repo, "secrets", names); err != nil {
+	for name := range values {
+		names[name] = true
+	}
+	if err != nil {
 		return nil, err
 	}
 	return names, nil
-}
-
-func (c Setup) secrets(ctx context.Context, repo model.Repo, kind string, names map[string]bool) error {
-	for page, more := 1, true; more; page++ {
-		var found struct{ Secrets []struct{ Name string } }
-		if err := c.look(ctx, repo, "list the secrets of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found); err != nil {
-			return err
-		}
-		for _, s := range found.Secrets {
-			names[s.Name] = true
-		}
-		more = len(found.Secrets) == setupPage
-	}
-	return nil
 }
 
 // Delete deletes a label, a secret or a variable, whose kind is the beginning of its address. One that is not there is deleted.
@@ -132,25 +153,6 @@ func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value strin
 	}
 	return c.change(ctx, repo, op, http.MethodPut, "actions/secrets/"+url.PathEscape(name),
 		map[string]string{"encrypted_value": base64.StdEncoding.EncodeToString(sealed), "key_id": given.ID})
-}
-
-// Variables are the variables of the repository, by name.
-// https://docs.github.com/rest/actions/variables#list-repository-variables
-func (c Setup) Variables(ctx context.Context, repo model.Repo) (map[string]string, error) {
-	values := map[string]string{}
-	for page, more := 1, true; more; page++ {
-		var found struct {
-			Variables []struct{ Name, Value string }
-		}
-		if err := c.look(ctx, repo, "list the variables of", fmt.Sprintf("actions/variables?per_page=%d&page=%d", setupPage, page), &found); err != nil {
-			return nil, err
-		}
-		for _, v := range found.Variables {
-			values[v.Name] = v.Value
-		}
-		more = len(found.Variables) == setupPage
-	}
-	return values, nil
 }
 
 // CreateVariable makes a variable that is not there yet.

@@ -17,6 +17,7 @@ var settingSteps = []step{
 	{"octo", "PATCH", "~/actions/variables/APP", `{"value": "2"}`, 204, ""},
 	{"octo", "PATCH", "~/actions/variables/NONE", `{"value": "2"}`, 404, ""},
 	{"octo", "GET", "~/actions/variables", "", 200, ""},
+	{"octo", "GET", "~/actions/organization-variables", "", 200, ""},
 	{"actions", "DELETE", "~/actions/variables/APP", "", 403, ""},
 	{"octo", "DELETE", "~/actions/variables/app", "", 204, ""},
 	{"octo", "DELETE", "~/actions/variables/APP", "", 404, ""},

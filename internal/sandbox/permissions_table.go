@@ -32,6 +32,7 @@ var endpointDemands = map[string]demand{
 	"PUT /repos/{owner}/{repo}/actions/secrets/{name}":                       "secrets=write",
 	"DELETE /repos/{owner}/{repo}/actions/secrets/{name}":                    "secrets=write",
 	"GET /repos/{owner}/{repo}/actions/organization-secrets":                 "secrets=read",
+	"GET /repos/{owner}/{repo}/actions/organization-variables":               "actions_variables=read",
 	"GET /repos/{owner}/{repo}/actions/variables":                            "actions_variables=read",
 	"POST /repos/{owner}/{repo}/actions/variables":                           "actions_variables=write",
 	"PATCH /repos/{owner}/{repo}/actions/variables/{name}":                   "actions_variables=write",
@@ -150,14 +151,15 @@ const (
 
 // neverPublic are the endpoints that need their permission for a public repository, too.
 var neverPublic = map[string]bool{
-	"GET /repos/{owner}/{repo}/actions/secrets":              true,
-	"GET /repos/{owner}/{repo}/actions/secrets/public-key":   true,
-	"GET /repos/{owner}/{repo}/actions/secrets/{name}":       true,
-	"GET /repos/{owner}/{repo}/actions/organization-secrets": true,
-	"GET /repos/{owner}/{repo}/actions/variables":            true,
-	"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs":       true,
-	"GET /repos/{owner}/{repo}/actions/permissions/workflow": true,
-	"GET /repos/{owner}/{repo}/branches/{branch}/protection": true,
+	"GET /repos/{owner}/{repo}/actions/secrets":                true,
+	"GET /repos/{owner}/{repo}/actions/secrets/public-key":     true,
+	"GET /repos/{owner}/{repo}/actions/secrets/{name}":         true,
+	"GET /repos/{owner}/{repo}/actions/organization-secrets":   true,
+	"GET /repos/{owner}/{repo}/actions/organization-variables": true,
+	"GET /repos/{owner}/{repo}/actions/variables":              true,
+	"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs":         true,
+	"GET /repos/{owner}/{repo}/actions/permissions/workflow":   true,
+	"GET /repos/{owner}/{repo}/branches/{branch}/protection":   true,
 }
 
 // objectDemands are what GraphQL needs to show an object of a private repository. GitHub has no table of them; those of the

@@ -23,6 +23,7 @@ var secretRoutes = []route{
 	{"PUT /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, putSecret},
 	{"DELETE /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, deleteSetting(secretsOf)},
 	{"GET /repos/{owner}/{repo}/actions/organization-secrets", needWrite, listSettings("secrets", func(*Repository) map[string]*Setting { return nil }, secretJSON)},
+	{"GET /repos/{owner}/{repo}/actions/organization-variables", needWrite, listSettings("variables", func(*Repository) map[string]*Setting { return nil }, variableJSON)},
 	{"GET /repos/{owner}/{repo}/actions/variables", needWrite, listSettings("variables", variablesOf, variableJSON)},
 	{"POST /repos/{owner}/{repo}/actions/variables", needWrite, createVariable},
 	{"PATCH /repos/{owner}/{repo}/actions/variables/{name}", needWrite, patchVariable},
