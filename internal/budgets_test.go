@@ -26,18 +26,18 @@ var budgets = []budget{
 	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2114},
 	{"sandbox", `internal/sandbox(/.*)?`, 18008},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 18616},
+	{"engine", `internal/engine(/.*)?`, 18625},
 	{"github", `internal/github(/.*)?`, 6117},
 	{"git", `internal/git(/.*)?`, 11254},
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4596},
 	{"train", `internal/train`, 1936},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10197},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10201},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4513},
 	{"doctor", `internal/doctor(/.*)?`, 3595},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5604},
-	{"ground", `.*`, 1016},
+	{"ground", `.*`, 1017},
 }
 
 func TestEveryRoomKeepsItsBudget(t *testing.T) {

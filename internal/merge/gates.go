@@ -9,6 +9,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // The gates of a merge, in the order of evaluation: those that refuse it before those that it can wait for.
@@ -228,7 +229,7 @@ func rewrites(way Way) bool {
 
 // workflowOf is a workflow that a pull request changes, as far as its files were read; "" for none.
 func workflowOf(p model.Pull) string {
-	i := slices.IndexFunc(p.Files, func(f model.File) bool { return strings.HasPrefix(f.Path, ".github/workflows/") })
+	i := slices.IndexFunc(p.Files, func(f model.File) bool { return strings.HasPrefix(f.Path, treepath.Workflows+"/") })
 	if i < 0 {
 		return ""
 	}

@@ -141,14 +141,17 @@ func Leaves(link, target string) bool {
 // drive is a path of Windows that begins with a drive.
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
+// Workflows is where GitHub looks for workflows.
+const Workflows = ".github/workflows"
+
 // steering are the files that decide over code, people and runs of a repository.
 var steering = []struct{ glob, what string }{
-	{".github/mergexo.toml", "MergeXO's settings"}, {".github/workflows/**", "workflows"}, {".github/actions/**", "actions"}, {".github/mergexo/**", "what MergeXO's jobs install"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
+	{".github/mergexo.toml", "MergeXO's settings"}, {Workflows + "/**", "workflows"}, {".github/actions/**", "actions"}, {".github/mergexo/**", "what MergeXO's jobs install"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
 }
 
 // Forbidden are the globs of the files that an agent must not change where the settings say nothing else.
 func Forbidden() []string {
-	return []string{".github/workflows/**", ".github/actions/**", ".github/mergexo/**", ".github/mergexo.toml", Owners, ".gitmodules"}
+	return []string{Workflows + "/**", ".github/actions/**", ".github/mergexo/**", ".github/mergexo.toml", Owners, ".gitmodules"}
 }
 
 // Steered are the paths among some that decide over code, people and runs of a repository, by what they are.

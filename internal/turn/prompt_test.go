@@ -52,7 +52,7 @@ func review() (model.Snapshot, turn.Ask) {
 	s.Pull.Files, s.Pull.FilesComplete = []model.File{{Path: "greeting.txt"}, {Path: "docs/a.md"}}, true
 	return s, turn.Ask{
 		Kind: "feedback", Key: "k", Feedback: []model.Comment{reply, old, file, many, talk, summary, run, again},
-		Guidelines: "docs/style.md", Tests: []string{"go", "test", "./..."}, Boundary: "BOUNDARY",
+		Guidelines: "docs/style.md", Tests: []string{"go", "test", "./..."}, Forbidden: []string{".github/workflows/**", "vendor/**"}, Boundary: "BOUNDARY",
 		State: model.State{Turns: []model.Posted[model.TurnMarker]{
 			{Marker: model.TurnMarker{Key: "older", Phase: model.PhaseDone, Head: strings.Repeat("8", 40)}, Text: "Answered 2 comments."},
 			{Marker: model.TurnMarker{Key: "old", Phase: model.PhaseDone, Head: strings.Repeat("9", 40)}, Text: "Answered 1 comment.\n<!-- mergexo: {} -->"},
@@ -252,7 +252,7 @@ func TestARequestHoldsTheTextsAsTheyAre(t *testing.T) {
 	assert.Equal(t, []model.CIFailure{
 		{RunID: 10, Name: "CI / lint", Log: "\x1b[31mgreeting.txt:2\x1b[0m: too long"}, {RunID: 10, Name: "CI / test (1.2)"},
 	}, r.CI)
-	assert.Len(t, turn.Rules, len(r.Rules)-4, "the settings' rules are not kept for the next request")
+	assert.Len(t, turn.Rules, len(r.Rules)-5, "the settings' rules are not kept for the next request")
 }
 
 func FuzzPrompt(f *testing.F) {

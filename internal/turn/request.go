@@ -61,6 +61,9 @@ func rulesOf(a Ask) []string {
 	if a.Guidelines != "" {
 		rules = append(rules, fmt.Sprintf("Follow the coding guidelines in %s.", name(a.Guidelines, 300)))
 	}
+	if len(a.Forbidden) > 0 {
+		rules = append(rules, fmt.Sprintf("Change no file that matches one of these patterns, or nothing is pushed: `%s`. Say what would have to change there instead.", name(strings.Join(a.Forbidden, "`, `"), 1000)))
+	}
 	if len(a.Tests) > 0 {
 		rules = append(rules, fmt.Sprintf("Nothing is pushed before `%s` passes. It is run for you after each answer.", name(strings.Join(a.Tests, " "), 1000)))
 	}
@@ -75,6 +78,7 @@ type Ask struct {
 	State      model.State
 	Guidelines string
 	Tests      []string
+	Forbidden  []string          // globs of paths that must not change
 	CI         []model.CIFailure // for a repair: what to fix
 	Session    string
 	Fresh      bool              // a new session replaces a lost one

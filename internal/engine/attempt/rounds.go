@@ -22,6 +22,7 @@ import (
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/treepath"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -384,9 +385,18 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 	}
 	a := turn.Ask{
 		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines,
-		Tests: p.Settings.RequiredTests(), Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "",
+		Tests: p.Settings.RequiredTests(), Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "", Forbidden: forbidden(p),
 	}
 	return p.Subject.Question(ctx, head, a)
+}
+
+// forbidden are the paths that the agent must not change, by the settings, or because nobody could push that.
+func forbidden(p *Attempt) []string {
+	globs := p.Settings.Feedback.ForbidPaths
+	if every := treepath.Workflows + "/**"; thread.NoWorkflows(p.Thread) && !slices.Contains(globs, every) {
+		globs = append(slices.Clone(globs), every)
+	}
+	return globs
 }
 
 // guidelines is the path of the coding guidelines where the head has them: a file that is not there is no rule.

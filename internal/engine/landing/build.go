@@ -21,6 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
@@ -96,7 +97,7 @@ func (m *member) takes(ctx context.Context) error {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
 	}
 	if m.MergeFacts.NoWorkflows {
-		path, err := history.FirstChanged(ctx, m.Checkout, WorkflowDir, m.made.Tip, m.is.BaseSHA, m.div.HeadSHA)
+		path, err := history.FirstChanged(ctx, m.Checkout, treepath.Workflows, m.made.Tip, m.is.BaseSHA, m.div.HeadSHA)
 		if err != nil {
 			return err
 		}

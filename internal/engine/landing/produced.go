@@ -10,20 +10,18 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
-
-// WorkflowDir is where GitHub looks for workflows.
-const WorkflowDir = ".github/workflows"
 
 // Workflows are the workflow files of a commit.
 func Workflows(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
-	names, err := history.Names(ctx, c, tip, WorkflowDir)
+	names, err := history.Names(ctx, c, tip, treepath.Workflows)
 	if err != nil {
 		return nil, err
 	}
 	var files []doctor.File
 	for _, name := range names {
-		path := WorkflowDir + "/" + name
+		path := treepath.Workflows + "/" + name
 		text, err := history.Blob(ctx, c, tip, path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

@@ -28,6 +28,11 @@ func RecallFailures(t *Thread) {
 	}
 }
 
+// NoWorkflows reports whether the credential is known not to push changes of workflows.
+func NoWorkflows(t *Thread) bool {
+	return t.Snap.Viewer.Login == ActionsBot || t.Rights != nil && !t.Rights.Workflows()
+}
+
 // ReadMergeFacts asks GitHub what decides about a merge, once for each look.
 func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	if t.MergeFacts != nil {
@@ -42,7 +47,7 @@ func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	}
 	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch, base)
 	if err == nil {
-		facts.NoWorkflows = t.Snap.Viewer.Login == ActionsBot || t.Rights != nil && !t.Rights.Workflows()
+		facts.NoWorkflows = NoWorkflows(t)
 		facts.HeadDemands = t.HeadDemands
 		facts.DefaultHead = branch != "" && branch == t.Snap.DefaultBranch
 		facts.Demands = append(facts.Demands, t.Demands[t.Snap.Pull.BaseRef]...)

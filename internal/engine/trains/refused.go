@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // refused finds out who is to blame for a branch that GitHub does not take. Without the permission for workflow files it is who
@@ -28,7 +28,7 @@ func refused(ctx context.Context, l *line, e train.Push, rejected *git.ErrReject
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, landing.WorkflowDir+"/") }) {
+		if slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p, treepath.Workflows+"/") }) {
 			numbers = append(numbers, m.Number)
 		}
 		on = m.Tip
