@@ -339,7 +339,7 @@ func TestDoctorOnBadFiles(t *testing.T) {
 // What the settings ask for exists, or doctor says so: people, programs within a script, secrets, the version of MergeXO. A rule that
 // the settings ignore is counted.
 func TestDoctorFindsWhatDoesNotExist(t *testing.T) {
-	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[repo]\noperators = [\"octo\", \"octpo\"]\nrequired_tests = [\"sh\", \"-c\", \"X=1 no-such-tool ci && . venv && other-tool\"]\n[doctor]\nignore = [\"settings\"]\n")
+	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[repo]\noperators = [\"octo\", \"octpo\"]\nrequired_tests = [\"sh\", \"-c\", \"X=1 no-such-tool ci && . venv && other-tool\"]\n[doctor]\nignore = [\"settings\"]\n[[tests]]\npaths = [\"web/**\"]\nrun = \"no-such-runner web\"\n")
 	h.write("main", doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "mergexo/mergexo@", "octo/mergexo@"))
 	h.api("", "POST", "/_sandbox/repositories", map[string]any{"full_name": "octo/mergexo"})
 	h.store("MERGEXO_SIGNING_KY", "x")

@@ -149,6 +149,9 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 	}
 	add("review.command", c.Review.Command)
 	add("repo.required_tests", c.Repo.RequiredTests)
+	for _, t := range c.Tests {
+		add("tests.run", []string{"sh", "-c", t.Run})
+	}
 	add("merge.setup", c.Merge.Setup.Argv)
 	add("merge.tests", c.Merge.Tests.Argv)
 	if c.External.Enabled {
@@ -199,6 +202,8 @@ func (s *scene) tested(c config.Settings) string {
 		return "none, by merge.tests"
 	case len(c.Repo.RequiredTests) > 0 || len(c.Merge.Tests.Argv) > 0:
 		return strings.Join(append(c.Repo.RequiredTests, c.Merge.Tests.Argv...), " ")
+	case len(c.Tests) > 0:
+		return "[[tests]]"
 	case s.root == nil: // too many questions
 		return "not looked for"
 	}
