@@ -32,7 +32,7 @@ var budgets = []budget{
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4601},
 	{"train", `internal/train`, 1936},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10201},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10203},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4513},
 	{"doctor", `internal/doctor(/.*)?`, 3595},
 	{"leak", `internal/leak`, 861},

@@ -24,6 +24,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 const workflowDir = ".github/workflows"
@@ -177,9 +178,10 @@ func programsOf(argv []string) []string {
 			words = words[1:]
 		}
 		switch {
-		case len(words) == 0 || !programName.MatchString(words[0]) || slices.Contains(builtins, words[0]):
+		case len(words) == 0 || !programName.MatchString(words[0]):
 		case slices.Contains(movers, words[0]):
 			return names
+		case slices.Contains(turn.Builtins, words[0]):
 		case !slices.Contains(names, words[0]):
 			names = append(names, words[0])
 		}
@@ -191,7 +193,6 @@ var (
 	shellEnds   = regexp.MustCompile(`&&|\|\||[;|\n]`)
 	assignment  = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	programName = regexp.MustCompile(`^[\w.+/-]+$`)
-	builtins    = strings.Fields("set export echo true false test exit unset umask trap wait printf return read : exec command if then else elif fi for do done while until case esac eval")
 	movers      = strings.Fields(". source cd pushd alias")
 )
 

@@ -29,7 +29,10 @@ func TestARealProgramThatIsNotThereOrNotLoggedInAndThenIs(t *testing.T) {
 		w.shown(trouble{result: model.ResultFailed, says: missing}, w.handle(ev), before)
 		w.env["PATH"] = path
 		delete(w.env, r.KeyName)
-		w.shown(trouble{result: model.ResultFailed, says: r.Adapter + " has no valid key"}, w.handle(ev), before)
+		_, err := w.engine().Handle(context.Background(), ev)
+		require.ErrorContains(t, err, "the secret "+r.KeyName+" is missing or empty")
+		assert.Equal(t, before, w.tip())
+		assert.Len(t, w.marked("turn", ""), 1, "no attempt more")
 
 		w.env[r.KeyName] = key
 		s.Play(w.answering(r, comment, "world", "moon")...)

@@ -132,7 +132,7 @@ func TestMergeOfATextThatCannotBeRead(t *testing.T) {
 	w := dependent(t)
 	w.says(2, "Depends-on: the other one\n\nDepends-on: octo/elsewhere#3")
 	w.command("carol", "/mergexo merge")
-	assert.Contains(t, w.request(), "the line \"Depends-on: the other one\" names no pull request of this repository")
+	assert.Contains(t, w.request(), "The line \"Depends-on: the other one\" names no pull request of this repository")
 	assert.Contains(t, w.request(), "the line \"Depends-on: octo/elsewhere#3\" names no pull request of this repository")
 	assert.NotContains(t, strings.Join(w.due(), ","), "merge")
 	w.says(2, "<!-- Depends-on: #12 -->\n> Depends-on: #13\n\n`Depends-on: #14`")

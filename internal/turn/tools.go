@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -52,8 +53,11 @@ var shells = map[string]bool{"sh": true, "bash": true, "dash": true}
 // program is a word that names a program which a shell looks for on PATH.
 var program = regexp.MustCompile(`^[A-Za-z0-9][\w.+-]*$`)
 
-// builtin are words of a shell that may stand where a program's name does.
-var builtin = map[string]bool{"cd": true, "set": true, "export": true, "if": true, "for": true, "while": true, "case": true, "source": true, "exec": true, "eval": true, "test": true, "command": true, "umask": true, "ulimit": true, "trap": true, "until": true}
+// Builtins are words of a shell that may stand where a program's name does
+// (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_04, #tag_19_15, and those of bash).
+var Builtins = strings.Fields(". : alias break case cd command continue declare do done echo elif else esac eval exec exit export false fi for " +
+	"function hash if in local popd printf pushd pwd read readonly return set shift shopt source test then time times trap true type ulimit umask " +
+	"unalias unset until wait while")
 
 // FirstProgram is the program on PATH that a command begins with, within sh -c too; "" for anything else. Only that one has to be there
 // before the command runs: it can install the others.
@@ -61,7 +65,7 @@ func FirstProgram(argv []string) string {
 	if len(argv) > 2 && shells[path.Base(argv[0])] && strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[1], "c") {
 		argv = strings.Fields(strings.NewReplacer(";", " ; ", "&", " & ", "|", " | ").Replace(argv[2]))
 	}
-	if len(argv) == 0 || builtin[argv[0]] || !program.MatchString(argv[0]) {
+	if len(argv) == 0 || slices.Contains(Builtins, argv[0]) || !program.MatchString(argv[0]) {
 		return ""
 	}
 	return argv[0]

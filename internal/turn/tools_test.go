@@ -47,7 +47,7 @@ func TestFirstProgram(t *testing.T) {
 	for want, argvs := range map[string][][]string{
 		"go":   {{"go", "test", "./..."}},
 		"pnpm": {{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}, {"/bin/bash", "-euc", "pnpm;x"}},
-		"":     {nil, {"scripts/test"}, {"sh", "-c", ""}, {"sh", "-c", ". venv/bin/activate && pytest"}, {"sh", "-c", "A=b pytest"}, {"sh", "-c", "cd web && npm test"}, {"sh", "-c", "$X"}},
+		"":     {nil, {"scripts/test"}, {"sh", "-c", ""}, {"sh", "-c", ". venv/bin/activate && pytest"}, {"sh", "-c", "A=b pytest"}, {"sh", "-c", "cd web && npm test"}, {"sh", "-c", "$X"}, {"sh", "-c", "exit 1"}, {"sh", "-c", "! grep -r TODO ."}},
 		"sh":   {{"sh", "test.sh"}, {"sh"}},
 	} {
 		for _, argv := range argvs {
