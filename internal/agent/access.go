@@ -62,8 +62,8 @@ func Keys(list []string) []string {
 	return out
 }
 
-// NoKey is the variable that has to hold the key of the agent's model and does not; "" where one does, and where the agent has no
-// model or the settings name another provider.
+// NoKey names the variable in which the key of the agent's model is missing. It is "" where the key is there, the agent has no model, or
+// the settings name another provider.
 func NoKey(opt Options) string {
 	a := adapters[opt.Adapter].model
 	if a == nil || len(Keys(opt.Access)) > 0 || slices.ContainsFunc(slices.Concat(opt.ExtraArgs, opt.Env), a.elsewhere.MatchString) {

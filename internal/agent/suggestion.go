@@ -80,7 +80,7 @@ func unapplied(req model.Request) model.Outcome {
 	return out
 }
 
-// output is that of what failed.
+// output returns the log of the last failed check.
 func output(req model.Request) (log string) {
 	for _, c := range req.CI {
 		log = c.Log

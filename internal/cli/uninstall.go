@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (u *uninstall) run(ctx context.Context) error {
 	return err
 }
 
-// remove says what is removed, and removes it unless this is a dry run. What cannot be removed holds nothing else up.
+// remove removes one thing, unless this is a dry run, and prints the outcome. A failure holds nothing else up.
 func (u *uninstall) remove(what string, name string, do func() error) error {
 	u.found++
 	did := "would remove"
@@ -80,16 +81,16 @@ func (u *uninstall) remove(what string, name string, do func() error) error {
 	return err
 }
 
-// files tells how the files are removed, which is for a pull request, and first: they make runs, and runs make the rest again.
+// files lists the commands that remove the files by a pull request. They come first: a run would make the rest again.
 func (u *uninstall) files(ctx context.Context) error {
 	var there []string
-	for _, dir := range []string{".github", workflowDir} {
+	for _, dir := range []string{".github", workflowDir, path.Dir(doctor.SetupPath)} {
 		files, err := u.e.GitHub.Repositories.Files(ctx, u.repo, dir)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			if f.Path == doctor.SettingsPath || f.Path == doctor.WorkflowPath {
+			if slices.Contains([]string{doctor.SettingsPath, doctor.WorkflowPath, doctor.SetupPath}, f.Path) {
 				there = append(there, f.Path)
 			}
 		}

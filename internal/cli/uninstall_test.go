@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/golden"
 )
 
@@ -15,6 +16,9 @@ import (
 func installed(t *testing.T) *hub {
 	t.Helper()
 	h := newHub(t, command(answers))
+	for _, name := range []string{doctor.WorkflowPath, doctor.SetupPath} {
+		h.write("main", name, "# as init wrote it\n")
+	}
 	const repo = "/api/v3/repos/octo/widgets"
 	main := h.api("octo", "GET", repo+"/git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
 	for _, ref := range []string{

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // PathTests is a [[tests]]: what is run where a change touches one of its paths. One without paths is for files that no other names.
@@ -17,12 +17,7 @@ type PathTests struct {
 var concernsAll = []string{".github/mergexo.toml", ".github/mergexo/**"}
 
 func touched(changed, globs []string) bool {
-	return slices.ContainsFunc(changed, func(path string) bool {
-		return slices.ContainsFunc(globs, func(g string) bool {
-			ok, _ := doublestar.Match(g, path) // the settings were validated
-			return ok
-		})
-	})
+	return slices.ContainsFunc(changed, func(path string) bool { return treepath.Matched(path, globs) != "" })
 }
 
 // TestsOf is the command that tests a change of these files; nil for none. Without a [[tests]] for the files that no other names, plain

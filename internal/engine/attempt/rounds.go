@@ -390,7 +390,7 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 	return p.Subject.Question(ctx, head, a)
 }
 
-// forbidden are the paths that the agent must not change, by the settings, or because nobody could push that.
+// forbidden lists the globs of forbid_paths, and workflows where the token cannot push them.
 func forbidden(p *Attempt) []string {
 	globs := p.Settings.Feedback.ForbidPaths
 	if every := treepath.Workflows + "/**"; thread.NoWorkflows(p.Thread) && !slices.Contains(globs, every) {

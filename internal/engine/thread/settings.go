@@ -160,7 +160,7 @@ func TellLack(ctx context.Context, t *Thread, wrong error) error {
 	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)
 }
 
-// NeedKey is nil where this run has the key of the model of these settings, or needs none.
+// NeedKey reports a missing key of the model of these settings; nil if it is there or not needed.
 func NeedKey(t *Thread, s config.Settings) *config.Lack {
 	secret := agent.NoKey(AgentOptions(t.World, s))
 	if secret == "" || startsNone(t) {
