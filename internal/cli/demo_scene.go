@@ -51,7 +51,7 @@ var demoIssues = []sandbox.SeedIssue{
 		"- Greet the sun\n- Greet the stars\n"},
 }
 
-// demoTips are what to try, in this order.
+// demoTips lists things to try, in this order.
 var demoTips = []pages.Tip{
 	{Path: "/pull/2", Name: "#2", Text: "press Merge as octo, then approve it as alice."},
 	{Path: "/issues/3", Name: "#3", Text: "add the label agent:small-job."},

@@ -217,7 +217,7 @@ func (s *scene) versions(ctx context.Context, files []doctor.File) map[string]do
 	return found
 }
 
-// names are those of secrets, or of variables.
+// names lists the names of secrets, or of variables.
 func names[V any](all map[string]V, err error) doctor.Names {
 	return doctor.Names{All: slices.Collect(maps.Keys(all)), Why: unseen(err)}
 }

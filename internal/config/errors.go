@@ -82,7 +82,7 @@ func Missing(source string) error {
 	return &Error{Source: source, Problems: []Problem{{Text: text}}, missing: true}
 }
 
-// IsMissing reports whether an error is that of Missing.
+// IsMissing reports whether an error comes from Missing.
 func IsMissing(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && e.missing

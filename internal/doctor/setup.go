@@ -15,7 +15,7 @@ const (
 	UsesSetup = "./.github/mergexo/setup"
 )
 
-// Project is what a setup action is made for.
+// Project describes a repository for which a setup action is made.
 type Project struct {
 	Workflows []File
 	Paths     []string                        // of its files, as far as Signs name them

@@ -130,7 +130,7 @@ func sameAction(a, b *step) bool {
 	return strings.EqualFold(a.action(), b.action()) || isAction(a.uses.value) && isAction(b.uses.value)
 }
 
-// inputs are those of a step, for people who add it.
+// inputs lists the inputs of a step, for people who add it.
 func (s *step) inputs() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(s.with)) {

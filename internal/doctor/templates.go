@@ -37,5 +37,5 @@ var onServer = strings.NewReplacer(
 	"\n  agent:\n", "\n  agent:\n    outputs:\n      attempt: ${{ github.run_attempt }} # apply may run again without it\n",
 )
 
-// withApp is where the advice to have an App begins in the templates.
+// withApp begins the templates' advice to use an App.
 const withApp = "\n# With a GitHub App"

@@ -103,7 +103,7 @@ func splitAt(text string, line int) (before, after string) {
 	return strings.Join(lines[:line], ""), strings.Join(lines[line:], "")
 }
 
-// lineEnd is how the lines of a text end.
+// lineEnd returns the line ending of a text.
 func lineEnd(text string) string {
 	if strings.Contains(text, "\r\n") {
 		return "\r\n"

@@ -31,7 +31,7 @@ const (
 
 var anyExpression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 
-// commandOf is what a step has MergeXO do, without what is known at run time only.
+// commandOf returns the command that a step gives MergeXO, without its expressions.
 func commandOf(s *step) string {
 	words := strings.Fields(strings.ReplaceAll(anyExpression.ReplaceAllString(s.with["command"], ""), "=", " "))
 	return cmp.Or(strings.Join(words, " "), "run")

@@ -151,7 +151,7 @@ func (t TestRun) how() string {
 	return fmt.Sprintf(" (%s)%s%s", result, t.origin(), t.where())
 }
 
-// prepared tells what failed before the tests.
+// prepared describes a failure before the tests.
 func (t TestRun) prepared() string {
 	var b strings.Builder
 	for _, s := range t.Setup {

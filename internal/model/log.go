@@ -32,7 +32,7 @@ type DayCost struct {
 	CostUSD float64 `json:"cost_usd"`
 }
 
-// CostOf is what agents reported in all.
+// CostOf returns the sum of the reported costs.
 func CostOf(entries []LogEntry) (usd float64) {
 	for _, e := range entries {
 		usd += e.CostUSD

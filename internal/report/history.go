@@ -31,7 +31,7 @@ func History(w io.Writer, entries []model.LogEntry) error {
 	return total(w, entries)
 }
 
-// total is what agents cost in all, if they reported any cost.
+// total returns the sum of the costs, if agents reported any.
 func total(w io.Writer, entries []model.LogEntry) error {
 	cost := model.CostOf(entries)
 	if cost == 0 {

@@ -120,7 +120,7 @@ func (p *Probe) Ended() error {
 	return p.next
 }
 
-// Next is what the run would do first; "" where it has nothing to do.
+// Next returns the first step that the run would take; "" if it has nothing to do.
 func (p *Probe) Next() string {
 	if p.next == nil {
 		return ""

@@ -38,7 +38,7 @@ var (
 	entity    = regexp.MustCompile(`#(\d+;)`)
 )
 
-// mostBoxes is how many are drawn.
+// mostBoxes limits the boxes of a drawing.
 const mostBoxes = 200
 
 // readFlowchart reads one. What has other statements is not drawn.
