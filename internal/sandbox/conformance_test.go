@@ -130,13 +130,13 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 	run := s.world.putRun(s.world.repository("octo", "widgets"), &Run{ID: 77, Name: "ci", Status: "in_progress", Event: "push", Attempt: 1})
 	tag := tagMain(t, s)
 	s.world.repository("octo", "widgets").Protections["ruled"] = &Protection{Ruleset: 42, Bypass: []string{"ann"}, Pull: true, Checks: []string{"ci"}, Linear: true}
+	key, err := sealingOf(s.world, s.world.repository("octo", "widgets"))
 	s.mu.Unlock()
+	require.NoError(t, err)
 	for i := range all {
 		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)
 	}
 	app := newApp(t, s, "")
-	key, err := sealingOf(s.world, s.world.repository("octo", "widgets"))
-	require.NoError(t, err)
 	sealed, err := box.SealAnonymous(nil, []byte("word"), key.Public, rand.Reader)
 	require.NoError(t, err)
 	reached := drive(t, s, all, map[string]string{
