@@ -108,11 +108,11 @@ func callsIn(c calls, byName map[string][]string, name string, fset *token.FileS
 	return nil
 }
 
-// exported opens what the compiler wrote of each package that the engine needs.
-func exported(t *testing.T) importer.Lookup {
+// exported opens what the compiler wrote of some packages and of those that they need.
+func exported(t *testing.T, packages string) importer.Lookup {
 	t.Helper()
 	files := map[string]string{}
-	dec := json.NewDecoder(strings.NewReader(string(goList(t, "-export", "-deps", "-json=ImportPath,Export", "./internal/engine/..."))))
+	dec := json.NewDecoder(strings.NewReader(string(goList(t, "-export", "-deps", "-json=ImportPath,Export", packages))))
 	for {
 		var p struct{ ImportPath, Export string }
 		err := dec.Decode(&p)
@@ -134,7 +134,7 @@ func exported(t *testing.T) importer.Lookup {
 func callsOfTheEngine(t *testing.T) calls {
 	t.Helper()
 	c, byName, fset := calls{}, map[string][]string{}, token.NewFileSet()
-	from := importer.ForCompiler(fset, "gc", exported(t))
+	from := importer.ForCompiler(fset, "gc", exported(t, "./internal/engine/..."))
 	for _, p := range packages(t) {
 		if own, _ := house(p.name()); own != "internal/engine" {
 			continue
