@@ -89,7 +89,7 @@ func hasMarker(text string) bool {
 func (n saidNode) comment(kind model.Kind) model.Comment {
 	c := model.Comment{
 		Kind: kind, ID: int64(n.FullDatabaseID), Author: n.Author.actor(), Association: n.AuthorAssociation,
-		Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
+		NodeID: n.ID, Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
 		Edited: n.LastEditedAt != nil, Minimized: n.IsMinimized,
 	}
 	if !c.Edited {

@@ -40,7 +40,11 @@ func (f *fold) block(cm model.Comment, m *model.BlockMarker) {
 		st.Question = st.Block
 	}
 	if st.Block == nil || question || over(st.Block, cm.CreatedAt) {
+		if !question { // which nobody has answered
+			f.lift(model.EndExpired, "")
+		}
 		st.Block = place(*m, cm)
+		f.told(m.Key)
 	} else {
 		f.surplus(cm.ID)
 	}
@@ -72,7 +76,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 			st.Turns[i].Marker.Session = ""
 		}
 	}
-	st.Block = nil
+	f.lift(model.EndUnblocked, m.By)
 	f.rebase(cm, m.Head, m.Receipt)
 	if m.Restored {
 		st.Turns = withoutFailed(st.Turns)

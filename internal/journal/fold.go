@@ -53,9 +53,10 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 		f.st.Foreign = nil
 	}
 	if over(f.st.Block, scope.Now) {
-		f.st.Block = nil
+		f.lift(model.EndExpired, "")
 	}
 	f.st.RoadmapLost = f.st.RoadmapLost && f.st.Roadmap == nil
+	f.finish(comments)
 	// An operator who unblocked after the edit has accepted it.
 	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, f.pardons)
 	return f.st
@@ -64,7 +65,8 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 // fold is the state being derived.
 type fold struct {
 	st        model.State
-	spoken    bool // a marker of ours was read
+	spoken    bool            // a marker of ours was read
+	warned    []model.Comment // of settings that could not be used
 	done      []model.Posted[model.TurnMarker]
 	unblocked time.Time     // the newest baseline: an unblock, or an adopt after a release
 	baseline  string        // the head that it accepted

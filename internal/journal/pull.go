@@ -18,6 +18,7 @@ var settingsMarkers = markers[model.SettingsMarker]{
 	place:  func(m *model.SettingsMarker) (*string, *int) { return &m.Repo, &m.Number },
 	once:   always[model.SettingsMarker],
 	recall: whole[model.SettingsMarker],
+	take:   func(f *fold, cm model.Comment, _ *model.SettingsMarker) { f.warned = append(f.warned, cm) },
 	describe: func(e *model.LogEntry, _ model.SettingsMarker) {
 		e.State, e.What = "invalid", "reported settings that cannot be used"
 	},
@@ -31,7 +32,8 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 		if !m.AwayFrom.IsZero() && !m.At.IsZero() {
 			st.Away = append(st.Away, model.Span{From: m.AwayFrom, To: m.At})
 		}
-		st.Released, st.Block, st.Paused = nil, nil, nil
+		f.lift(model.EndUnblocked, m.By)
+		st.Released, st.Paused = nil, nil
 		f.rebase(cm, m.Head, m.Receipt)
 		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
 		f.abandon(m.Head)

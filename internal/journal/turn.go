@@ -77,7 +77,10 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) bool {
 			st.Unfinished = &model.Unfinished{Try: t, Events: m.Events}
 		}
 	}
-	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
+	if asked := st.Block; st.Lift(m.Lifts) {
+		f.ended(asked.CommentID, model.EndAnswered, "")
+	}
+	if m.Phase == model.PhaseDone {
 		st.Question, st.Unfinished = nil, nil
 	}
 	f.spent(m)

@@ -138,8 +138,8 @@ type Comment struct {
 	Seen, Closed bool
 	// Posted is the original text: Body if it was not edited, empty if GitHub does not say.
 	Posted string
-	// Node is the GraphQL id of a comment that was edited, while its original text may still be asked for.
-	Node string
+	// NodeID is its GraphQL id. Node is the same where it was edited and its original text may still be asked for.
+	NodeID, Node string
 	// WasMarked is set if somebody else edited a conversation comment that was posted with one of our JSON markers, whether
 	// the marker is still there or not.
 	WasMarked bool

@@ -298,6 +298,8 @@ type State struct {
 	Tracked *Posted[PRMarker]
 	// Surplus are our comments that say again what an earlier one has said: two runs raced.
 	Surplus []int64
+	// Ended are our comments whose matter is over, in the order in which that happened.
+	Ended []Ended
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark
 	Turns   []Posted[TurnMarker] // in the order of their comments
@@ -373,12 +375,16 @@ func (s *State) NoteElsewhere(repo string) {
 	}
 }
 
-// Lift ends the block where it is a question of the agent in this comment or an earlier one: somebody has answered.
-func (s *State) Lift(upTo int64) {
+// Lift ends the block where it is a question of the agent in this comment or an earlier one, since somebody has answered, and reports
+// whether it did.
+func (s *State) Lift(upTo int64) bool {
 	s.Lifted = max(s.Lifted, upTo)
-	if b := s.Block; b != nil && b.Marker.Reason == ReasonAgent && b.CommentID <= s.Lifted {
+	b := s.Block
+	lifts := b != nil && b.Marker.Reason == ReasonAgent && b.CommentID <= s.Lifted
+	if lifts {
 		s.Block, s.Question = nil, b
 	}
+	return lifts
 }
 
 // Receipt is the comment of the newest finished turn; 0 for none.

@@ -48,15 +48,64 @@ func (*gqlRoot) MinimizeComment(ctx context.Context, args struct {
 			post = v.gqlPost
 		}
 	}
-	switch {
-	case post == nil:
-		return nil, unresolved("Could not resolve to a node with the global id of '%s'", args.Input.SubjectID)
-	case l.s.tokens.lacks(l.token, post.repo, "issues=write,pull_requests=write", false):
-		return nil, &refusal{kind: "FORBIDDEN", message: notAccessible}
-	case l.s.world.permission(post.repo, l.viewer.Login) < model.PermissionWrite:
-		return nil, &refusal{kind: "FORBIDDEN", message: l.viewer.Login + " does not have the correct permissions to execute `MinimizeComment`"}
+	if err := l.mayChange(post, args.Input.SubjectID, "MinimizeComment"); err != nil {
+		return nil, err
 	}
 	post.p.Minimized = strings.ToLower(args.Input.Classifier)
 	l.s.world.changed()
 	return &gqlMinimized{args.Input.ClientMutationID, &gqlMinimizable{n, post}}, nil
+}
+
+// mayChange refuses a change of a post to a token or a person without write access. post is nil where the id names none.
+func (l *look) mayChange(post *gqlPost, id graphql.ID, mutation string) error {
+	switch {
+	case post == nil:
+		return unresolved("Could not resolve to a node with the global id of '%s'", id)
+	case l.s.tokens.lacks(l.token, post.repo, "issues=write,pull_requests=write", false):
+		return &refusal{kind: "FORBIDDEN", message: notAccessible}
+	case l.s.world.permission(post.repo, l.viewer.Login) < model.PermissionWrite:
+		return &refusal{kind: "FORBIDDEN", message: l.viewer.Login + " does not have the correct permissions to execute `" + mutation + "`"}
+	}
+	return nil
+}
+
+// gqlUpdated is https://docs.github.com/en/graphql/reference/mutations#updateissuecomment.
+type gqlUpdated struct {
+	client  *string
+	comment *gqlComment
+}
+
+func (u *gqlUpdated) ClientMutationID() *string { return u.client }
+func (u *gqlUpdated) IssueComment() *gqlComment { return u.comment }
+
+// UpdateIssueComment replaces the text of a comment in the conversation. People with write access may.
+func (*gqlRoot) UpdateIssueComment(ctx context.Context, args struct {
+	Input struct {
+		ClientMutationID *string
+		ID               graphql.ID
+		Body             string
+	}
+}) (*gqlUpdated, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var comment *gqlComment
+	var post *gqlPost
+	if n := l.node(string(args.Input.ID)); n != nil {
+		if c, is := n.value.(*gqlComment); is {
+			comment, post = c, c.gqlPost
+		}
+	}
+	if err := l.mayChange(post, args.Input.ID, "UpdateIssueComment"); err != nil {
+		return nil, err
+	}
+	if checkBody("IssueComment", args.Input.Body, false) != nil {
+		return nil, &refusal{kind: "UNPROCESSABLE", message: "Body cannot be blank, and is too long (maximum is 65536 characters)"}
+	}
+	from := post.p.Body
+	if l.s.world.edit(post.p, l.viewer, args.Input.Body) {
+		l.s.hooks.comment(comment.c, "edited", l.viewer, bodyChange(from))
+	}
+	return &gqlUpdated{args.Input.ClientMutationID, comment}, nil
 }

@@ -152,6 +152,9 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, foll
 		head = fmt.Sprintf("**Failed** after %d attempts: %s", m.Attempt, counted(feedback))
 	}
 	b.WriteString(head + markdown.Run(m.RunURL) + "\n\n")
+	if follows == Last { // the block lists the attempts
+		return b.String() + follows
+	}
 	if m.Reason != "" {
 		b.WriteString(markdown.Failure(inWords(m.Reason, p)) + "\n\n")
 	}

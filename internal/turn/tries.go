@@ -47,28 +47,50 @@ func listed(title, url string, tries []model.Try) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\n%s:\n", title)
-	for _, t := range tries {
-		b.WriteString("\n- " + told(url, t))
+	for len(tries) > 0 {
+		n, what := 1, told(url, tries[0])
+		for n < len(tries) && told(url, tries[n]) == what && (tries[n].Attempt < 1) == (tries[0].Attempt < 1) {
+			n++
+		}
+		b.WriteString("\n- " + numbered(tries[:n]) + ": " + what)
+		tries = tries[n:]
 	}
 	return b.String()
 }
 
-// told is one attempt in a line.
-func told(url string, t model.Try) string {
-	what := "Attempt " + fmt.Sprint(t.Attempt)
-	if t.Attempt < 1 {
-		what = "An attempt that did not count"
+// numbered names attempts with the same result, and links their runs.
+func numbered(same []model.Try) string {
+	first, last := same[0].Attempt, same[len(same)-1].Attempt
+	name := fmt.Sprintf("Attempt %d", first)
+	switch {
+	case first < 1 && len(same) == 1:
+		name = "An attempt that did not count"
+	case first < 1:
+		name = fmt.Sprintf("%d attempts that did not count", len(same))
+	case last > first:
+		name = fmt.Sprintf("Attempts %d to %d", first, last)
 	}
-	if t.RunURL != "" {
-		what += fmt.Sprintf(" ([run](%s))", t.RunURL)
+	var runs []string
+	for _, t := range same {
+		if t.RunURL != "" {
+			runs = append(runs, fmt.Sprintf("[run](%s)", t.RunURL))
+		}
 	}
-	switch what += ": "; {
+	if runs != nil {
+		name += " (" + strings.Join(runs, ", ") + ")"
+	}
+	return name
+}
+
+// told is how an attempt ended, in a line.
+func told(url string, t model.Try) (what string) {
+	switch {
 	case t.Reason == "":
-		what += "its run ended without a result; see the run's log"
+		what = "its run ended without a result; see the run's log"
 	case strings.HasPrefix(t.Reason, "agent: "):
-		what += strings.TrimSuffix(markdown.Failure(strings.Join(strings.Fields(t.Reason), " ")), ".")
+		what = strings.TrimSuffix(markdown.Failure(strings.Join(strings.Fields(t.Reason), " ")), ".")
 	default:
-		what += markdown.Inline(t.Reason)
+		what = markdown.Inline(t.Reason)
 	}
 	k := t.Kept
 	switch {

@@ -29,6 +29,9 @@ func TestAttemptsAsPeopleReadOfThem(t *testing.T) {
 	golden.Text(t, "attempts.md", turn.Earlier(s.Pull.URL, tries))
 	golden.Text(t, "block_tries.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAttempts, Observed: b}, "agent: exit code 3", model.Kept{Branch: "x", SHA: c}, tries[:2]))
 	golden.Text(t, "block_after_a_try.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: b}, "FAIL", model.Kept{}, tries[:1]))
+	limit := model.Try{Reason: "the model's provider is at a limit"}
+	same := []model.Try{limit, limit, {Attempt: 1, Reason: limit.Reason, RunURL: run + "1"}, {Attempt: 2, Reason: limit.Reason, RunURL: run + "2"}, {Attempt: 3, Reason: limit.Reason}}
+	golden.Text(t, "attempts_alike.md", turn.Earlier(s.Pull.URL, same))
 	assert.Empty(t, turn.Earlier(s.Pull.URL, nil))
 	assert.Len(t, turn.WorthTelling(tries), 6, "one that died without a word and left nothing is nothing to tell of")
 }

@@ -1,0 +1,60 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ended notes a comment whose matter is over.
+func (f *fold) ended(comment int64, why model.End, by string) {
+	f.st.Ended = append(f.st.Ended, model.Ended{CommentID: comment, Why: why, By: by})
+}
+
+// lift ends the block, if there is one.
+func (f *fold) lift(why model.End, by string) {
+	if f.st.Block != nil {
+		f.ended(f.st.Block.CommentID, why, by)
+	}
+	f.st.Block = nil
+}
+
+// told notes that a block tells of the attempts at a turn.
+func (f *fold) told(key string) {
+	for _, t := range f.st.Turns {
+		if t.Marker.Key == key && t.Marker.Phase == model.PhaseFailed {
+			f.ended(t.CommentID, model.EndTold, "")
+		}
+	}
+}
+
+// finish notes what later comments have taken over: attempts at feedback that is answered since, requests to merge that were followed
+// by others, attempts on an issue that another one continues, and settings that were wrong. What GitHub hides already is left out.
+func (f *fold) finish(comments []model.Comment) {
+	st := &f.st
+	for _, t := range st.Turns {
+		if t.Marker.Phase == model.PhaseFailed && !slices.ContainsFunc(t.Marker.Events, func(e string) bool { return !st.Answered[e] }) {
+			f.ended(t.CommentID, model.EndTold, "")
+		}
+	}
+	for i, m := range st.Merges {
+		if m.Marker.State == model.MergeFailed && i < len(st.Merges)-1 {
+			f.ended(m.CommentID, model.EndTold, "")
+		}
+	}
+	for i, a := range st.Flows {
+		if i < len(st.Flows)-1 && a.Marker.Waits() {
+			f.ended(a.CommentID, model.EndContinued, "")
+		}
+	}
+	for _, warned := range f.warned {
+		if slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.At.After(warned.CreatedAt) }) {
+			f.ended(warned.ID, model.EndTold, "")
+		}
+	}
+	shown := map[int64]bool{}
+	for _, c := range comments {
+		shown[c.ID] = shown[c.ID] || c.Kind == model.KindIssue && !c.Minimized
+	}
+	st.Ended = slices.DeleteFunc(st.Ended, func(e model.Ended) bool { return !shown[e.CommentID] || slices.Contains(st.Surplus, e.CommentID) })
+}
