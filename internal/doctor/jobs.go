@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,9 +97,9 @@ func (m match) conditions() []Finding {
 
 // replaced is the finding for a clause in place of another: of those that have a part in common, it tells the others.
 func replaced(at string, want, got clause) Finding {
-	lacks, more := without(want.parts, got.parts), without(got.parts, want.parts)
+	lacks, more := without(want.alternatives(), got.alternatives()), without(got.alternatives(), want.alternatives())
 	text := "asks for " + got.text + ", and lacks " + want.text
-	switch common := without(want.parts, lacks); {
+	switch common := without(want.alternatives(), lacks); {
 	case len(common) == 0:
 	case len(more) == 0:
 		text = "lacks || " + joinedBy(lacks) + " after " + joinedBy(common)
@@ -138,9 +137,6 @@ func (u use) clauses() (own, before []clause, err error) {
 		conditions := append(u.w.conditions(jobs[i]), jobs[i].condition)
 		for _, t := range conditions {
 			some, err := clauses(t.value)
-			if constant(t.value) {
-				err = errors.New("text around ${{ }} is always true: remove ${{ and }}, or put all of it into one pair")
-			}
 			if err != nil {
 				return nil, nil, err
 			}
