@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -70,21 +71,26 @@ type Other struct {
 	OnCommits  bool
 }
 
-// Others are the workflows that do not use the action, as workflow_run knows them. What cannot be read is left out.
-func Others(files []File) []Other {
-	var out []Other
-	for _, f := range files {
-		w, err := readWorkflow(f)
-		if err != nil || f.Path == WorkflowPath || len(usesOf(w)) > 0 {
-			continue
-		}
-		name := w.name
-		if name == "" {
-			name = w.path // GitHub's own way: https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#name
-		}
-		out = append(out, Other{name, w.path, slices.ContainsFunc(w.triggers, func(t trigger) bool {
-			return t.event == "pull_request" || t.event == "push" && w.hearsPush("agent/small/1-x")
-		})})
+// Others are the workflows that do not use the action, as workflow_run knows them: one without a name has its path.
+// https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#name
+func Others(files []File) (out []Other) {
+	for _, w := range others(files) {
+		out = append(out, Other{cmp.Or(w.name, w.path), w.path, w.onCommits()})
 	}
 	return out
+}
+
+// others are the workflows that do not use the action. What cannot be read is left out.
+func others(files []File) (out []*workflow) {
+	for _, f := range files {
+		if w, err := readWorkflow(f); err == nil && f.Path != WorkflowPath && len(usesOf(w)) == 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// onCommits reports whether a workflow runs for the commits of an agent's pull request.
+func (w *workflow) onCommits() bool {
+	return w.hearsPush("agent/small/1-x") || slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "pull_request" })
 }

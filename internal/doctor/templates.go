@@ -27,19 +27,19 @@ func Workflow() string { return Choice{CI: []string{"CI"}}.Workflow() }
 // Workflow is the workflow for a choice.
 func (c Choice) Workflow() string {
 	if c.Split {
-		return c.fill("mergexo-split.yml.tmpl")
+		return fill("mergexo-split.yml.tmpl", c)
 	}
-	return c.fill("mergexo.yml.tmpl")
+	return fill("mergexo.yml.tmpl", c)
 }
 
 // Settings are the settings for a choice.
-func (c Choice) Settings() string { return c.fill("mergexo.toml.tmpl") }
+func (c Choice) Settings() string { return fill("mergexo.toml.tmpl", c) }
 
 // fill fills a template in. The marks are not those of GitHub's own expressions.
-func (c Choice) fill(name string) string {
-	all := template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"scalar": scalar, "quoted": quoted})
+func fill(name string, data any) string {
+	all := template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"scalar": scalar, "quoted": quoted, "oneline": oneLine})
 	var b strings.Builder
-	_ = template.Must(all.ParseFS(templates, "templates/*")).ExecuteTemplate(&b, name, c) // whose fields tests try
+	_ = template.Must(all.ParseFS(templates, "templates/*")).ExecuteTemplate(&b, name, data) // whose fields tests try
 	return b.String()
 }
 
