@@ -54,7 +54,7 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 		case "workflow_run":
 			c.CI = t.workflows
 		case "schedule":
-			c.Seldom = slices.Contains(t.crons, "17 6,12,18 * * *") || slices.Contains(t.crons, "17 */6 * * *")
+			c.Seldom = slices.Contains(t.crons(), "17 6,12,18 * * *") || slices.Contains(t.crons(), "17 */6 * * *")
 		case "status":
 			c.Services = true
 		case "push":

@@ -68,13 +68,13 @@ const sameCommand = 8
 // that tests the project.
 func (p Project) ciJob(w *workflow, job pair) ciJob {
 	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", oneLine(job.key), w.path), values: map[string]string{}}
-	for i, n := range items(child(job.value, "steps")) {
+	for i, n := range elements(child(job.value, "steps")) {
 		run := read(follow(n), "run").value
 		same := len(p.Tests) > 0 && strings.Contains(run, strings.Join(p.Tests, " "))
 		if isInstall(run) || !same && !testRun.MatchString(run) {
 			continue
 		}
-		j.steps, j.rank = items(child(job.value, "steps"))[:i], 1
+		j.steps, j.rank = elements(child(job.value, "steps"))[:i], 1
 		for points, holds := range map[int]bool{sameCommand: same, 4: w.onCommits(), 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
 			if holds {
 				j.rank += points
@@ -87,7 +87,7 @@ func (p Project) ciJob(w *workflow, job pair) ciJob {
 	}
 	matrix := child(child(job.value, "strategy"), "matrix")
 	axes := pairs(matrix)
-	if include := items(child(matrix, "include")); len(include) > 0 {
+	if include := elements(child(matrix, "include")); len(include) > 0 {
 		axes = append(pairs(follow(include[0])), axes...)
 	}
 	for _, axis := range axes {
@@ -112,8 +112,8 @@ func (p Project) HasServices() bool {
 	return slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, aService) })
 }
 
-// items are the entries of a list.
-func items(n *yaml.Node) []*yaml.Node {
+// elements are the entries of a list.
+func elements(n *yaml.Node) []*yaml.Node {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (
 			inside["inputs."+key] = value
 		}
 	}
-	for _, one := range items(child(child(top, "runs"), "steps")) {
+	for _, one := range elements(child(child(top, "runs"), "steps")) {
 		taken, why := p.take(one, inside, 1)
 		steps, notes = append(steps, taken...), append(notes, why...)
 	}

@@ -72,7 +72,7 @@ func withTrain(text string, w *workflow) string {
 	case []any:
 		push["branches"], edit = append(slices.Clone(was), trainPattern), inList(text, branches)
 	case string:
-		from, to, quote := written(text, branches)
+		from, to, quote := placeOf(text, branches)
 		push["branches"], edit = []any{was, trainPattern}, text[:from]+"["+text[from:to]+", "+quote+trainPattern+quote+"]"+text[to:]
 	default:
 		events["push"], edit = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.node)
@@ -92,8 +92,8 @@ func offset(text string, line, column int) int {
 	return len(strings.Join(lines[:line-1], "")) + len(string([]rune(lines[line-1])[:column-1]))
 }
 
-// written is where a plain or quoted value of one line stands, and the quotes for one like it. Of another value it is no place.
-func written(text string, n *yaml.Node) (from, to int, quote string) {
+// placeOf is where a plain or quoted value of one line stands, and the quotes for one like it. Of another value it is no place.
+func placeOf(text string, n *yaml.Node) (from, to int, quote string) {
 	from = offset(text, n.Line, n.Column)
 	for _, quote := range []string{"", "'", `"`} {
 		if own := quote + n.Value + quote; strings.HasPrefix(text[from:], own) {
@@ -116,7 +116,7 @@ func inList(text string, list *yaml.Node) string {
 	if len(list.Content) == 0 {
 		return ""
 	}
-	from, to, quote := written(text, list.Content[len(list.Content)-1])
+	from, to, quote := placeOf(text, list.Content[len(list.Content)-1])
 	filter := ", " + quote + trainPattern + quote
 	if list.Style&yaml.FlowStyle == 0 {
 		filter = lineEnd(text) + text[strings.LastIndex(text[:from], "\n")+1:from] + quote + trainPattern + quote
