@@ -57,7 +57,8 @@ func written(file *ast.File) map[string][]string {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
 			if handle, ok := sel.X.(*ast.SelectorExpr); ok {
-				if client, ok := handle.X.(*ast.CallExpr); ok && strings.HasSuffix(selected(client.Fun), ".GitHub") {
+				client, asked := handle.X.(*ast.CallExpr)
+				if strings.HasPrefix(selected(handle), "to.") || asked && strings.HasSuffix(selected(client.Fun), ".GitHub") {
 					all[handle.Sel.Name] = append(all[handle.Sel.Name], sel.Sel.Name)
 				}
 			}

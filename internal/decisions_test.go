@@ -164,11 +164,12 @@ func function(room, name string) string {
 	return at + "." + name
 }
 
-// changes are the functions by which effects are made: those of git's rooms and the methods of GitHub's client that they send with.
+// changes are the functions by which effects are made: those of git's rooms and the methods of GitHub's client that the constructors of
+// effects send with.
 func changes(c calls) map[string]bool {
 	all := map[string]bool{}
 	for name := range c {
-		if !strings.Contains(name, "/internal/engine/effect.") || !strings.HasSuffix(name, ").send") {
+		if !strings.HasPrefix(name, module+"/internal/engine/effect.") { // a method makes none
 			continue
 		}
 		for called := range c[name] {

@@ -255,7 +255,7 @@ func TestEveryWayToFailHasOneClearLine(t *testing.T) {
 	}{
 		{"exit 3", agent.Exit, 3, `agent: exit code 3; its last line: no \x1b[31mkey\x00 found`},
 		{"signal", agent.Exit, -1, "agent: ended by signal: killed"},
-		{"garbage", agent.Output, 0, `agent: its output is not JSON (invalid character 'S' looking for beginning of value): it begins with "Sure! Here is\x1b[0m the JSON you asked for"`},
+		{"garbage", agent.Output, 0, `agent: its output is not JSON (invalid character 'S' at start of value): it begins with "Sure! Here is\x1b[0m the JSON you asked for"`},
 		{"flood", agent.Flood, -1, "agent: it wrote more than 1000000 bytes on stdout"},
 		{"hang", agent.Timeout, -1, "agent: stopped after 1m; its last line: hanging"},
 	} {

@@ -39,7 +39,7 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	for in, want := range map[string]string{
 		``:       "it wrote nothing on stdout: want one JSON object",
 		" \n":    "it wrote nothing on stdout: want one JSON object",
-		"\xff{}": `its output is not JSON (invalid character 'ÿ' looking for beginning of value): it begins with "\xff{}"`,
+		"\xff{}": `its output is not JSON (invalid character '\xff' at start of value): it begins with "\xff{}"`,
 		`{"usage": null, "usage": {"cost_usd": null}}`: "usage: it occurs twice",
 		`{"usage": {"cost_usd": null}}`:                "usage.cost_usd: want a number, got null",
 		`{"usage": {"cost_usd": 1e400}}`:               `usage.cost_usd: want a number of at most 64 bits, got "1e400"`,

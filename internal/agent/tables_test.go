@@ -121,7 +121,7 @@ func TestOnlyObjectIsExact(t *testing.T) {
 		`no`:                       `agent: its answer has no JSON object: it begins with "no"`,
 		`{} {}`:                    `agent: its answer has no JSON object: it begins with "{} {}"`,
 		`{"a": 1}{"b": 2}`:         `agent: its answer has 2 JSON objects: want one; the second begins with "{\"b\": 2}"`,
-		`so: {"a": {"b": 1}, c}`:   `agent: its answer is not JSON (invalid character 'c' looking for beginning of object key string): it begins with "{\"a\": {\"b\": 1}, c}"`,
+		`so: {"a": {"b": 1}, c}`:   `agent: its answer is not JSON (invalid character 'c' at start of string (expecting '"')): it begins with "{\"a\": {\"b\": 1}, c}"`,
 		`{"usage": {"cost_usd":1}`: `agent: its answer is not JSON (it ends in the middle): it begins with "{\"usage\": {\"cost_usd\":1}"`,
 	} {
 		_, err := onlyObject(text)

@@ -35,90 +35,66 @@ func Check(pattern string) error {
 // Negative says that a pattern only takes back what others before it matched.
 func Negative(pattern string) bool { return strings.HasPrefix(pattern, "!") }
 
+// piece is what a pattern begins with: stars, a set of letters and digits, or a character, which may be escaped.
+var piece = regexp.MustCompile(`^(?s:\*+|\[(?:[0-9]-[0-9]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9A-Za-z_.])+\]|\\?.)`)
+
 // compile translates a pattern without its ! into a regular expression over the whole name.
 func compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, errors.New("the pattern is empty")
 	}
-	t := translation{rest: pattern}
-	for t.rest != "" {
-		if err := t.step(); err != nil {
+	var out strings.Builder
+	within, single := false, false // whether a name of the path has begun, and whether ? and + may follow
+	for rest := pattern; rest != ""; {
+		part := piece.FindString(rest)
+		rest = rest[len(part):]
+		meaning, err := literal(part)
+		switch part[0] {
+		case '*': // between two / and at the beginning ** may also stand for no name at all: **/docs is docs, too
+			whole := len(part) > 1 && !within && strings.HasPrefix(rest, "/")
+			switch {
+			case whole:
+				meaning, rest = `(?:.*/)?`, rest[1:]
+			case len(part) > 1:
+				meaning = `.*`
+			default:
+				meaning = `[^/]*`
+			}
+			within, single = !whole, false
+		case '?', '+':
+			if !single {
+				err = fmt.Errorf("%s stands for a repetition of the character before it, and there is none", part)
+			}
+			meaning, single = part, false
+		default:
+			within, single = meaning != "/", true
+		}
+		if err != nil {
 			return nil, err
 		}
+		out.WriteString(meaning)
 	}
-	return regexp.Compile(`\A(?s:` + t.out.String() + `)\z`)
+	return regexp.Compile(`\A(?s:` + out.String() + `)\z`)
 }
 
-// translation is a pattern on its way to a regular expression.
-type translation struct {
-	rest string
-	out  strings.Builder
-	// within says that a name of the path has begun, and single that ? and + may follow: the character before is one.
-	within, single bool
-}
-
-// step translates what the rest begins with.
-func (t *translation) step() error {
-	c := t.rest[0]
-	switch c {
-	case '*':
-		t.stars()
-		return nil
-	case '?', '+':
-		if !t.single {
-			return fmt.Errorf("%c stands for a repetition of the character before it, and there is none", c)
-		}
-		t.out.WriteByte(c)
-		t.rest, t.single = t.rest[1:], false
-		return nil
-	case '[':
-		return t.class()
-	case '{', '}':
-		return errors.New("a branch filter knows no {a,b}: write two patterns, or \\{ for the character itself")
-	case '\\':
-		if t.rest = t.rest[1:]; t.rest == "" {
-			return errors.New("nothing follows the \\")
-		}
-	}
-	r := []rune(t.rest)[0]
-	if r <= ' ' || strings.ContainsRune("~^:\x7f", r) {
-		return fmt.Errorf("no branch has %q in its name", r)
-	}
-	t.out.WriteString(regexp.QuoteMeta(string(r)))
-	t.rest, t.within, t.single = t.rest[len(string(r)):], r != '/', true
-	return nil
-}
-
-// stars translates * (anything but /) and ** (anything). Between two / and at the beginning ** may also stand for no name
-// at all: **/docs is docs, too.
-func (t *translation) stars() {
-	rest := strings.TrimLeft(t.rest, "*")
-	several := len(t.rest)-len(rest) > 1
-	whole := several && !t.within && strings.HasPrefix(rest, "/")
+// literal translates a piece that stands for one character.
+func literal(part string) (string, error) {
 	switch {
-	case whole:
-		t.out.WriteString(`(?:.*/)?`)
-		rest = rest[1:]
-	case several:
-		t.out.WriteString(`.*`)
-	default:
-		t.out.WriteString(`[^/]*`)
+	case part == "[":
+		return "", errors.New("[ begins a set of letters, digits and their ranges, as in [a-z0-9]")
+	case part[0] == '[':
+		if _, err := regexp.Compile(part); err != nil {
+			return "", fmt.Errorf("%s: a range goes from the lower to the higher", part)
+		}
+		return part, nil
+	case part == "{" || part == "}":
+		return "", errors.New("a branch filter knows no {a,b}: write two patterns, or \\{ for the character itself")
+	case part == `\`:
+		return "", errors.New("nothing follows the \\")
 	}
-	t.rest, t.within, t.single = rest, !whole, false
-}
-
-var classShape = regexp.MustCompile(`^\[(?:[0-9]-[0-9]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9A-Za-z_.])+\]`)
-
-// class translates [...], which GitHub gives for single letters and digits and their ranges only.
-func (t *translation) class() error {
-	set := classShape.FindString(t.rest)
-	if set == "" {
-		return errors.New("[ begins a set of letters, digits and their ranges, as in [a-z0-9]")
+	r := []rune(strings.TrimPrefix(part, `\`))[0]
+	if r <= ' ' || strings.ContainsRune("~^:\x7f", r) {
+		return "", fmt.Errorf("no branch has %q in its name", r)
 	}
-	if _, err := regexp.Compile(set); err != nil {
-		return fmt.Errorf("%s: a range goes from the lower to the higher", set)
-	}
-	t.out.WriteString(set)
-	t.rest, t.within, t.single = t.rest[len(set):], true, true
-	return nil
+	return regexp.QuoteMeta(string(r)), nil
 }

@@ -16,14 +16,13 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // What init writes, people begin with: this repository begins with it too, and actionlint reads that copy.
 func TestTheHouseHasTheWorkflowThatInitWrites(t *testing.T) {
-	house, err := os.ReadFile("../../" + doctor.WorkflowPath)
-	require.NoError(t, err)
-	assert.Equal(t, string(house), doctor.Workflow(), "copy one of the two over the other: %s, internal/doctor/templates/mergexo.yml", doctor.WorkflowPath)
+	golden.File(t, "../../../"+doctor.WorkflowPath, doctor.Workflow())
 	assert.Equal(t, thread.SettingsPath, doctor.SettingsPath)
 	assert.Equal(t, turn.SetupAction, doctor.SetupPath)
 }

@@ -143,6 +143,7 @@ type exam struct {
 	matches   []match
 	missing   []use // jobs of want whose work nothing does
 	foreign   []use // jobs that do other work
+	differing []Finding
 	rules     []string
 }
 
@@ -165,6 +166,7 @@ func newExam(f Facts) *exam {
 		e.uses = append(e.uses, usesOf(w)...)
 	}
 	e.expect()
+	e.compare()
 	return e
 }
 

@@ -257,7 +257,7 @@ func TestFindingsAreOneLineEach(t *testing.T) {
 
 func FuzzWorkflow(f *testing.F) {
 	f.Add(Workflow())
-	f.Add(splitTemplate)
+	f.Add(splitWithKeys())
 	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		facts := healthy()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -146,7 +145,7 @@ func startsCI(e *exam) []Finding {
 		return nil
 	}
 	main := cmp.Or(e.Hub.Facts.DefaultBranch, "main")
-	ci := e.others(func(w *workflow) bool { return slices.ContainsFunc(w.triggers, startsOnCommits) })
+	ci := e.others((*workflow).onCommits)
 	landed := e.others(func(w *workflow) bool { return w.hearsPush(main) })
 	if e.ownToken() {
 		return []Finding{ok("CI: another token than the workflow's pushes and merges, which starts other workflows")}
@@ -165,7 +164,7 @@ func startsCI(e *exam) []Finding {
 	if len(landed) > 0 {
 		cannot = append(cannot, fmt.Sprintf("a merge into %s does not start %s", main, list(landed)))
 	}
-	if len(Others(e.Workflows)) > 0 {
+	if len(others(e.Workflows)) > 0 {
 		cannot = append(cannot, "changes of .github/workflows cannot be pushed or merged")
 	}
 	if len(cannot) == 0 {
@@ -176,34 +175,25 @@ func startsCI(e *exam) []Finding {
 
 // others are the paths of the workflows of a kind that do not use the action.
 func (e *exam) others(of func(*workflow) bool) (paths []string) {
-	for _, w := range e.workflows {
-		if !slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w }) && of(w) {
+	for _, w := range others(e.Workflows) {
+		if of(w) {
 			paths = append(paths, w.path)
 		}
 	}
 	return paths
 }
 
-// startsOnCommits ignores pushes of tags and of named branches, which the agent's branches usually do not match.
-func startsOnCommits(t trigger) bool {
-	return t.event == "pull_request" || t.event == "push" && !slices.ContainsFunc(t.filters, func(f string) bool { return f == "branches" || f == "tags" })
-}
-
-// leastGit is what merge-tree --write-tree needs.
-const leastGit = 38
-
 func gitVersion(e *exam) []Finding {
-	major, rest, _ := strings.Cut(e.Git, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	x, err := strconv.Atoi(major)
-	y, err2 := strconv.Atoi(minor)
+	const fix = "install git 2.38 or later" // which has merge-tree --write-tree
+	var major, minor int
+	_, err := fmt.Sscanf(e.Git, "%d.%d", &major, &minor)
 	switch {
 	case e.Git == "":
-		return []Finding{problem("install git 2.38 or later", "git: not on PATH")}
-	case err != nil || err2 != nil:
+		return []Finding{problem(fix, "git: not on PATH")}
+	case err != nil:
 		return []Finding{unchecked("git: its version %s was not understood; 2.38 or later is needed", quote(e.Git))}
-	case x < 2 || x == 2 && y < leastGit:
-		return []Finding{problem("install git 2.38 or later", "git: version %s is too old", e.Git)}
+	case major < 2 || major == 2 && minor < 38:
+		return []Finding{problem(fix, "git: version %s is too old", e.Git)}
 	}
 	return []Finding{ok("git: version %s", e.Git)}
 }

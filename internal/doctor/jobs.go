@@ -1,14 +1,8 @@
 package doctor
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // jobsThere compares which jobs there are, and how they follow from each other.
@@ -21,109 +15,32 @@ func jobsThere(e *exam) []Finding {
 	case missing != nil:
 		out = append(out, problem(asInit, "%s: no job does what these jobs of mergexo init do: %s", e.files(), list(missing)))
 	}
-	for _, m := range e.matches {
-		for _, key := range []string{"outputs", "strategy", "needs"} {
-			out = append(out, m.values(key, child(m.want.j.node, key), child(m.got.j.node, key))...)
-		}
+	if found := e.differences("jobs", "the jobs are those of mergexo init"); out == nil || found[0].Level != OK {
+		out = append(out, found...)
 	}
-	return e.compared(out, "the jobs are those of mergexo init")
+	return out
+}
+
+func conditions(e *exam) []Finding {
+	return e.differences("condition", "each if: asks what that of mergexo init asks")
+}
+
+func steps(e *exam) []Finding {
+	return e.differences("steps", "the steps are those of mergexo init")
+}
+
+func concurrent(e *exam) []Finding {
+	return e.differences("concurrency", "one run at a time for each pull request, and none cancelled")
+}
+
+func permitted(e *exam) []Finding {
+	return e.differences("permissions", "each job has the permissions that it needs, and no others")
 }
 
 // each is what there is to say of each one.
-func each[T any](all []T, say func(T) string) (out []string) {
+func each[T, U any](all []T, say func(T) U) (out []U) {
 	for _, one := range all {
 		out = append(out, say(one))
-	}
-	return out
-}
-
-// values compares what init writes at a place with what is there.
-func (m match) values(path string, want, got *yaml.Node) []Finding {
-	switch {
-	case want == nil:
-		return nil
-	case want.Kind == yaml.MappingNode:
-		var out []Finding
-		for _, p := range pairs(want) {
-			out = append(out, m.values(path+"."+p.key, p.value, child(got, p.key))...)
-		}
-		return out
-	}
-	line := m.got.j.line
-	if got != nil {
-		line = got.Line
-	}
-	for _, value := range words(want) {
-		is, _ := canonical(value)
-		if !slices.ContainsFunc(words(got), func(w string) bool { c, _ := canonical(w); return c == is }) {
-			return []Finding{differs("jobs", m.at(line), "lacks "+path+": "+value, "set "+path[strings.LastIndexByte(path, '.')+1:]+": "+value)}
-		}
-	}
-	return nil
-}
-
-// conditions compares the if: of each job, with those of its step and of the jobs that it waits for.
-func conditions(e *exam) []Finding {
-	var out []Finding
-	for _, m := range e.matches {
-		out = append(out, m.conditions()...)
-	}
-	return e.compared(out, "each if: asks what that of mergexo init asks")
-}
-
-func (m match) conditions() []Finding {
-	u := m.got
-	at := fmt.Sprintf("%s: jobs.%s.if", u.at(cmp.Or(u.j.condition.line, u.j.line)), u.j.id)
-	want, before, _ := m.want.clauses()
-	got, gates, err := u.clauses()
-	if err != nil {
-		return []Finding{{Level: Problem, Text: fmt.Sprintf("%s: %s", at, err), Fix: "fix it: GitHub rejects the workflow, or takes it for true"}}
-	}
-	lacks, more := without(want, slices.Concat(got, gates)), without(got, slices.Concat(want, before))
-	var out []Finding
-	switch {
-	case len(got) == 0 && len(lacks) > 0:
-		return []Finding{differs("condition", strings.TrimSuffix(at, ".if"), "lacks an if: such as "+lacks[0].text, "add it, as in the workflow that mergexo init writes")}
-	case len(lacks) == 1 && len(more) == 1:
-		return []Finding{replaced(at, lacks[0], more[0])}
-	}
-	for _, c := range lacks {
-		out = append(out, differs("condition", at, "lacks "+c.text, "add to if: `("+c.text+")`"))
-	}
-	for _, c := range more {
-		out = append(out, differs("condition", at, "asks for "+c.text+", which mergexo init does not", "remove it, unless you want it so"))
-	}
-	return out
-}
-
-// replaced is the finding for a clause in place of another: of those that have a part in common, it tells the others.
-func replaced(at string, want, got clause) Finding {
-	lacks, more := without(want.parts, got.parts), without(got.parts, want.parts)
-	text := "asks for " + got.text + ", and lacks " + want.text
-	switch common := without(want.parts, lacks); {
-	case len(common) == 0:
-	case len(more) == 0:
-		text = "lacks || " + joinedBy(lacks) + " after " + joinedBy(common)
-	case len(lacks) == 0:
-		text = "has || " + joinedBy(more) + " after " + joinedBy(common)
-	default:
-		text = "has " + joinedBy(more) + " in place of " + joinedBy(lacks) + ", after " + joinedBy(common)
-	}
-	level, follows := consequence("condition", "lacks "+want.text)
-	return Finding{Level: level, Text: at + " " + text + ": " + follows, Fix: "make it `(" + want.text + ")`"}
-}
-
-func joinedBy(parts []clause) string {
-	return strings.Join(each(parts, func(c clause) string { return c.text }), " || ")
-}
-
-// without are the clauses that another list does not have.
-func without(list, other []clause) (out []clause) {
-	for _, c := range list {
-		same := func(d clause) bool { return d.key == c.key }
-		if !slices.ContainsFunc(other, same) && !slices.ContainsFunc(out, same) {
-			out = append(out, c)
-		}
 	}
 	return out
 }
@@ -138,9 +55,6 @@ func (u use) clauses() (own, before []clause, err error) {
 		conditions := append(u.w.conditions(jobs[i]), jobs[i].condition)
 		for _, t := range conditions {
 			some, err := clauses(t.value)
-			if constant(t.value) {
-				err = errors.New("text around ${{ }} is always true: remove ${{ and }}, or put all of it into one pair")
-			}
 			if err != nil {
 				return nil, nil, err
 			}

@@ -1,11 +1,9 @@
 package doctor
 
 import (
-	"fmt"
-	"maps"
+	"cmp"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -28,97 +26,38 @@ type Project struct {
 
 // toolStep is a step that installs something.
 type toolStep struct {
-	uses, version string // the action, and the comment with its version
-	with          map[string]string
-	run           string
+	Uses string // the action, and the comment with its version
+	With map[string]string
+	Run  string
 }
 
-const setupHead = `# Installs what the agent and the tests of this repository need on the runner. MergeXO's workflow uses it where they run.
-# Change it as you need. Run no code of the repository here, as npm ci does: a pull request could change it, and it would run
-# outside of the isolation. The tests themselves install the dependencies.
-name: Set up for MergeXO
-description: Installs the agent and what the tests need
-runs:
-  using: composite
-  steps:
-`
+// IsPlain reports whether YAML takes the script for a text as it is.
+func (s toolStep) IsPlain() bool { return plainRun.MatchString(s.Run) }
+
+var plainRun = regexp.MustCompile(`^\w[\w@./=&^~ -]*$`)
+
+// Lines are those of the script.
+func (s toolStep) Lines() []string { return each(strings.Split(s.Run, "\n"), strings.TrimSpace) }
 
 // Setup is the local action: the steps of the CI job with the same tests, else what the files of the project ask for.
 func (p Project) Setup() string {
-	var b strings.Builder
-	b.WriteString(setupHead)
-	from, steps, notes := p.fromCI()
-	if len(steps) > 0 {
-		fmt.Fprintf(&b, "    # From %s:\n", from)
-	} else {
-		steps = p.fromFiles()
+	made := struct {
+		Project
+		FromCI bool
+		From   string
+		Steps  []toolStep
+		Notes  []string
+	}{Project: p}
+	made.From, made.Steps, made.Notes = p.fromCI()
+	if made.FromCI = len(made.Steps) > 0; !made.FromCI {
+		made.Steps = p.fromFiles()
 	}
-	for _, s := range steps {
-		b.WriteString(s.text())
-	}
-	for i, n := range notes {
-		if i == 0 {
-			fmt.Fprintf(&b, "    # Not taken over from %s:\n", from)
-		}
-		fmt.Fprintf(&b, "    #   - %s\n", oneLine(n))
-	}
-	for _, command := range p.Agent {
-		fmt.Fprintf(&b, "    - run: %s\n      shell: bash\n", command)
-		if p.Pushes {
-			b.WriteString("      if: github.event_name != 'push' && github.event_name != 'delete'\n")
-		}
-	}
-	if len(steps)+len(p.Agent) == 0 {
-		b.WriteString("    - run: echo nothing to install\n      shell: bash\n")
-	}
-	return b.String()
-}
-
-// plainRun is a script that YAML takes for a text as it is.
-var plainRun = regexp.MustCompile(`^\w[\w@./=&^~ -]*$`)
-
-// text is a step as YAML has it.
-func (s toolStep) text() string {
-	var b strings.Builder
-	switch {
-	case plainRun.MatchString(s.run):
-		return "    - run: " + s.run + "\n      shell: bash\n"
-	case s.run != "":
-		b.WriteString("    - run: |\n")
-		for line := range strings.Lines(s.run) {
-			fmt.Fprintf(&b, "        %s\n", strings.TrimSpace(line))
-		}
-		return b.String() + "      shell: bash\n"
-	}
-	fmt.Fprintf(&b, "    - uses: %s", s.uses)
-	if s.version != "" {
-		b.WriteString(" " + s.version)
-	}
-	b.WriteString("\n")
-	for i, name := range slices.Sorted(maps.Keys(s.with)) {
-		if i == 0 {
-			b.WriteString("      with:\n")
-		}
-		fmt.Fprintf(&b, "        %s: %s\n", name, scalar(s.with[name]))
-	}
-	return b.String()
-}
-
-// releases are the versions of the actions that set languages up, by commit.
-var releases = map[string]string{
-	"actions/setup-dotnet":   "a98b56852c35b8e3190ac28c8c2271da59106c68 # v6.0.0",
-	"actions/setup-go":       "4a3601121dd01d1626a1e23e37211e3254c1c06c # v6.4.0",
-	"actions/setup-java":     "b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0",
-	"actions/setup-node":     "820762786026740c76f36085b0efc47a31fe5020 # v7.0.0",
-	"actions/setup-python":   "5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0",
-	"astral-sh/setup-uv":     "20cfd1bf945f4377ade1205e4dbc17946fc9a30d # v10.0.1",
-	"ruby/setup-ruby":        "0dafeac902942906541bc140009cdbf32665b601 # v1.315.0",
-	"shivammathur/setup-php": "f3e473d116dcccaddc5834248c87452386958240 # 2.37.2",
+	return fill("setup.yml.tmpl", made)
 }
 
 // language is how one is set up: by which action, from which files, in which version.
 type language struct {
-	action string
+	action string   // by commit, with its version
 	signs  []string // the files that show it, the first one that is there
 	// versions are the files that name its version, and the input that takes them; a file counts only if its text matches.
 	versions []versionFile
@@ -134,26 +73,26 @@ type versionFile struct {
 
 // languages are set up by their files. What the runner brings itself, such as Rust, is left to it, unless a file names a version.
 var languages = []language{
-	{action: "actions/setup-node", signs: []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "package.json"},
+	{action: "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0", signs: []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "package.json"},
 		versions: []versionFile{{".nvmrc", "node-version-file", nil}, {".node-version", "node-version-file", nil}, {"package.json", "node-version-file", regexp.MustCompile(`"(engines|volta|devEngines)"\s*:`)}},
 		usual:    [2]string{"node-version", "lts/*"}, caches: map[string]string{"pnpm-lock.yaml": "pnpm", "package-lock.json": "npm", "npm-shrinkwrap.json": "npm"},
 		tools: map[string]string{"pnpm-lock.yaml": "npm install -g pnpm", "yarn.lock": "npm install -g corepack && corepack enable"}},
-	{action: "astral-sh/setup-uv", signs: []string{"uv.lock"}},
-	{action: "actions/setup-python", signs: []string{"poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"},
+	{action: "astral-sh/setup-uv@20cfd1bf945f4377ade1205e4dbc17946fc9a30d # v10.0.1", signs: []string{"uv.lock"}},
+	{action: "actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0", signs: []string{"poetry.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"},
 		versions: []versionFile{{".python-version", "python-version-file", nil}, {"pyproject.toml", "python-version-file", regexp.MustCompile(`(?m)^(requires-python|python) *=`)}},
 		usual:    [2]string{"python-version", "3.x"}, caches: map[string]string{"requirements.txt": "pip"},
 		tools: map[string]string{"poetry.lock": "pipx install poetry", "Pipfile.lock": "pipx install pipenv"}},
-	{action: "actions/setup-go", signs: []string{"go.mod"}, versions: []versionFile{{"go.mod", "go-version-file", nil}}},
+	{action: "actions/setup-go@4a3601121dd01d1626a1e23e37211e3254c1c06c # v6.4.0", signs: []string{"go.mod"}, versions: []versionFile{{"go.mod", "go-version-file", nil}}},
 	{signs: []string{"rust-toolchain.toml", "rust-toolchain"}, tools: map[string]string{"rust-toolchain.toml": "rustup toolchain install", "rust-toolchain": "rustup toolchain install"}},
-	{action: "actions/setup-java", signs: []string{"pom.xml", "build.gradle", "build.gradle.kts"},
+	{action: "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0", signs: []string{"pom.xml", "build.gradle", "build.gradle.kts"},
 		versions: []versionFile{{".java-version", "java-version-file", nil},
 			{"pom.xml", "java-version", regexp.MustCompile(`<(?:maven\.compiler\.release|maven\.compiler\.source|java\.version|release)>\s*(\d+)\s*<`)},
 			{"build.gradle", "java-version", regexp.MustCompile(`JavaLanguageVersion\.of\((\d+)\)`)}, {"build.gradle.kts", "java-version", regexp.MustCompile(`JavaLanguageVersion\.of\((\d+)\)`)}},
 		usual: [2]string{"java-version", "21"}, caches: map[string]string{"pom.xml": "maven", "build.gradle": "gradle", "build.gradle.kts": "gradle"}},
-	{action: "ruby/setup-ruby", signs: []string{"Gemfile.lock", "Gemfile"}, versions: []versionFile{{".ruby-version", "", nil}, {".tool-versions", "", regexp.MustCompile(`(?m)^ruby `)}},
+	{action: "ruby/setup-ruby@0dafeac902942906541bc140009cdbf32665b601 # v1.315.0", signs: []string{"Gemfile.lock", "Gemfile"}, versions: []versionFile{{".ruby-version", "", nil}, {".tool-versions", "", regexp.MustCompile(`(?m)^ruby `)}},
 		usual: [2]string{"ruby-version", "ruby"}},
-	{action: "actions/setup-dotnet", signs: []string{"global.json"}, versions: []versionFile{{"global.json", "global-json-file", nil}}},
-	{action: "shivammathur/setup-php", signs: []string{"composer.lock", "composer.json"},
+	{action: "actions/setup-dotnet@a98b56852c35b8e3190ac28c8c2271da59106c68 # v6.0.0", signs: []string{"global.json"}, versions: []versionFile{{"global.json", "global-json-file", nil}}},
+	{action: "shivammathur/setup-php@f3e473d116dcccaddc5834248c87452386958240 # 2.37.2", signs: []string{"composer.lock", "composer.json"},
 		versions: []versionFile{{"composer.json", "php-version", regexp.MustCompile(`"php"\s*:\s*"[^"\d]*(\d+\.\d+)`)}}, usual: [2]string{"php-version", "latest"}},
 }
 
@@ -170,15 +109,16 @@ func (p Project) fromFiles() (steps []toolStep) {
 	python := false // uv brings its own
 	for _, l := range languages {
 		sign := p.nearest(l.signs)
-		if sign == "" || python && l.action == "actions/setup-python" {
+		name, _, _ := strings.Cut(l.action, "@")
+		if sign == "" || python && name == "actions/setup-python" {
 			continue
 		}
-		python = python || l.action == "astral-sh/setup-uv"
+		python = python || name == "astral-sh/setup-uv"
 		if run := l.tools[path.Base(sign)]; run != "" && !strings.Contains(p.Read(sign), "yarn lockfile v1") { // which the runner has
-			steps = append(steps, toolStep{run: run}) // first, since a cache may need it
+			steps = append(steps, toolStep{Run: run}) // first, since a cache may need it
 		}
-		if ref, version, known := strings.Cut(releases[l.action], " "); known {
-			steps = append(steps, toolStep{uses: l.action + "@" + ref, version: version, with: p.inputs(l, sign)})
+		if name != "" {
+			steps = append(steps, toolStep{Uses: l.action, With: p.inputs(l, name, sign)})
 		}
 	}
 	return steps
@@ -198,31 +138,27 @@ func (p Project) nearest(names []string) string {
 }
 
 // inputs are those of the action of a language, whose file is sign.
-func (p Project) inputs(l language, sign string) map[string]string {
+func (p Project) inputs(l language, action, sign string) map[string]string {
 	with, dir := map[string]string{}, path.Dir(sign)
-	if cache := l.caches[path.Base(sign)]; cache != "" && !p.NoCaches {
+	if cache := l.caches[path.Base(sign)]; cache != "" {
 		with["cache"] = cache
 		if dir != "." {
 			with["cache-dependency-path"] = sign
 		}
 	}
 	switch {
-	case l.action == "actions/setup-java":
+	case action == "actions/setup-java":
 		with["distribution"] = "temurin"
-	case l.action == "actions/setup-go" && dir != "." && !p.NoCaches:
+	case action == "actions/setup-go" && dir != ".":
 		with["cache-dependency-path"] = dir + "/go.sum"
 	}
 	if p.NoCaches {
-		noCache(l.action, with)
+		noCache(action, with)
 	}
 	for _, v := range l.versions {
 		for _, file := range []string{path.Join(dir, v.name), v.name} {
-			text := p.Read(file)
-			var found []string
-			if v.text != nil {
-				found = v.text.FindStringSubmatch(text)
-			}
-			if text == "" || v.text != nil && found == nil {
+			found := cmp.Or(v.text, anything).FindStringSubmatch(p.Read(file))
+			if found == nil {
 				continue
 			}
 			if strings.HasSuffix(v.input, "-file") {
@@ -238,6 +174,8 @@ func (p Project) inputs(l language, sign string) map[string]string {
 	}
 	return with
 }
+
+var anything = regexp.MustCompile(`(?s).`)
 
 // noCache turns off the caches that an action has by itself.
 func noCache(action string, with map[string]string) {

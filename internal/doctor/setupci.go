@@ -29,15 +29,9 @@ var testRun = regexp.MustCompile(`\b(go test|gotestsum|cargo (test|nextest)|(npm
 func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 	best, names := 1, []string(nil)
 	var jobs []ciJob
-	for _, o := range Others(p.Workflows) {
-		file := p.Workflows[slices.IndexFunc(p.Workflows, func(f File) bool { return f.Path == o.Path })]
-		var doc yaml.Node
-		if yaml.Unmarshal([]byte(file.Text), &doc) != nil {
-			continue
-		}
-		top := follow(doc.Content[0])
-		for _, job := range pairs(child(top, "jobs")) {
-			j := p.ciJob(o, top, job)
+	for _, w := range others(p.Workflows) {
+		for _, job := range pairs(child(w.node, "jobs")) {
+			j := p.ciJob(w, job)
 			if j.rank > best {
 				best, jobs = j.rank, nil
 			}
@@ -51,7 +45,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 		for _, n := range j.steps {
 			taken, why := p.take(n, j.values, 0)
 			fresh := slices.DeleteFunc(slices.Clone(taken), func(s toolStep) bool {
-				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.run == s.run && t.action() == s.action() })
+				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.Run == s.Run && t.action() == s.action() })
 			})
 			if steps = append(steps, fresh...); len(fresh) == len(taken) {
 				notes = append(notes, why...)
@@ -63,7 +57,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 
 // action is the name of a step's action, in whatever version.
 func (s toolStep) action() string {
-	name, _, _ := strings.Cut(s.uses, "@")
+	name, _, _ := strings.Cut(s.Uses, "@")
 	return name
 }
 
@@ -72,33 +66,31 @@ const sameCommand = 8
 
 // ciJob reads a job. Its rank is 0 where it tests nothing: best is one for the commits of pull requests, on Linux, with the command
 // that tests the project.
-func (p Project) ciJob(o Other, top *yaml.Node, job pair) ciJob {
-	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", oneLine(job.key), o.Path), values: map[string]string{}}
-	steps := child(job.value, "steps")
-	if steps == nil || steps.Kind != yaml.SequenceNode {
-		return j
-	}
-	for i, n := range steps.Content {
+func (p Project) ciJob(w *workflow, job pair) ciJob {
+	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", oneLine(job.key), w.path), values: map[string]string{}}
+	for i, n := range elements(child(job.value, "steps")) {
 		run := read(follow(n), "run").value
 		same := len(p.Tests) > 0 && strings.Contains(run, strings.Join(p.Tests, " "))
 		if isInstall(run) || !same && !testRun.MatchString(run) {
 			continue
 		}
-		j.steps, j.rank = steps.Content[:i], 1
-		for points, holds := range map[int]bool{sameCommand: same, 4: o.OnCommits, 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
+		j.steps, j.rank = elements(child(job.value, "steps"))[:i], 1
+		for points, holds := range map[int]bool{sameCommand: same, 4: w.onCommits(), 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
 			if holds {
 				j.rank += points
 			}
 		}
 		break
 	}
-	for _, env := range []*yaml.Node{child(top, "env"), child(job.value, "env")} {
-		for name, value := range mapping(env) {
-			j.values["env."+name] = value
-		}
+	for _, env := range append(pairs(child(w.node, "env")), pairs(child(job.value, "env"))...) {
+		j.values["env."+env.key] = strings.TrimSpace(env.value.Value)
 	}
 	matrix := child(child(job.value, "strategy"), "matrix")
-	for _, axis := range append(pairs(firstOf(child(matrix, "include"))), pairs(matrix)...) {
+	axes := pairs(matrix)
+	if include := elements(child(matrix, "include")); len(include) > 0 {
+		axes = append(pairs(follow(include[0])), axes...)
+	}
+	for _, axis := range axes {
 		if list := words(axis.value); len(list) > 0 && axis.key != "include" && axis.key != "exclude" {
 			j.values["matrix."+axis.key] = list[len(list)-1] // usually the newest
 		}
@@ -120,12 +112,12 @@ func (p Project) HasServices() bool {
 	return slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, aService) })
 }
 
-// firstOf is the first entry of a list; nil for none.
-func firstOf(list *yaml.Node) *yaml.Node {
-	if list == nil || list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+// elements are the entries of a list.
+func elements(n *yaml.Node) []*yaml.Node {
+	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}
-	return follow(list.Content[0])
+	return n.Content
 }
 
 var (
@@ -146,7 +138,7 @@ func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps 
 	uses, run := child(n, "uses"), read(n, "run").value
 	if uses == nil {
 		if isInstall(run) {
-			steps = append(steps, toolStep{run: run})
+			steps = append(steps, toolStep{Run: run})
 		}
 		return steps, nil
 	}
@@ -159,9 +151,10 @@ func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps 
 	case read(n, "if").value != "":
 		return nil, []string{fmt.Sprintf("%s, which runs under a condition", uses.Value)}
 	}
-	s := toolStep{uses: uses.Value, version: oneLine(uses.LineComment), with: map[string]string{}}
-	for _, key := range slices.Sorted(maps.Keys(mapping(child(n, "with")))) {
-		value, why := resolved(mapping(child(n, "with"))[key], values)
+	s := toolStep{Uses: strings.TrimSpace(uses.Value + " " + oneLine(uses.LineComment)), With: map[string]string{}}
+	with := mapping(child(n, "with"))
+	for _, key := range slices.Sorted(maps.Keys(with)) {
+		value, why := resolved(with[key], values)
 		switch {
 		case slices.Contains([]string{"registry-url", "scope", "server-id", "source-url"}, key) || strings.Contains(why, "secrets."):
 			notes = append(notes, fmt.Sprintf("%s of %s: a private registry or token; give it to MergeXO's step in env, and name it in [agent] pass_env", key, name))
@@ -170,11 +163,11 @@ func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps 
 		case why != "":
 			notes = append(notes, fmt.Sprintf("%s of %s: %s is not known here", key, name, why))
 		default:
-			s.with[key] = value
+			s.With[key] = value
 		}
 	}
 	if p.NoCaches {
-		noCache(name, s.with)
+		noCache(name, s.With)
 	}
 	return []toolStep{s}, notes
 }
@@ -195,11 +188,7 @@ func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (
 			inside["inputs."+key] = value
 		}
 	}
-	list := child(child(top, "runs"), "steps")
-	if list == nil {
-		return nil, nil
-	}
-	for _, one := range list.Content {
+	for _, one := range elements(child(child(top, "runs"), "steps")) {
 		taken, why := p.take(one, inside, 1)
 		steps, notes = append(steps, taken...), append(notes, why...)
 	}

@@ -1,8 +1,12 @@
 package doctor
 
 import (
-	_ "embed"
+	"embed"
+	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
+	"text/template"
 )
 
 // WorkflowPath and SettingsPath are where `mergexo init` writes what a Choice makes.
@@ -11,31 +15,53 @@ const (
 	SettingsPath = ".github/mergexo.toml"
 )
 
-//go:embed templates/mergexo.yml
-var workflowTemplate string
+// templates are what init writes. mergexo-split.yml, for repositories that must keep the agent away from every write token, goes to the
+// same path as mergexo.yml.
+//
+//go:embed templates
+var templates embed.FS
 
 // Workflow is the workflow to start with. This repository's own is identical, byte for byte.
-func Workflow() string { return workflowTemplate }
+func Workflow() string { return Choice{CI: []string{"CI"}}.Workflow() }
 
-// splitTemplate runs the agent in a job of its own, for repositories that must keep it away from every write token. It goes to the
-// same path.
-//
-//go:embed templates/mergexo-split.yml
-var splitTemplate string
+// Workflow is the workflow for a choice.
+func (c Choice) Workflow() string {
+	if c.Split {
+		return fill("mergexo-split.yml.tmpl", c)
+	}
+	return fill("mergexo.yml.tmpl", c)
+}
 
-// onServer turns a template into what GitHub Enterprise Server runs: the artifact actions of version 4 and later do not run there
-// (https://github.com/actions/upload-artifact#ghes-support), and those of version 3 neither overwrite an artifact nor find one by
-// a pattern. An artifact of two attempts holds the files of both, so that a handoff is named after its attempt.
-var onServer = strings.NewReplacer(
-	"actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0", "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2, for GitHub Enterprise Server",
-	"actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c # v8.0.1", "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0, for GitHub Enterprise Server",
-	"          overwrite: true # when the run is rerun\n", "",
-	"          overwrite: true\n", "",
-	"          name: mergexo-handoff\n", "          name: mergexo-handoff-${{ github.run_attempt }}\n",
-	"          pattern: mergexo-handoff\n          merge-multiple: true\n", "          name: mergexo-handoff-${{ needs.agent.outputs.attempt }}\n",
-	"        # By pattern, because an artifact that is missing by name is an error.\n", "",
-	"\n  agent:\n", "\n  agent:\n    outputs:\n      attempt: ${{ github.run_attempt }} # apply may run again without it\n",
-)
+// Settings are the settings for a choice.
+func (c Choice) Settings() string { return fill("mergexo.toml.tmpl", c) }
 
-// withApp begins the templates' advice to use an App.
-const withApp = "\n# With a GitHub App"
+// fill fills a template in. The marks are not those of GitHub's own expressions.
+func fill(name string, data any) string {
+	all := template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"scalar": scalar, "quoted": quoted, "oneline": oneLine})
+	var b strings.Builder
+	_ = template.Must(all.ParseFS(templates, "templates/*")).ExecuteTemplate(&b, name, data) // whose fields tests try
+	return b.String()
+}
+
+// plainName is a name that YAML takes for a text without quotes, also within brackets.
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+
+// ambiguous are words that YAML may take for something other than a text.
+var ambiguous = []string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+
+// scalar is a text as YAML has it.
+func scalar(text string) string {
+	if plainName.MatchString(text) && !slices.Contains(ambiguous, strings.ToLower(text)) {
+		return text
+	}
+	return quoted(text)
+}
+
+// quoted is a text as JSON has it, which YAML and TOML read too: https://yaml.org/spec/1.2.2/#13-terminology
+func quoted(text string) string {
+	b := &strings.Builder{}
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -8,8 +8,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
+
+// What a choice puts into the templates, people can read here, and actionlint does.
+func TestTheWorkflowsOfSomeChoices(t *testing.T) {
+	all := Choice{Key: "MODEL_API_KEY", Setup: true, CI: []string{"CI", "a: b"}, App: true, Bases: []string{"main", "release/**"}, Services: true, Seldom: true}
+	golden.File(t, "workflows/all.yml", all.Workflow())
+	golden.File(t, "workflows/split.yml", Choice{CI: []string{"CI"}, Split: true}.Workflow())
+	all.Split, all.Server = true, true
+	golden.File(t, "workflows/split_all.yml", all.Workflow())
+}
 
 func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 	for _, name := range []string{"CI", "Unit tests", ".github/workflows/x.yml", "on", "No", "a: b", "a, b", "#1", "[x]", `say "hi"`, "tést", "1.0", "a  b", " a", "<b>&", "*x", "x'y"} {
@@ -37,7 +47,7 @@ func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
 		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
 		assert.True(t, ok)
 		assert.Equal(t, c, got)
-		assert.Equal(t, !c.App, strings.Contains(c.Workflow(), withApp), "whoever has an App needs no advice to have one")
+		assert.Equal(t, !c.App, strings.Contains(c.Workflow(), "\n# With a GitHub App"), "whoever has an App needs no advice to have one")
 	}
 	_, ok := Chosen(File{Path: WorkflowPath, Text: "on: push\n"}, File{})
 	assert.False(t, ok, "a workflow of somebody else's")

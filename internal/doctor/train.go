@@ -71,7 +71,7 @@ func (e *exam) hearsCI() bool {
 	if !e.readable() {
 		return false
 	}
-	checks := len(e.requiredChecks()) > 0 && slices.ContainsFunc(Others(e.Workflows), func(o Other) bool { return o.OnCommits })
+	checks := len(e.requiredChecks()) > 0 && len(e.others((*workflow).onCommits)) > 0
 	train := e.hasTrain() && slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) })
 	return e.Settings.CI != "never" || checks || train
 }
@@ -101,9 +101,8 @@ func train(e *exam) []Finding {
 
 // ownCI names the repository's own workflow that has the required checks, where only one can have them.
 func (e *exam) ownCI() string {
-	others := slices.DeleteFunc(Others(e.Workflows), func(o Other) bool { return !o.OnCommits })
-	if len(others) == 1 {
-		return others[0].Path
+	if all := e.others((*workflow).onCommits); len(all) == 1 {
+		return all[0]
 	}
 	return "the workflow that has the required checks"
 }
@@ -131,7 +130,7 @@ func requiredJobs(e *exam) []Finding {
 // nowhere reports whether a required check is one that a job should have, by its name or its App, and no job has.
 func (e *exam) nowhere(name string) bool {
 	own := OfActions([]string{name})
-	if own == nil || len(Others(e.Workflows)) == 0 || strings.HasSuffix(name, "@") || strings.Contains(name, "/") && !strings.HasSuffix(name, "@github-actions") {
+	if own == nil || len(others(e.Workflows)) == 0 || strings.HasSuffix(name, "@") || strings.Contains(name, "/") && !strings.HasSuffix(name, "@github-actions") {
 		return false
 	}
 	check, path := Deaf(e.Workflows, "", own, Reported{})
@@ -140,11 +139,9 @@ func (e *exam) nowhere(name string) bool {
 
 // checks are the names of the checks that the jobs of the repository have.
 func (e *exam) checks() (names []string) {
-	for _, w := range e.workflows {
+	for _, w := range others(e.Workflows) {
 		for _, j := range w.jobs {
-			if !slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w }) {
-				names = append(names, cmp.Or(j.name, j.id))
-			}
+			names = append(names, cmp.Or(j.name, j.id))
 		}
 	}
 	return names

@@ -1,8 +1,8 @@
 package doctor
 
 import (
+	"cmp"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,72 +35,72 @@ func HearTrain(f File) (e TrainEdit, needed bool) {
 	}
 	if e.Text = withTrain(f.Text, w); e.Text == "" {
 		e.Why = "its on: is not written in a way that a program can safely change"
-		return e, true
 	}
 	return e, true
 }
 
 // trainLines are the part of a workflow that a person has to write.
 func (w *workflow) trainLines() []string {
-	var branches []string
+	filter, list := "branches", []string{trainPattern}
 	for _, t := range w.triggers {
-		if t.event == "push" && t.ignored != nil {
-			var kept []string
-			for _, b := range t.ignored {
-				if !branchfilter.Match([]string{b}, trainBranch) {
-					kept = append(kept, scalar(b))
-				}
-			}
-			return []string{"on:", "  push:", "    branches-ignore: [" + strings.Join(kept, ", ") + "]"}
-		}
-		if t.event == "push" {
-			branches = t.branches
+		switch {
+		case t.event == "push" && t.ignored != nil:
+			filter, list = "branches-ignore", slices.DeleteFunc(slices.Clone(t.ignored), func(b string) bool { return branchfilter.Match([]string{b}, trainBranch) })
+		case t.event == "push":
+			list = append(slices.Clone(t.branches), trainPattern)
 		}
 	}
-	var names []string
-	for _, b := range append(slices.Clone(branches), trainPattern) {
-		names = append(names, scalar(b))
-	}
-	return []string{"on:", "  push:", "    branches: [" + strings.Join(names, ", ") + "]"}
+	return []string{"on:", "  push:", "    " + filter + ": [" + strings.Join(each(list, scalar), ", ") + "]"}
 }
 
-// withTrain is the text with the filter in it: the first of some edits after which it is the YAML that it has to be; "": none is. An
-// edit is a guess of where the filter belongs, in the lines of on.push.branches or below on.
+// withTrain is the text with the filter in it, as the last one of on.push.branches or in a new event; "": the result is not the YAML
+// that it has to be.
 func withTrain(text string, w *workflow) string {
-	var want any
+	var want, got any
 	if err := w.node.Decode(&want); err != nil {
 		return ""
 	}
 	root, _ := want.(map[string]any)
 	events, _ := root["on"].(map[string]any)
 	push, _ := events["push"].(map[string]any)
-	list := child(child(child(w.node, "on"), "push"), "branches")
-	var edits []string
+	branches := child(child(child(w.node, "on"), "push"), "branches")
+	if _, there := events["push"]; events == nil || there && branches == nil {
+		return ""
+	}
+	var edit string
 	switch was := push["branches"].(type) {
 	case []any:
-		push["branches"], edits = append(slices.Clone(was), trainPattern), inList(text, list)
+		push["branches"], edit = append(slices.Clone(was), trainPattern), inList(text, branches)
 	case string:
-		push["branches"], edits = []any{was, trainPattern}, asList(text, list)
+		from, to, quote := placeOf(text, branches)
+		push["branches"], edit = []any{was, trainPattern}, text[:from]+"["+text[from:to]+", "+quote+trainPattern+quote+"]"+text[to:]
 	default:
-		if _, there := events["push"]; there || events == nil {
-			return ""
-		}
-		events["push"], edits = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.node)
+		events["push"], edit = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.node)
 	}
-	for _, edit := range edits {
-		var got any
-		if err := yaml.Unmarshal([]byte(edit), &got); err == nil && reflect.DeepEqual(got, want) {
-			return edit
-		}
+	if yaml.Unmarshal([]byte(edit), &got) != nil || !reflect.DeepEqual(got, want) {
+		return ""
 	}
-	return ""
+	return edit
 }
 
-// splitAt cuts a text in front of a line, whose numbers begin with 1.
-func splitAt(text string, line int) (before, after string) {
+// offset is where a line and a column are, which begin with 1; it is the end where the lines of the text end in other ways.
+func offset(text string, line, column int) int {
 	lines := strings.SplitAfter(text, "\n")
-	line = min(line-1, len(lines))
-	return strings.Join(lines[:line], ""), strings.Join(lines[line:], "")
+	if line > len(lines) || column > len([]rune(lines[line-1])) {
+		return len(text)
+	}
+	return len(strings.Join(lines[:line-1], "")) + len(string([]rune(lines[line-1])[:column-1]))
+}
+
+// placeOf is where a plain or quoted value of one line stands, and the quotes for one like it. Of another value it is no place.
+func placeOf(text string, n *yaml.Node) (from, to int, quote string) {
+	from = offset(text, n.Line, n.Column)
+	for _, quote := range []string{"", "'", `"`} {
+		if own := quote + n.Value + quote; strings.HasPrefix(text[from:], own) {
+			return from, from + len(own), cmp.Or(quote, `"`)
+		}
+	}
+	return from, from, ""
 }
 
 // lineEnd returns the line ending of a text.
@@ -111,58 +111,28 @@ func lineEnd(text string) string {
 	return "\n"
 }
 
-// like is the filter with the quotes of another one.
-func like(n *yaml.Node) string {
-	if n.Style&yaml.SingleQuotedStyle != 0 {
-		return "'" + trainPattern + "'"
-	}
-	return trainFilter
-}
-
-var listItem = regexp.MustCompile(`^\s*-\s+`)
-
-// inList puts the filter behind the last one of a list: in front of a bracket, or on a line of its own.
-func inList(text string, list *yaml.Node) (edits []string) {
+// inList puts the filter behind the last one of a list: in its brackets, or on a line like that of the other.
+func inList(text string, list *yaml.Node) string {
 	if len(list.Content) == 0 {
-		return nil
+		return ""
 	}
-	last := list.Content[len(list.Content)-1]
-	before, after := splitAt(text, last.Line)
+	from, to, quote := placeOf(text, list.Content[len(list.Content)-1])
+	filter := ", " + quote + trainPattern + quote
 	if list.Style&yaml.FlowStyle == 0 {
-		line, rest, _ := strings.Cut(after, "\n")
-		more := listItem.FindString(line) + like(last)
-		if rest == "" && !strings.HasSuffix(after, "\n") {
-			return []string{text + lineEnd(text) + more}
-		}
-		return []string{before + line + "\n" + more + lineEnd(text) + rest}
+		filter = lineEnd(text) + text[strings.LastIndex(text[:from], "\n")+1:from] + quote + trainPattern + quote
+		rest, _, _ := strings.Cut(text[to:], lineEnd(text)) // a comment
+		to += len(rest)
 	}
-	for i, c := range after {
-		if front := strings.TrimRight(after[:i], " \t\r\n"); c == ']' && len(edits) < 5 { // a filter may have brackets itself
-			edits = append(edits, before+front+", "+like(last)+after[len(front):])
-		}
-	}
-	return edits
-}
-
-// asList makes a list of one filter.
-func asList(text string, filter *yaml.Node) (edits []string) {
-	before, after := splitAt(text, filter.Line)
-	for _, value := range []string{filter.Value, "'" + filter.Value + "'", `"` + filter.Value + `"`} {
-		edits = append(edits, before+strings.Replace(after, ": "+value, ": ["+value+", "+like(filter)+"]", 1))
-	}
-	return edits
+	return text[:to] + filter + text[to:]
 }
 
 // belowOn puts the event push below the line of on:.
-func belowOn(text string, top *yaml.Node) []string {
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		if on := top.Content[i+1]; top.Content[i].Value == "on" && len(on.Content) > 0 {
-			before, after := splitAt(text, top.Content[i].Line+1)
-			indent, end := strings.Repeat(" ", on.Content[0].Column-1), lineEnd(text)
-			return []string{before + indent + "push:" + end + indent + "  branches: [" + trainFilter + "]" + end + after}
-		}
-	}
-	return nil
+func belowOn(text string, top *yaml.Node) string {
+	at := slices.IndexFunc(pairs(top), func(p pair) bool { return p.key == "on" })
+	on := pairs(top)[at]
+	indent, end := strings.Repeat(" ", on.value.Content[0].Column-1), lineEnd(text)
+	below := offset(text, on.line+1, 1)
+	return text[:below] + indent + "push:" + end + indent + "  branches: [" + trainFilter + "]" + end + text[below:]
 }
 
 // ReportsAny says that a workflow has a job with one of these checks.

@@ -28,13 +28,11 @@ type workflow struct {
 type trigger struct {
 	event     string
 	line      int
-	types     []string // nil: GitHub's default
+	node      *yaml.Node
 	filters   []string // the names of its filters: branches, tags, paths, ...
 	workflows []string // of workflow_run
 	branches  []string // the filter of that name; nil: none
 	ignored   []string // those of branches-ignore
-	inputs    []string // of workflow_dispatch
-	crons     []string // of schedule
 }
 
 type job struct {
@@ -59,6 +57,7 @@ type job struct {
 type container struct{ image, options string }
 
 type step struct {
+	node      *yaml.Node
 	line      int
 	id        string
 	uses      text
@@ -124,36 +123,27 @@ func readWorkflow(f File) (*workflow, error) {
 	return w, nil
 }
 
-func readTriggers(on *yaml.Node) []trigger {
-	var out []trigger
-	switch {
-	case on == nil:
-	case on.Kind == yaml.ScalarNode && on.Value != "":
-		out = append(out, trigger{event: on.Value, line: on.Line})
-	case on.Kind == yaml.SequenceNode:
-		for _, n := range on.Content {
-			if n = follow(n); n.Kind == yaml.ScalarNode {
-				out = append(out, trigger{event: n.Value, line: n.Line})
-			}
-		}
-	case on.Kind == yaml.MappingNode:
-		for _, p := range pairs(on) {
-			t := trigger{event: p.key, line: p.line, types: words(child(p.value, "types")), workflows: words(child(p.value, "workflows")), branches: words(child(p.value, "branches")), ignored: words(child(p.value, "branches-ignore"))}
-			for _, filter := range pairs(p.value) {
-				t.filters = append(t.filters, filter.key)
-			}
-			for _, input := range pairs(child(p.value, "inputs")) {
-				t.inputs = append(t.inputs, input.key)
-			}
-			if p.value.Kind == yaml.SequenceNode {
-				for _, n := range p.value.Content {
-					t.crons = append(t.crons, read(follow(n), "cron").value)
-				}
-			}
-			out = append(out, t)
+func readTriggers(on *yaml.Node) (out []trigger) {
+	for _, event := range words(on) {
+		if event != "" {
+			out = append(out, trigger{event: event, line: on.Line})
 		}
 	}
+	for _, p := range pairs(on) {
+		filters := each(pairs(p.value), func(p pair) string { return p.key })
+		out = append(out, trigger{p.key, p.line, p.value, filters, words(child(p.value, "workflows")), words(child(p.value, "branches")), words(child(p.value, "branches-ignore"))})
+	}
 	return out
+}
+
+// crons are the times of a schedule.
+func (t trigger) crons() (all []string) {
+	if t.node != nil && t.node.Kind == yaml.SequenceNode {
+		for _, n := range t.node.Content {
+			all = append(all, read(follow(n), "cron").value)
+		}
+	}
+	return all
 }
 
 func readJob(p pair) *job {
@@ -175,7 +165,7 @@ func readJob(p pair) *job {
 	}
 	for _, n := range steps.Content {
 		n = follow(n)
-		j.steps = append(j.steps, &step{line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), run: read(n, "run").value, condition: read(n, "if"),
+		j.steps = append(j.steps, &step{node: n, line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), run: read(n, "run").value, condition: read(n, "if"),
 			with: mapping(child(n, "with")), env: mapping(child(n, "env"))})
 	}
 	return j

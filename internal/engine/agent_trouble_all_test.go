@@ -11,10 +11,10 @@ import (
 func TestWordsThatAreNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []trouble{
-		{how: "prose", says: `its output is not JSON (invalid character 'I' looking for beginning of value): it begins with "I have looked at it.`},
+		{how: "prose", says: `its output is not JSON (invalid character 'I' at start of value): it begins with "I have looked at it.`},
 		{how: "after", says: `its output continues after the JSON object: "Anything else?"`},
 		{how: "twice", says: `its output continues after the JSON object: "{\"general_comment\": \"Done.\"}"`},
-		{how: "fences", says: "its output is not JSON (invalid character '`' looking for beginning of value)"},
+		{how: "fences", says: "its output is not JSON (invalid character '`' at start of value)"},
 		{how: "half", says: "its output is not JSON (it ends in the middle)"},
 		{how: "binary", says: `it begins with "�::stop::\n"`},
 	} {

@@ -55,7 +55,7 @@ func (j agentsJob) look(ctx context.Context, ev model.Event, rep *model.Report) 
 		nothing.Detail = err.Error()
 	}
 	p := newTopics(&e.World, ev, rep, nil)
-	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
+	_, werr := p.Apply(ctx, effect.HandOver(e.Bundle, nothing))
 	return errors.Join(err, werr)
 }
 

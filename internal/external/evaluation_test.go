@@ -34,7 +34,7 @@ func TestWhatIsNoVerdict(t *testing.T) {
 	for out, want := range map[string]string{
 		"":                              "the answer: empty; want one JSON object",
 		"  \uFEFF ":                     "the answer: empty",
-		"LGTM @everyone\n::error::x":    `the answer: not JSON: invalid character 'L' looking for beginning of value; want one JSON object {"verdict": "approve", "reject" or "fix", "reason": "..."} and nothing else, got "LGTM @everyone\n::error::x"`,
+		"LGTM @everyone\n::error::x":    `the answer: not JSON: invalid character 'L' at start of value; want one JSON object {"verdict": "approve", "reject" or "fix", "reason": "..."} and nothing else, got "LGTM @everyone\n::error::x"`,
 		`{"verdict": "approve"`:         "the answer: not JSON: it ends in the middle",
 		`{"verdict": "approve"} thanks`: `the answer: it continues after the JSON value: "thanks"`,
 		`{"verdict": "approve"}{"verdict": "reject"}`: "the answer: it continues after",
@@ -51,7 +51,7 @@ func TestWhatIsNoVerdict(t *testing.T) {
 		`{"verdict": "APPROVE"}`:                           `verdict: "APPROVE" is unknown; want one`,
 		`{"verdict": "reject"}`:                            "reason: a reject needs one",
 		`{"verdict": "fix", "reason": " \n "}`:             "reason: a fix needs one",
-		"{\"verdict\": \"approve\", \"reason\": \"\xff\"}": `the answer: not UTF-8; want`,
+		"{\"verdict\": \"approve\", \"reason\": \"\xff\"}": `the answer: not JSON: invalid UTF-8; want`,
 		strings.Repeat(" {", 40_000):                       "the answer has 79999 bytes, over 65536",
 	} {
 		got, err := external.ParseEvaluation([]byte(out))

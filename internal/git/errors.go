@@ -67,6 +67,12 @@ func (e *ErrRejected) Error() string {
 	return fmt.Sprintf("push to %s rejected (%s): %s", e.Ref, e.Reason, e.Message)
 }
 
+// Unsure reports whether only the server can tell where a branch is after a push: somebody was faster, or no answer came.
+func Unsure(err error) bool {
+	rejected, unclear := (*ErrRejected)(nil), (*ErrUnclear)(nil)
+	return errors.As(err, &unclear) || errors.As(err, &rejected) && rejected.Reason == Stale
+}
+
 // ErrUnclear says that the connection was lost after the push had been sent: it may have been applied, so read the remote
 // before doing anything else.
 type ErrUnclear struct{ Err error }

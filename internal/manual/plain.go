@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 )
 
@@ -81,40 +82,23 @@ func table(rows [][]string) string {
 		return ""
 	}
 	head, rows := rows[0], rows[2:]
-	widths, total := make([]int, len(head)), 0
-	for r := range rows {
-		rows[r] = append(rows[r], make([]string, max(0, len(head)-len(rows[r])))...)[:len(head)]
-	}
-	for c := range head {
-		widths[c] = utf8.RuneCountInString(head[c])
-		for _, row := range rows {
-			widths[c] = max(widths[c], utf8.RuneCountInString(row[c]))
-		}
-		total += widths[c] + 2
-	}
-	if total > widest {
-		return list(head, rows)
-	}
 	var b strings.Builder
+	columns := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if strings.Join(head, "") != "" {
-		rows = append([][]string{upper(head)}, rows...)
+		fmt.Fprintf(columns, "  %s\n", strings.ToUpper(strings.Join(head, "\t")))
 	}
-	for _, row := range rows {
-		line := ""
-		for c, cell := range row {
-			line += "  " + cell + strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
+	for r, row := range rows {
+		rows[r] = append(row, make([]string, max(0, len(head)-len(row)))...)[:len(head)]
+		fmt.Fprintf(columns, "  %s\n", strings.Join(rows[r], "\t"))
+	}
+	_ = columns.Flush() // into memory
+	lines := strings.Split(b.String(), "\n")
+	for i, line := range lines {
+		if lines[i] = strings.TrimRight(line, " "); utf8.RuneCountInString(lines[i]) > widest {
+			return list(head, rows)
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	return b.String()
-}
-
-func upper(head []string) []string {
-	out := make([]string, len(head))
-	for i, h := range head {
-		out[i] = strings.ToUpper(h)
-	}
-	return out
+	return strings.Join(lines, "\n")
 }
 
 // list has the first cell of each row on a line of its own and the others below it, with their headings where there are several.

@@ -171,47 +171,44 @@ func RemoveAll(dir string) error {
 // Unlock lets this user read and write a directory and all those in it again, and reports whether it could not before. What is called
 // except in dir itself stays as it is. Links are not followed, and nothing outside of dir is touched.
 func Unlock(dir, except string) (locked bool, err error) {
-	root, err := os.OpenRoot(filepath.Dir(dir))
+	above, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
 		return false, err
 	}
-	defer root.Close()
-	return unlock(root, filepath.Base(dir), except)
-}
-
-// unlock is Unlock for a name in root.
-func unlock(root *os.Root, name, except string) (locked bool, err error) {
-	info, err := root.Lstat(name)
+	defer above.Close()
+	unlock := func(in *os.Root, name string, info fs.FileInfo) error {
+		const all = 0o700
+		if info.Mode()&all == all {
+			return nil
+		}
+		locked = true
+		return in.Chmod(name, info.Mode().Perm()|all)
+	}
+	base := filepath.Base(dir)
+	info, err := above.Lstat(base)
 	if err != nil || !info.IsDir() {
 		return false, err
 	}
-	const all = 0o700
-	if locked = info.Mode()&all != all; locked {
-		if err := root.Chmod(name, info.Mode().Perm()|all); err != nil {
-			return false, err
-		}
+	if err := unlock(above, base, info); err != nil {
+		return locked, err
 	}
-	dir, err := root.OpenRoot(name)
+	root, err := above.OpenRoot(base)
 	if err != nil {
 		return locked, err
 	}
-	defer dir.Close()
-	f, err := dir.Open(".")
-	if err != nil {
-		return locked, err
-	}
-	entries, err := f.ReadDir(-1)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return locked, err
-	}
-	for _, entry := range entries {
-		if !entry.IsDir() || entry.Name() == except {
-			continue
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !entry.IsDir() || name == ".":
+			return err
+		case name == except:
+			return fs.SkipDir
 		}
-		more, err := unlock(dir, entry.Name(), "")
-		if locked = locked || more; err != nil {
-			return locked, err
+		info, err := entry.Info()
+		if err != nil {
+			return err
 		}
-	}
-	return locked, nil
+		return unlock(root, name, info)
+	})
+	return locked, err
 }

@@ -3,6 +3,7 @@ package scratch
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,4 +94,41 @@ func TestWithoutASpaceThereIsNoLock(t *testing.T) {
 	assert.Equal(t, []string{filepath.Base(dir)}, names(t, temp))
 	_, err := (&Space{}).Make(filepath.Join(temp, "gone"), "git", nil)
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, outside := filepath.Join(top, "in"), filepath.Join(top, "outside")
+	for _, d := range []string{filepath.Join(dir, "a", "b"), filepath.Join(dir, "a", ".git"), filepath.Join(dir, ".git", "c"), filepath.Join(outside, "d")} {
+		require.NoError(t, os.MkdirAll(d, 0o755))
+	}
+	require.NoError(t, os.Symlink("../outside", filepath.Join(dir, "link")))
+	closed := []string{filepath.Join(dir, "a", "b"), filepath.Join(dir, "a", ".git"), filepath.Join(dir, ".git", "c"), filepath.Join(outside, "d"), filepath.Join(dir, "a"), dir}
+	for _, d := range closed {
+		require.NoError(t, os.Chmod(d, 0o055))
+	}
+	t.Cleanup(func() { _ = RemoveAll(outside) })
+
+	locked, err := Unlock(dir, ".git")
+	require.NoError(t, err)
+	assert.True(t, locked)
+	for _, d := range closed[:4] {
+		want := os.FileMode(0o755)
+		if strings.Contains(d, "in/.git") || strings.Contains(d, "outside") {
+			want = 0o055
+		}
+		info, err := os.Lstat(d)
+		require.NoError(t, err)
+		assert.Equal(t, want, info.Mode().Perm(), d)
+	}
+	require.NoError(t, os.Chmod(filepath.Join(dir, ".git", "c"), 0o755))
+	locked, err = Unlock(dir, "")
+	require.NoError(t, err)
+	assert.False(t, locked, "all of it is open")
+	locked, err = Unlock(filepath.Join(dir, "link"), "")
+	require.NoError(t, err)
+	assert.False(t, locked, "a link is no directory")
+	require.NoError(t, RemoveAll(dir))
+	assert.NoDirExists(t, dir)
 }

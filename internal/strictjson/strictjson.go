@@ -1,21 +1,22 @@
 // Package strictjson reads JSON that somebody else wrote into plain values, and takes nothing that was not agreed upon.
 // encoding/json matches names whatever their case, lets the last of two equal fields win, skips what it does not know and
-// stops at the end of the first value: each of these lets two readers of one text see different things.
+// takes null for anything: each of these lets two readers of one text see different things.
 package strictjson
 
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Rules say what about a text is agreed upon beyond the Go type of its value. Paths name fields as in "usage.cost_usd",
@@ -29,7 +30,7 @@ type Rules struct {
 	// object, all of its type's.
 	Only map[string][]string
 
-	// AnyBytes takes strings that are not UTF-8, with U+FFFD for what is wrong in them, as encoding/json does.
+	// AnyBytes takes strings that are not UTF-8, with U+FFFD for what is wrong in them.
 	AnyBytes bool
 	// Hint is put after the name of an unknown field, where known are the ones that could be there; nil: nothing is.
 	Hint func(field string, known []string) string
@@ -45,39 +46,61 @@ func (e *Error) Error() string { return e.Path + ": " + e.Detail }
 
 // First cuts the first JSON value off a text, and gives what follows it. Errors are io.EOF when there is nothing but
 // space, else what makes it no JSON.
-func First(text []byte) (value json.RawMessage, rest []byte, err error) {
-	in := json.NewDecoder(bytes.NewReader(text))
-	if err := in.Decode(&value); errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, nil, errors.New("it ends in the middle")
-	} else if err != nil {
-		return nil, nil, err
+func First(text []byte) (value, rest []byte, err error) {
+	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if value, err = in.ReadValue(); err != nil {
+		return nil, nil, reason(err)
 	}
 	return value, text[in.InputOffset():], nil
+}
+
+// reason is what makes a text no JSON, without the place: a path could quote names that nobody agreed upon.
+func reason(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		err = syntax.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("it ends in the middle")
+	}
+	return err
 }
 
 // Decode reads one JSON value, of valid UTF-8 and nothing after it, into what into points to: structs with json tags,
 // slices, strings, booleans and numbers, and pointers to them. Errors are *Error.
 func Decode(text []byte, into any, rules Rules) error {
-	d := decoder{rules}
-	if !rules.AnyBytes && !utf8.Valid(text) {
-		return d.wrong("", "not UTF-8")
-	}
-	raw, rest, err := First(text)
-	if errors.Is(err, io.EOF) {
+	d := decoder{rules: rules, seen: map[string]bool{}}
+	_, rest, err := First(text)
+	switch rest = bytes.TrimSpace(rest); {
+	case errors.Is(err, io.EOF):
 		return d.wrong("", "empty")
-	}
-	if err != nil {
-		return d.wrong("", "not JSON: %v", err)
-	}
-	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
+	case err != nil:
+		return d.explain(err)
+	case len(rest) > 0:
 		return d.wrong("", "it continues after the JSON value: %s", Excerpt(string(rest), 40))
 	}
-	return d.value(raw, "", reflect.ValueOf(into).Elem())
+	err = json.Unmarshal(text, into, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(rules.AnyBytes),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(d.visit)))
+	if err != nil {
+		return d.explain(err)
+	}
+	for _, path := range d.objects {
+		for _, key := range rules.Required[place(path)] {
+			if at := join(path, key); !d.seen[at] {
+				return d.wrong(at, "it is missing")
+			}
+		}
+	}
+	return nil
 }
 
-type decoder struct{ rules Rules }
+type decoder struct {
+	rules   Rules
+	seen    map[string]bool // the paths of all values
+	objects []string        // the paths of those that are objects
+}
 
-func (d decoder) wrong(path, format string, args ...any) *Error {
+func (d *decoder) wrong(path, format string, args ...any) *Error {
 	return &Error{cmp.Or(path, d.rules.Name), fmt.Sprintf(format, args...)}
 }
 
@@ -86,165 +109,113 @@ var wants = map[reflect.Kind]string{
 	reflect.Int: "a number", reflect.Int64: "a number", reflect.Float64: "a number",
 }
 
-// value stores one JSON value, which is known to be well-formed.
-func (d decoder) value(raw json.RawMessage, path string, into reflect.Value) error {
-	raw = bytes.TrimSpace(raw)
-	if into.Kind() == reflect.Pointer {
-		into.Set(reflect.New(into.Type().Elem()))
-		into = into.Elem()
-	}
-	if got := kind(raw); got != wants[into.Kind()] {
-		return d.wrong(path, "want %s, got %s", wants[into.Kind()], got)
-	}
-	switch into.Kind() {
-	case reflect.Struct:
-		return d.object(raw, path, into)
-	case reflect.Slice:
-		return d.list(raw, path, into)
-	case reflect.Int, reflect.Int64:
-		n, err := strconv.ParseInt(string(raw), 10, into.Type().Bits())
-		if err != nil {
-			return d.wrong(path, "want a whole number, got %s", Excerpt(string(raw), 40))
-		}
-		into.SetInt(n)
-		return nil
-	case reflect.Float64:
-		n, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil {
-			return d.wrong(path, "want a number of at most 64 bits, got %s", Excerpt(string(raw), 40))
-		}
-		into.SetFloat(n)
-		return nil
-	}
-	if err := json.Unmarshal(raw, into.Addr().Interface()); err != nil {
-		return d.wrong(path, "%v", err)
-	}
-	return nil
+var kinds = map[jsontext.Kind]string{
+	'{': "an object", '[': "a list", '"': "a string", 't': "a boolean", 'f': "a boolean", '0': "a number", 'n': "null",
 }
 
-func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) error {
-	fields, known := tags(into.Type())
-	if only, ok := d.rules.Only[indexes(path)]; ok {
-		known = only
-		maps.DeleteFunc(fields, func(name string, _ int) bool { return !slices.Contains(only, name) })
+// visit looks at a value before it is read, and leaves the reading to the library.
+func (d *decoder) visit(in *jsontext.Decoder, into any) error {
+	parent, key := spell(in.StackPointer()), ""
+	switch of, n := in.StackIndex(in.StackDepth()); {
+	case of == '[':
+		if n > 0 {
+			parent = spell(in.StackPointer().Parent())
+		}
+		if d.rules.MaxItems > 0 && n == int64(d.rules.MaxItems) {
+			return d.wrong(parent, "over %d items", n)
+		}
+		key = fmt.Sprintf("[%d]", n)
+	case of == '{':
+		parent, key = spell(in.StackPointer().Parent()), in.StackPointer().LastToken()
+		if only, ok := d.rules.Only[place(parent)]; ok && !slices.Contains(only, key) {
+			return d.unknown(parent, key, nil)
+		}
 	}
-	in := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = in.Token() // the brace: raw is well-formed, so are the tokens that follow
-	seen := map[string]bool{}
-	for in.More() {
-		token, _ := in.Token()
-		key, _ := token.(string)
-		at, ok := fields[key]
-		switch {
-		case !ok:
-			return d.wrong(path, "unknown field %s%s", Excerpt(key, 40), d.hint(key, known))
-		case seen[key]:
-			return d.wrong(join(path, key), "it occurs twice")
-		}
-		seen[key] = true
-		var value json.RawMessage
-		if err := in.Decode(&value); err != nil {
-			return d.wrong(join(path, key), "%v", err)
-		}
-		if kind(value) == "null" && slices.Contains(d.rules.Nullable, indexes(path)) {
-			continue
-		}
-		if err := d.value(value, join(path, key), into.Field(at)); err != nil {
+	path := join(parent, key)
+	d.seen[path] = true
+	of := reflect.TypeOf(into).Elem()
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	switch want, got := wants[of.Kind()], kinds[in.PeekKind()]; {
+	case got == "null" && slices.Contains(d.rules.Nullable, place(parent)):
+		return in.SkipValue()
+	case got != "" && got != want:
+		if err := in.SkipValue(); err != nil { // it only began like one
 			return err
 		}
+		return d.wrong(path, "want %s, got %s", want, got)
+	case of.Kind() == reflect.Struct:
+		d.objects = append(d.objects, path)
 	}
-	for _, key := range d.rules.Required[indexes(path)] {
-		if !seen[key] {
-			return d.wrong(join(path, key), "it is missing")
-		}
-	}
-	return nil
+	return json.SkipFunc
 }
 
-// tags are the names of a struct's fields, with the place of each, and in their order.
-func tags(of reflect.Type) (places map[string]int, names []string) {
-	places = map[string]int{}
+// explain puts an error of the library into words.
+func (d *decoder) explain(err error) error {
+	var wrong *Error
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	switch {
+	case errors.As(err, &wrong):
+		return wrong
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return d.wrong(spell(syntax.JSONPointer), "it occurs twice")
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return d.unknown(spell(semantic.JSONPointer.Parent()), semantic.JSONPointer.LastToken(), tags(semantic.GoType))
+	case semantic != nil && semantic.JSONKind == '0':
+		want := "whole number"
+		if semantic.GoType.Kind() == reflect.Float64 {
+			want = "number of at most 64 bits"
+		}
+		return d.wrong(spell(semantic.JSONPointer), "want a %s, got %s", want, Excerpt(string(semantic.JSONValue), 40))
+	}
+	return d.wrong("", "not JSON: %v", reason(err))
+}
+
+func (d *decoder) unknown(path, field string, known []string) *Error {
+	if only, ok := d.rules.Only[place(path)]; ok {
+		known = only
+	}
+	hint := ""
+	if d.rules.Hint != nil {
+		hint = d.rules.Hint(field, known)
+	}
+	return d.wrong(path, "unknown field %s%s", Excerpt(field, 40), hint)
+}
+
+// tags are the names of a struct's fields, in their order.
+func tags(of reflect.Type) (names []string) {
 	for i := range of.NumField() {
 		if tag, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); tag != "" && tag != "-" {
-			places[tag] = i
 			names = append(names, tag)
 		}
 	}
-	return places, names
+	return names
 }
 
-func (d decoder) hint(field string, known []string) string {
-	if d.rules.Hint == nil {
-		return ""
-	}
-	return d.rules.Hint(field, known)
-}
-
-// list stops at the first item that does not hold, so that no list of wrong ones is ever built up.
-func (d decoder) list(raw json.RawMessage, path string, into reflect.Value) error {
-	in := json.NewDecoder(bytes.NewReader(raw))
-	_, _ = in.Token()
-	into.Set(reflect.MakeSlice(into.Type(), 0, 0))
-	for i := 0; in.More(); i++ {
-		if d.rules.MaxItems > 0 && i == d.rules.MaxItems {
-			return d.wrong(path, "over %d items", d.rules.MaxItems)
+// spell is the path that a JSON pointer stands for. The names in it are of fields, and no field's is a number.
+func spell(at jsontext.Pointer) (path string) {
+	for token := range at.Tokens() {
+		if _, err := strconv.Atoi(token); err == nil {
+			token = "[" + token + "]"
 		}
-		var value json.RawMessage
-		if err := in.Decode(&value); err != nil {
-			return d.wrong(path, "%v", err)
-		}
-		item := reflect.New(into.Type().Elem()).Elem()
-		if err := d.value(value, fmt.Sprintf("%s[%d]", path, i), item); err != nil {
-			return err
-		}
-		into.Set(reflect.Append(into, item))
+		path = join(path, token)
 	}
-	return nil
-}
-
-// kind is what a JSON value is, in words.
-func kind(raw json.RawMessage) string {
-	switch raw = bytes.TrimSpace(raw); raw[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
+	return path
 }
 
 func join(path, key string) string {
-	if path == "" {
-		return key
+	if path == "" || strings.HasPrefix(key, "[") {
+		return path + key
 	}
 	return path + "." + key
 }
 
-// indexes takes the numbers out of the brackets in a path.
-func indexes(path string) string {
-	var out strings.Builder
-	inside := false
-	for _, r := range path {
-		switch r {
-		case '[':
-			inside = true
-		case ']':
-			inside = false
-		default:
-			if inside {
-				continue
-			}
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
+var index = regexp.MustCompile(`\[[0-9]+\]`)
+
+// place is a path without the numbers in its brackets.
+func place(path string) string { return index.ReplaceAllString(path, "[]") }
 
 // Excerpt is the beginning of a text that is not ours, quoted, on one line.
 func Excerpt(text string, n int) string {

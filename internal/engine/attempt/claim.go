@@ -3,7 +3,6 @@ package attempt
 import (
 	"context"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
@@ -17,7 +16,9 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 	if err := PartOf(p).isolate(ctx); err != nil {
 		return err
 	}
-	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), effect.Mark{Claim: p.Marker.Claim})
+	claim := p.Marker.Claim
+	ours := thread.FindTurn(p.Thread, func(m model.TurnMarker) bool { return m.Claim == claim })
+	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), ours)
 	if err != nil {
 		return err
 	}

@@ -54,12 +54,13 @@ func stageHidden(ctx context.Context, p *Attempt, ref string, m *model.TurnMarke
 	if p.Sealed != nil {
 		more = append(more, transport.PrivateRef{Ref: sessionRef(p.Event.Number, m.Key), Content: p.Sealed})
 	}
-	staged := effect.Stage{Ref: ref, SHA: m.Planned, More: more}
-	if m.Planned == turn.Base(*m) { // nothing but talk
-		if staged.SHA = ""; len(more) == 0 {
+	sha := m.Planned
+	if sha == turn.Base(*m) { // nothing but talk
+		if sha = ""; len(more) == 0 {
 			return nil
 		}
 	}
+	staged := effect.Stage(ref, sha, more...)
 	_, err := p.Apply(ctx, staged)
 	if work.Unanswered(err) {
 		_, err = p.Apply(ctx, staged)
@@ -81,10 +82,10 @@ func Published(p *Attempt) {
 }
 
 // Publication is the move of a branch to the planned commits, which deletes what held them until then.
-func Publication(p *Attempt, branch, start string) effect.Push {
+func Publication(p *Attempt, branch, start string) effect.Effect {
 	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.Droppable()}
 	if at := p.Marker.Stage; at != "" {
 		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.Marker.Planned}) // what somebody else added there stays
 	}
-	return effect.Push{Update: move, As: model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}}
+	return effect.Push(effect.Move{Update: move, As: model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}})
 }

@@ -3,7 +3,6 @@ package attempt
 import (
 	"context"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -28,7 +27,7 @@ func Track(ctx context.Context, p *thread.Thread, issue int, flow string) error 
 		m.Issue, m.Flow = issue, flow
 	}
 	token := trackToken(p.Event)
-	_, err := p.Comment(ctx, token, journal.Body{Text: turn.TrackText(p.Settings.Labels.Ignore), Kind: journal.KindPR, Marker: m}, effect.Mark{})
+	_, err := p.Comment(ctx, token, journal.Body{Text: turn.TrackText(p.Settings.Labels.Ignore), Kind: journal.KindPR, Marker: m}, nil)
 	if err == nil {
 		p.State.Accepted = pull.HeadSHA
 	}

@@ -63,7 +63,7 @@ func ReplaceTranscript(ctx context.Context, p *Attempt, key string) {
 	if p.Sealed == nil || key == "" || key == p.Marker.Key || p.Marker.Transcript == "" {
 		return
 	}
-	if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: sessionRef(p.Event.Number, key)}}); err != nil {
+	if _, err := p.Apply(ctx, effect.Forget(git.Ref{Name: sessionRef(p.Event.Number, key)})); err != nil {
 		p.Log.Warn("transcript_not_removed", p.NumberKey(), p.Event.Number, "error", err)
 	}
 }

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,43 +82,17 @@ func (d *Dry) Apply(_ context.Context, t Thread, e Effect) (Result, error) {
 	if d.ended != nil {
 		return Result{}, d.ended
 	}
-	o, r, next := d.on(t), Result{}, ""
-	switch e := e.(type) {
-	case Comment:
-		r = o.comment(t, d.id(), e.Body)
-	case Edit:
-		o.edit(t, e)
-	case Delete:
-		o.deleted[e.ID] = true
-	case Reply:
-		r = o.reply(t, d.id(), e)
-	case React:
-		o.reacted[e.Comment.ID] = append(o.reacted[e.Comment.ID], e.Sign)
-	case Unlabel:
-		o.unlabeled = append(o.unlabeled, strings.ToLower(e.Label))
-	case Close:
-		o.closed = true
-	case Resolve, LinkSub, Retarget, AddLabel, CloseIssue, Dispatch, CancelRun, PlaceRef, RemoveRef, DeleteBranch, CleanUp, Forget, Lock, Unlock, HandOver:
-	case Foreign:
-		next = e.Next
-	default:
-		entry := e.Entry()
-		next = strings.TrimSpace(fmt.Sprintf("%s %s", entry.Kind, entry.Target)) + " comes next; what follows depends on the answer"
-		if entry.Kind == "" {
-			next = "a push comes next; what follows depends on the answer"
-		}
+	r := Result{}
+	if e.show != nil {
+		r = e.show(d, t)
 	}
-	note(t, blank(e), r, Planned)
-	if next != "" {
-		d.ended = &Ended{Next: next}
+	note(t, e, r, Planned)
+	if e.show == nil {
+		name := cmp.Or(strings.TrimSpace(e.As.Kind+" "+e.As.Target), "a push")
+		d.ended = &Ended{Next: cmp.Or(e.next, name+" comes next; what follows depends on the answer")}
 		return r, d.ended
 	}
 	return r, nil
-}
-
-func (d *Dry) id() int64 {
-	d.made++
-	return firstID + d.made
 }
 
 // Ended is where the step was ended that is over now; nil where it came to its own end.
@@ -129,60 +104,55 @@ func (d *Dry) Ended() error {
 	return ended
 }
 
-// blank is an effect as it is told: a comment that would only be posted has no id.
-func blank(e Effect) Effect {
-	entry := e.Entry()
-	switch e := e.(type) {
-	case Edit:
-		if e.ID > firstID {
-			return told{e, model.Effect{Kind: entry.Kind, Token: entry.Token}}
-		}
-	case Delete:
-		if e.ID > firstID {
-			return told{e, model.Effect{Kind: entry.Kind, Token: entry.Token}}
-		}
+// planned is how reports name a comment of ours: one that would only be posted has no id.
+func planned(comment int64) string {
+	if comment > firstID {
+		return ""
 	}
-	return e
+	return decimal(comment)
 }
 
-// told is an effect with another entry.
-type told struct {
-	Effect
-	as model.Effect
-}
+// nothing is what later readings have of an effect that they do not look at.
+func nothing(*Dry, Thread) Result { return Result{} }
 
-// Entry is the other one.
-func (t told) Entry() model.Effect { return t.as }
-
-func (o *overlay) comment(t Thread, id int64, body string) Result {
-	_, number := t.Subject()
-	c := ours(t, model.KindIssue, id, body)
-	c.URL = fmt.Sprintf("#%d (a comment that is only planned)", number)
-	o.added = append(o.added, c)
-	return Result{ID: id, URL: c.URL}
-}
-
-func (o *overlay) reply(t Thread, id int64, e Reply) Result {
-	c := ours(t, model.KindReview, id, e.Body)
-	c.InReplyTo = e.Thread
-	o.added = append(o.added, c)
-	return Result{ID: id}
-}
-
-func ours(t Thread, kind model.Kind, id int64, body string) model.Comment {
-	now := t.ServerNow()
-	return model.Comment{Kind: kind, ID: id, Author: t.Viewer(), Association: "MEMBER", Body: body, Posted: body, CreatedAt: now, UpdatedAt: now, Ours: true}
-}
-
-func (o *overlay) edit(t Thread, e Edit) {
-	now := t.ServerNow()
-	for i, c := range o.added {
-		if c.ID == e.ID {
-			o.added[i].Body, o.added[i].UpdatedAt = e.Body, now
-			return
-		}
+// shows notes in a thread what is different there.
+func shows(change func(o *overlay)) func(*Dry, Thread) Result {
+	return func(d *Dry, t Thread) Result {
+		change(d.on(t))
+		return Result{}
 	}
-	o.edited[e.ID] = model.Comment{Body: e.Body, UpdatedAt: now}
+}
+
+// says adds a comment of ours to a thread, as the answer to another one for a review comment.
+func says(kind model.Kind, to int64, body string) func(*Dry, Thread) Result {
+	return func(d *Dry, t Thread) Result {
+		d.made++
+		now, o := t.ServerNow(), d.on(t)
+		c := model.Comment{
+			Kind: kind, ID: firstID + d.made, InReplyTo: to, Author: t.Viewer(), Association: "MEMBER", Ours: true,
+			Body: body, Posted: body, CreatedAt: now, UpdatedAt: now,
+		}
+		if _, number := t.Subject(); kind == model.KindIssue {
+			c.URL = fmt.Sprintf("#%d (a comment that is only planned)", number)
+		}
+		o.added = append(o.added, c)
+		return Result{ID: c.ID, URL: c.URL}
+	}
+}
+
+// edits replaces the body of a comment of ours, which may be only planned itself.
+func edits(comment int64, body string) func(*Dry, Thread) Result {
+	return func(d *Dry, t Thread) Result {
+		now, o := t.ServerNow(), d.on(t)
+		for i, c := range o.added {
+			if c.ID == comment {
+				o.added[i].Body, o.added[i].UpdatedAt = body, now
+				return Result{}
+			}
+		}
+		o.edited[comment] = model.Comment{Body: body, UpdatedAt: now}
+		return Result{}
+	}
 }
 
 // Overlay adds to a reading what the run would have changed.

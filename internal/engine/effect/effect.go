@@ -15,24 +15,24 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Effect is one change that a run wants, with the token that names it.
-type Effect interface {
-	// Entry is how reports and logs name the effect. They leave one without a kind out.
-	Entry() model.Effect
-	// send makes the change.
-	send(ctx context.Context, to Thread) (Result, error)
-	// repeats says what to do after an answer that does not tell whether the change was made.
-	repeats() repeat
+// Effect is one change that a run wants. A constructor for each says all about it.
+type Effect struct {
+	As model.Effect // how reports and logs name it; they leave one without a kind out
+	// Find looks for it after an answer that does not tell whether the change was made. It is made again where it is not there. Where
+	// there is no Find, the caller looks for the result.
+	Find       func(ctx context.Context, t Thread) (Result, error)
+	idempotent bool // it is made again without a look
+	send       func(ctx context.Context, to server) (Result, error)
+	show       func(d *Dry, t Thread) Result // what a dry run has of it; without it nobody can know the answer, and the dry run ends
+	next       string                        // what a dry run ends with, if not its name
 }
 
-// repeat is what follows an unclear answer.
-type repeat int
-
-const (
-	never  repeat = iota // the caller looks for the result
-	always               // the same change twice is the same as once
-	unseen               // it is looked for, and made again only where it is not there
-)
+// server is what an effect is sent to: GitHub, and git's server by a checkout.
+type server struct {
+	*github.Client
+	repo     model.Repo
+	checkout *git.Checkout
+}
 
 // Result is what GitHub or git's server made of an effect. Only what belongs to its kind is set.
 type Result struct {
@@ -42,8 +42,8 @@ type Result struct {
 	Pull    model.PullRef
 	SHA     string // of a merge commit
 	Lock    *transport.Lock
-	Left    []git.Ref // refs that could not be deleted
-	Present bool      // it was there before
+	Deleted []model.Effect // the refs that are gone, as reports name each
+	Present bool           // it was there before
 }
 
 // Thread is the pull request or issue that effects belong to, as far as an applier needs it.
@@ -56,15 +56,28 @@ type Thread interface {
 	Alive() error
 	// Pause waits so long, as the run waits for GitHub.
 	Pause(ctx context.Context, d time.Duration) error
-	// Reread reads the thread again, and Find looks for an effect in what was read last.
+	// Reread reads the thread again.
 	Reread(ctx context.Context) error
-	Find(ctx context.Context, e Effect) (Result, bool, error)
+	Reading
 	// Viewer is whose token this is, and ServerNow the time on GitHub's clock.
 	Viewer() model.Actor
 	ServerNow() time.Time
 	// Record takes an effect into the report.
 	Record(e model.Effect)
 	Logger() *slog.Logger
+}
+
+// Reading looks for effects in what was read last, and asks GitHub about what no reading holds. What it finds is Present.
+type Reading interface {
+	Said(kind model.Kind, token string) Result
+	// Pull is the pull request that the branch has.
+	Pull() Result
+	// Issue is one with this token, or an open one with this title.
+	Issue(ctx context.Context, token, title string) (Result, error)
+	// Item is the issue that was opened for an item of a roadmap.
+	Item(ctx context.Context, token string, since time.Time) (Result, error)
+	// Reran tells whether a workflow run runs once more.
+	Reran(ctx context.Context, r model.Rerun) (Result, error)
 }
 
 // Applier does with effects what kind of run this is.
@@ -95,8 +108,7 @@ type Probe struct{ next *Ended }
 
 // Apply ends the run.
 func (p *Probe) Apply(_ context.Context, _ Thread, e Effect) (Result, error) {
-	entry := e.Entry()
-	return Result{}, p.end(strings.TrimSpace(cmp.Or(entry.Kind, "a program") + " " + entry.Target))
+	return Result{}, p.end(strings.TrimSpace(cmp.Or(e.As.Kind, "a program") + " " + e.As.Target))
 }
 
 // Opening ends the run where it would open a checkout.
@@ -143,31 +155,29 @@ type Live struct{}
 
 // Apply sends an effect, and sends it again after an unclear answer as its kind allows.
 func (Live) Apply(ctx context.Context, t Thread, e Effect) (Result, error) {
+	to := server{Client: t.GitHub(), checkout: t.Checkout()}
+	to.repo, _ = t.Subject()
 	for sends := 1; ; sends++ {
-		if e.repeats() == unseen {
+		if e.Find != nil {
 			if err := t.Alive(); err != nil {
 				return Result{}, err
 			}
 		}
-		r, err := e.send(ctx, t)
+		r, err := e.send(ctx, to)
 		if err == nil {
-			status := Applied
-			if r.Present {
-				status = Present
-			}
-			note(t, e, r, status)
+			note(t, e, r, Applied)
 			return r, nil
 		}
-		if e.repeats() == never || github.KindOf(err) != github.Unclear || sends == maxSends {
+		again := e.idempotent || e.Find != nil
+		if !again || github.KindOf(err) != github.Unclear || sends == maxSends {
 			return r, err
 		}
-		if e.repeats() == always {
+		if e.idempotent {
 			continue
 		}
-		entry := e.Entry()
-		t.Logger().Warn("answer_unclear", "kind", entry.Kind, "target", entry.Target, "action_token", entry.Token, "error", err)
-		if found, there, err := seek(ctx, t, e); err != nil || there {
-			if there {
+		t.Logger().Warn("answer_unclear", "kind", e.As.Kind, "target", e.As.Target, "action_token", e.As.Token, "error", err)
+		if found, err := seek(ctx, t, e); err != nil || found.Present {
+			if err == nil {
 				note(t, e, found, Present)
 			}
 			return found, err
@@ -180,16 +190,16 @@ func (Live) Apply(ctx context.Context, t Thread, e Effect) (Result, error) {
 var rests = []time.Duration{2 * time.Second, 5 * time.Second}
 
 // seek looks for an effect until it is there, or may be taken for not made.
-func seek(ctx context.Context, t Thread, e Effect) (found Result, there bool, err error) {
+func seek(ctx context.Context, t Thread, e Effect) (Result, error) {
 	for looks := 0; ; looks++ {
 		if err := t.Reread(ctx); err != nil {
-			return Result{}, false, err
+			return Result{}, err
 		}
-		if found, there, err = t.Find(ctx, e); err != nil || there || looks == len(rests) {
-			return found, there, err
+		if found, err := e.Find(ctx, t); err != nil || found.Present || looks == len(rests) {
+			return found, err
 		}
 		if err := t.Pause(ctx, rests[looks]); err != nil {
-			return Result{}, false, err
+			return Result{}, err
 		}
 	}
 }
@@ -202,15 +212,9 @@ func (Live) Ended() error { return nil }
 
 // note records an effect, and each ref of one that deletes several.
 func note(t Thread, e Effect, r Result, status string) {
-	if many, ok := e.(interface{ entries(Result) []model.Effect }); ok {
-		for _, one := range many.entries(r) {
-			one.Status = status
-			t.Record(one)
+	for _, as := range append(r.Deleted, e.As) {
+		if as.Status = status; as.Kind != "" {
+			t.Record(as)
 		}
-		return
-	}
-	if one := e.Entry(); one.Kind != "" {
-		one.Status = status
-		t.Record(one)
 	}
 }

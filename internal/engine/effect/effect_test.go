@@ -39,33 +39,37 @@ func (f *fakeThread) Viewer() model.Actor          { return model.Actor{Login: "
 func (f *fakeThread) ServerNow() time.Time         { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) }
 func (f *fakeThread) Record(e model.Effect)        { f.told = append(f.told, e) }
 func (f *fakeThread) Logger() *slog.Logger         { return slog.New(slog.DiscardHandler) }
-func (f *fakeThread) Find(context.Context, Effect) (Result, bool, error) {
-	return Result{ID: 7, Present: true}, f.there && f.reads > f.late, nil
+func (f *fakeThread) Said(model.Kind, string) Result {
+	return Result{ID: 7, Present: f.there && f.reads > f.late}
 }
-func (f *fakeThread) Pause(_ context.Context, d time.Duration) error { f.waited += d; return nil }
+func (f *fakeThread) Pull() Result { return Result{} }
+func (f *fakeThread) Issue(context.Context, string, string) (Result, error) {
+	return Result{}, nil
+}
+func (f *fakeThread) Item(context.Context, string, time.Time) (Result, error) {
+	return Result{}, nil
+}
+func (f *fakeThread) Reran(context.Context, model.Rerun) (Result, error) { return Result{}, nil }
+func (f *fakeThread) Pause(_ context.Context, d time.Duration) error     { f.waited += d; return nil }
 
 // answering is an effect whose sendings are answered in turn.
-type answering struct {
-	as      repeat
-	answers *[]error
-}
-
-func (a answering) Entry() model.Effect {
-	return model.Effect{Kind: "comment", Target: "1", Token: "t"}
-}
-func (a answering) repeats() repeat { return a.as }
-func (a answering) send(context.Context, Thread) (Result, error) {
-	err := (*a.answers)[0]
-	*a.answers = (*a.answers)[1:]
-	return Result{ID: 3}, err
+func answering(e Effect, answers *[]error) Effect {
+	e.As = model.Effect{Kind: "comment", Target: "1", Token: "t"}
+	e.send = func(context.Context, server) (Result, error) {
+		err := (*answers)[0]
+		*answers = (*answers)[1:]
+		return Result{ID: 3}, err
+	}
+	return e
 }
 
 var unclear, refused = &github.Error{Kind: github.Unclear}, &github.Error{Kind: github.Forbidden}
 
 func TestWhatIsSentAgain(t *testing.T) {
 	t.Parallel()
+	never, always, unseen := Effect{}, Effect{idempotent: true}, Effect{Find: said(model.KindIssue, "t")}
 	for name, c := range map[string]struct {
-		as      repeat
+		as      Effect
 		there   bool
 		late    int
 		answers []error
@@ -84,7 +88,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		"refused what could be sent again safely": {always, false, 0, []error{refused}, "", 0, refused},
 	} {
 		f := &fakeThread{there: c.there, late: c.late}
-		_, err := Live{}.Apply(t.Context(), f, answering{c.as, &c.answers})
+		_, err := Live{}.Apply(t.Context(), f, answering(c.as, &c.answers))
 		assert.Empty(t, c.answers, name)
 		assert.Equal(t, c.reads, f.reads, name)
 		assert.Equal(t, time.Duration(c.reads/3)*7*time.Second, f.waited, name)
@@ -102,7 +106,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 func TestNothingIsSentByARunWhoseClaimExpired(t *testing.T) {
 	t.Parallel()
 	f := &fakeThread{expired: errors.New("expired")}
-	_, err := Live{}.Apply(t.Context(), f, answering{unseen, &[]error{}})
+	_, err := Live{}.Apply(t.Context(), f, answering(Effect{Find: said(model.KindIssue, "t")}, &[]error{}))
 	require.ErrorIs(t, err, f.expired)
 	assert.Empty(t, f.told)
 }
@@ -121,14 +125,14 @@ func TestADryRunReadsWhatItWouldHaveSaid(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
-	made := apply(Comment{Number: 1, Token: "a", Body: "first"})
-	apply(Edit{ID: made.ID, Token: "a", Body: "second"})
-	apply(Edit{ID: 6, Token: "b", Body: "new"})
-	apply(React{Comment: theirs, Sign: github.ReactionEyes})
-	apply(Unlabel{Number: 1, Label: "mergexo", Token: "c"})
-	apply(Close{Number: 1, Token: "d"})
-	gone := apply(Comment{Number: 1, Token: "e", Body: "third"})
-	apply(Delete{ID: gone.ID, Token: "e"})
+	made := apply(Comment(1, "a", "first", nil))
+	apply(Edit(made.ID, "a", "second"))
+	apply(Edit(6, "b", "new"))
+	apply(React(theirs, github.ReactionEyes))
+	apply(Unlabel(1, "mergexo", "c"))
+	apply(Close(1, "d"))
+	gone := apply(Comment(1, "e", "third", nil))
+	apply(Delete(gone.ID, "e"))
 
 	now := d.Overlay(was, repo, number)
 	require.Len(t, now.Comments, 3)
@@ -155,22 +159,22 @@ func TestADryRunEndsWhereSomebodyElseAnswers(t *testing.T) {
 		told int
 		says string
 	}{
-		"an agent": {Foreign{Next: "a turn would start"}, 0, "dry run: a turn would start"},
-		"a push":   {Push{As: model.Effect{Kind: "push", Target: "main"}}, 1, "dry run: push main comes next; what follows depends on the answer"},
-		"a stage":  {Stage{}, 0, "dry run: a push comes next; what follows depends on the answer"},
-		"a merge":  {MergePull{Number: 1, Base: "main"}, 1, "dry run: merge main comes next; what follows depends on the answer"},
+		"an agent": {Foreign("a turn would start"), 0, "dry run: a turn would start"},
+		"a push":   {Push(Move{As: model.Effect{Kind: "push", Target: "main"}}), 1, "dry run: push main comes next; what follows depends on the answer"},
+		"a stage":  {Stage("", ""), 0, "dry run: a push comes next; what follows depends on the answer"},
+		"a merge":  {MergePull(1, github.MergeInput{}, "main", ""), 1, "dry run: merge main comes next; what follows depends on the answer"},
 	} {
 		d, f := NewDry(), &fakeThread{}
 		require.NoError(t, d.Ended(), name)
 		_, err := d.Apply(t.Context(), f, c.e)
 		require.EqualError(t, err, c.says, name)
 		assert.Len(t, f.told, c.told, name)
-		_, err = d.Apply(t.Context(), f, Comment{Number: 1, Token: "x"})
+		_, err = d.Apply(t.Context(), f, Comment(1, "x", "", nil))
 		require.EqualError(t, err, c.says, name)
 		assert.Len(t, f.told, c.told, name)
 		require.EqualError(t, d.Ended(), c.says, name)
 		require.NoError(t, d.Ended(), name)
-		_, err = d.Apply(t.Context(), f, Comment{Number: 1, Token: "x"})
+		_, err = d.Apply(t.Context(), f, Comment(1, "x", "", nil))
 		require.NoError(t, err, name)
 		assert.Len(t, f.told, c.told+1, name)
 	}
@@ -181,8 +185,14 @@ func TestWhatIsDeletedIsToldRefByRef(t *testing.T) {
 	t.Parallel()
 	f := &fakeThread{}
 	refs := []git.Ref{{Name: "refs/mergexo/a", SHA: "1"}, {Name: "refs/mergexo/b", SHA: "2"}}
-	note(f, CleanUp{Refs: refs}, Result{Left: refs[:1]}, Applied)
-	assert.Equal(t, []model.Effect{{Kind: "delete", Target: "refs/mergexo/b", Token: journal.Token("delete", "refs/mergexo/b", "2"), Status: Applied}}, f.told)
+	gone := model.Effect{Kind: "delete", Target: "refs/mergexo/b", Token: journal.Token("delete", "refs/mergexo/b", "2"), Status: Applied}
+	note(f, CleanUp(refs), deleted(refs, refs[:1]), Applied)
+	assert.Equal(t, []model.Effect{gone}, f.told)
+	_, err := NewDry().Apply(t.Context(), f, CleanUp(refs))
+	require.NoError(t, err)
+	require.Len(t, f.told, 3)
+	gone.Status = Planned
+	assert.Equal(t, gone, f.told[2])
 }
 
 func TestADryRunDoesNotLogItsEndAsAFailure(t *testing.T) {

@@ -95,13 +95,9 @@ func fileFlaky(ctx context.Context, p *Pull, o model.Outbox, again bool) (int, e
 	if err != nil {
 		return 0, err
 	}
-	opening := effect.OpenIssue{Number: p.Event.Number, Token: token, Title: title, Body: body}
-	made, there, err := thread.FindEffect(ctx, p.Thread, opening)
-	if there {
-		entry := opening.Entry()
-		p.Applied(entry.Kind, entry.Target, token, effect.Present)
-	}
-	if err != nil || there {
+	opening := effect.OpenIssue(p.Event.Number, token, title, body)
+	made, err := thread.FindEffect(ctx, p.Thread, opening)
+	if err != nil || made.Present {
 		return made.Number, err
 	}
 	made, err = p.Apply(ctx, opening)
@@ -121,14 +117,13 @@ func runAgain(ctx context.Context, p *Pull, r model.Rerun) (bool, error) {
 	if p.Snap.Pull.HeadSHA != p.Marker.Start {
 		return false, nil
 	}
-	again := effect.Rerun{Run: r, Token: journal.Token("rerun", p.Marker.Key, strconv.FormatInt(r.Run, 10))}
+	again := effect.Rerun(r, journal.Token("rerun", p.Marker.Key, strconv.FormatInt(r.Run, 10)))
 	now, err := p.GitHub.Actions.Run(ctx, p.Event.Repo, r.Run)
 	if err != nil || !now.Known {
 		return false, err
 	}
 	if thread.Rerun(r, now) {
-		entry := again.Entry()
-		p.Applied(entry.Kind, entry.Target, entry.Token, effect.Present)
+		thread.Noted(p.Thread, again.As, effect.Present)
 		return true, nil
 	}
 	_, err = p.Apply(ctx, again)

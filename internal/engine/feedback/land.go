@@ -118,20 +118,17 @@ func publish(ctx context.Context, p *Pull) (bool, error) {
 		return false, err
 	}
 	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, branch, p.Base()))
-	var rejected *git.ErrRejected
-	var unclear *git.ErrUnclear
+	rejected := (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		p.Saved()
 		p.Say(model.Saying{Where: "push to " + branch, Text: attempt.Pushed(p.Attempt)})
 		return true, nil
-	case errors.As(err, &unclear):
+	case git.Unsure(err):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
 		return false, nil // the next look at the branch tells
 	case !errors.As(err, &rejected):
 		return false, err
-	case rejected.Reason == git.Stale:
-		return false, nil
 	}
 	return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
 }
@@ -286,7 +283,7 @@ func reply(ctx context.Context, p *Pull, r model.ReviewReply) (turn.Answer, erro
 		if thread == 0 {
 			continue
 		}
-		made, err = p.Apply(ctx, effect.Reply{Number: p.Event.Number, To: r.ReviewCommentID, Thread: thread, Token: token, Body: body})
+		made, err = p.Apply(ctx, effect.Reply(p.Event.Number, r.ReviewCommentID, thread, token, body))
 		if k := github.KindOf(err); k != github.NotFound && k != github.Gone {
 			break
 		}

@@ -52,7 +52,7 @@ func resolve(ctx context.Context, p *Pull, answers []turn.Answer) (notes []strin
 			p.Applied("resolve", strconv.FormatInt(c.ID, 10), token, effect.Present)
 			continue
 		}
-		if _, err := p.Apply(ctx, effect.Resolve{Comment: c.ID, Node: node, Token: token}); err != nil {
+		if _, err := p.Apply(ctx, effect.Resolve(c.ID, node, token)); err != nil {
 			p.Log.Warn("thread_not_resolved", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "comment", c.ID, "error", err)
 			if github.KindOf(err) == github.Forbidden { // so are all others
 				return append(notes, "the threads could not be resolved: "+err.Error())

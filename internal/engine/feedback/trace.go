@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -64,6 +63,7 @@ func restoreReceipt(ctx context.Context, p *Pull, t model.Trace) error {
 		}
 	}
 	body := journal.Body{Text: turn.RestoredText(p.Snap.Pull, answers, t), Kind: journal.KindTurn, Marker: m}
-	_, err := p.Comment(ctx, attempt.TurnToken(m.Key), body, effect.Mark{Receipt: m.Key})
+	receipt := thread.FindTurn(p.Thread, func(t model.TurnMarker) bool { return t.Key == m.Key && t.Phase == model.PhaseDone })
+	_, err := p.Comment(ctx, attempt.TurnToken(m.Key), body, receipt)
 	return err
 }

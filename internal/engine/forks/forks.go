@@ -161,7 +161,7 @@ func (g *admission) letIn(ctx context.Context) error {
 	text := external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
 	token := g.token("let_in")
 	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	if g.comment, err = g.Thread.Comment(ctx, token, body, effect.Mark{}); err != nil {
+	if g.comment, err = g.Thread.Comment(ctx, token, body, nil); err != nil {
 		return err
 	}
 	if err := g.Read(ctx); err != nil {
@@ -222,7 +222,7 @@ func (g *admission) end(ctx context.Context, text string) error {
 	}
 	old := g.comment
 	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	id, err := g.Thread.Comment(ctx, token, body, effect.Mark{})
+	id, err := g.Thread.Comment(ctx, token, body, nil)
 	if err != nil {
 		return err
 	}
@@ -264,14 +264,14 @@ func (g *admission) takeOff(ctx context.Context) error {
 	if !slices.ContainsFunc(g.Snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
 		return nil
 	}
-	_, err := g.Apply(ctx, effect.Unlabel{Number: g.Event.Number, Label: label, Token: g.token("label")})
+	_, err := g.Apply(ctx, effect.Unlabel(g.Event.Number, label, g.token("label")))
 	return err
 }
 
 // close closes the pull request whose end is said. The label comes off with it: else it would be closed again whenever a
 // person opens it.
 func (g *admission) close(ctx context.Context) error {
-	if _, err := g.Apply(ctx, effect.Close{Number: g.Event.Number, Token: g.token("close")}); err != nil {
+	if _, err := g.Apply(ctx, effect.Close(g.Event.Number, g.token("close"))); err != nil {
 		return err
 	}
 	g.Snap.Pull.State = model.PullClosed
@@ -287,7 +287,7 @@ func (g *admission) dropMirror(ctx context.Context) {
 	}
 	err := g.Open(ctx)
 	if err == nil {
-		_, err = g.Apply(ctx, effect.DeleteBranch{Ref: git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, Name: m.Mirror, Token: g.token("mirror")})
+		_, err = g.Apply(ctx, effect.DeleteBranch(git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, m.Mirror, g.token("mirror")))
 	}
 	if err != nil {
 		g.Log.Warn("mirror_kept", "pr_number", g.Event.Number, "branch", m.Mirror, "error", err)

@@ -167,7 +167,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		return fetch.Commits(ctx, g.Checkout, at)
 	case "":
 		m.Tip, m.Next = m.Head, ""
-		_, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))})
+		_, err := g.Apply(ctx, effect.Mirror(ref, m.Head, m.Mirror, journal.Token("mirror", g.token("let_in"))))
 		if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Workflow {
 			return &mistake{fmt.Sprintf("GitHub lets MergeXO's token push a branch only if another branch here has the same workflow files. Merge %s into the pull request's branch. "+
 				"If the pull request changes workflows, MergeXO needs a GitHub App that may write them", m.Base)}
@@ -249,7 +249,7 @@ func (g *admission) repair(ctx context.Context) error {
 		return err
 	}
 	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
-	if _, err := g.Apply(ctx, effect.Push{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed}); err != nil {
+	if _, err := g.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed})); err != nil {
 		return err
 	}
 	commits, err := history.List(ctx, g.Checkout, m.Tip, head)
@@ -348,7 +348,7 @@ func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
 	r, text := g.Merging.Opening(r, v)
 	token := thread.CommandToken(key)
 	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
-	if _, err := g.Thread.Comment(ctx, token, body, effect.Mark{}); err != nil {
+	if _, err := g.Thread.Comment(ctx, token, body, nil); err != nil {
 		return nil, err
 	}
 	return nil, g.Read(ctx)

@@ -193,20 +193,18 @@ func publish(ctx context.Context, p *Issue) (bool, error) {
 	}
 	w := p.progress
 	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, w.marker.Branch, w.tip))
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	rejected := (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		w.tip = p.Marker.Planned
 		p.Saved()
 		p.Say(model.Saying{Where: "push to " + w.marker.Branch, Text: attempt.Pushed(p.Attempt)})
 		return true, nil
-	case errors.As(err, &unclear):
+	case git.Unsure(err):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
 		return false, nil // the next look at the branch tells
 	case !errors.As(err, &rejected):
 		return false, err
-	case rejected.Reason == git.Stale:
-		return false, nil
 	case rejected.Reason == git.Name:
 		return false, anotherName(ctx, p, rejected)
 	}
@@ -351,7 +349,7 @@ func unstaged(ctx context.Context, p *Issue) error {
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: attempt.StagedAt(p.Event.Number, p.Marker)}}); err != nil {
+	if _, err := p.Apply(ctx, effect.Forget(git.Ref{Name: attempt.StagedAt(p.Event.Number, p.Marker)})); err != nil {
 		p.Log.Warn("stage_not_removed", "issue_number", p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 	}
 	return nil
@@ -366,7 +364,7 @@ func findPull(ctx context.Context, p *Issue) (pull model.PullRef, made bool, err
 	}
 	draft := *p.Marker.Outbox.Draft
 	draft.Head, draft.Base = w.marker.Branch, w.marker.Base
-	opened, err := p.Apply(ctx, effect.OpenPull{Draft: draft, Token: token})
+	opened, err := p.Apply(ctx, effect.OpenPull(draft, token))
 	pull, made = opened.Pull, err == nil && !opened.Present
 	switch k := github.KindOf(err); {
 	case err == nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -35,7 +34,7 @@ func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 	}
 	m.Status = model.PhaseDone
 	body := journal.Body{Text: flow.RedirectText(pull, m.Flow), Tokens: tokens[1:], Kind: journal.KindIssue, Marker: m}
-	if _, err := p.Comment(ctx, tokens[0], body, effect.Mark{}); err != nil {
+	if _, err := p.Comment(ctx, tokens[0], body, nil); err != nil {
 		return err
 	}
 	if err := p.Read(ctx); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/attempt"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -108,7 +107,7 @@ func whyEmpty(p *Issue, detail string) string {
 func sayStop(ctx context.Context, p *Issue, token, text string, m model.IssueMarker) error {
 	if p.State.Tokens[token] == 0 {
 		body := journal.Body{Text: text, Kind: journal.KindIssue, Marker: packed(m)}
-		if _, err := p.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		if _, err := p.Comment(ctx, token, body, nil); err != nil {
 			return err
 		}
 	}

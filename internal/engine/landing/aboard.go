@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -371,7 +370,7 @@ func (a *Aboard) Say(ctx context.Context, token, text string) error {
 	if a.g.State.Tokens[token] != 0 {
 		return nil
 	}
-	_, err := a.g.Thread.Comment(ctx, token, journal.Body{Text: text}, effect.Mark{})
+	_, err := a.g.Thread.Comment(ctx, token, journal.Body{Text: text}, nil)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -52,7 +51,7 @@ func askByItself(ctx context.Context, p *Request) error {
 		m.State, m.Reason, m.Detail = model.MergeFailed, v.Code, thread.Clip(v.Reason)
 		body.Text, body.Marker = a.Heading+"\n\n"+merge.RefuseText(pull, v), m
 	}
-	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, effect.Mark{}); err != nil {
+	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, nil); err != nil {
 		return err
 	}
 	return p.Read(ctx)

@@ -35,7 +35,7 @@ func settle(ctx context.Context, g *merger, m *member) error {
 	case !slices.Contains(append(requestOf(g, m).Tips(), m.is.Head, m.is.Tip), now.HeadSHA):
 		m.notes = append(m.notes, merge.MoreCommits(now.HeadSHA))
 	case never:
-		_, err = m.Apply(ctx, effect.Close{Number: m.Event.Number, Token: closing(g.marker, m.is.Repo)})
+		_, err = m.Apply(ctx, effect.Close(m.Event.Number, closing(g.marker, m.is.Repo)))
 		m.closed = err == nil
 	default:
 		m.badge = g.ServerNow().UTC().Truncate(time.Second)
@@ -70,7 +70,7 @@ func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeM
 			}
 			return thread.End(model.ResultNothing, "pull request %d has landed, but GitHub does not show it as merged yet", p.Event.Number)
 		}
-		if _, err := p.Apply(ctx, effect.Close{Number: p.Event.Number, Token: closing(k, p.Event.Repo.String())}); err != nil {
+		if _, err := p.Apply(ctx, effect.Close(p.Event.Number, closing(k, p.Event.Repo.String()))); err != nil {
 			return err
 		}
 		pull.State = model.PullClosed

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -343,7 +342,7 @@ func announce(ctx context.Context, g *merger, m *member, state model.MergeState,
 	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
 	said := m.announced(g)
 	if said == nil {
-		if _, err := m.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		if _, err := m.Comment(ctx, token, body, nil); err != nil {
 			return err
 		}
 		return m.Read(ctx)

@@ -60,17 +60,16 @@ func (m *member) movable() bool {
 // moveHead moves the branch of the pull request to the tested tip.
 func moveHead(ctx context.Context, g *merger, m *member) error {
 	branch := m.Snap.Pull.HeadRef
-	move := effect.Rewrite{Branch: branch, From: m.head, To: m.is.Tip, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
-	_, err := m.Apply(ctx, move)
-	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
+	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.is.Tip}, By: effect.Rewrite, As: as}))
 	switch {
-	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
+	case git.Unsure(err):
 		at, lookErr := transport.BranchTip(ctx, m.Checkout, branch)
 		switch {
 		case lookErr != nil:
 			return lookErr
 		case at == m.is.Tip:
-			m.Applied("push", branch, move.Token, effect.Applied)
+			thread.Noted(m.Thread, as, effect.Applied)
 		case at == m.head:
 			return failureOf(err, m.way.Strategy)
 		default:
@@ -129,14 +128,13 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 	if m.lock != nil {
 		order.Drop = []git.Ref{m.lock.Ref()}
 	}
-	_, err := m.Apply(ctx, effect.Push{Update: order, As: landingOf(g, m)})
-	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: order, As: landingOf(g, m)}))
 	switch {
 	case err == nil:
 		m.lock = nil
 		m.Say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
 		return nil
-	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
+	case !git.Unsure(err):
 		return failureOf(err, m.way.Strategy)
 	}
 	at, lookErr := transport.BranchTip(ctx, m.Checkout, m.is.Base)
@@ -144,7 +142,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
 	case at == m.is.Tip:
-		thread.Noted(m.Thread, landingOf(g, m))
+		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
 		return nil
 	case at == "":
 		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base)}}
@@ -154,7 +152,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 	if landed, err := m.Relation(ctx, m.is.Tip, at); err != nil {
 		return err
 	} else if lineage.Decide(landed) == lineage.Pass {
-		thread.Noted(m.Thread, landingOf(g, m))
+		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
 		return nil
 	}
 	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
@@ -162,7 +160,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 
 // landingOf is how reports name the landing of a member.
 func landingOf(g *merger, m *member) model.Effect {
-	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number)), Status: effect.Applied}
+	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number))}
 }
 
 // strayed says why GitHub must not merge the head as it is, which is neither what was approved nor this tip; "": it may.
@@ -184,7 +182,7 @@ func landByGitHub(ctx context.Context, g *merger, m *member) error {
 		return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no merge method that the rules of the base accept"}}
 	}
 	as := landingOf(g, m)
-	made, err := m.Apply(ctx, effect.MergePull{Number: m.Event.Number, Input: github.MergeInput{SHA: m.head, Method: method}, Base: as.Target, Token: as.Token})
+	made, err := m.Apply(ctx, effect.MergePull(m.Event.Number, github.MergeInput{SHA: m.head, Method: method}, as.Target, as.Token))
 	if github.KindOf(err) == github.Unclear {
 		now, lookErr := m.GitHub.Pulls.Now(ctx, m.Event.Repo, m.Event.Number)
 		if lookErr != nil {
@@ -194,7 +192,7 @@ func landByGitHub(ctx context.Context, g *merger, m *member) error {
 			return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 		}
 		made.SHA, err = now.MergeCommit, nil
-		thread.Noted(m.Thread, as)
+		thread.Noted(m.Thread, as, effect.Applied)
 	}
 	if err != nil {
 		return refusedByGitHub(err)

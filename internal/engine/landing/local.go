@@ -205,7 +205,7 @@ func (l *localMerger) once(ctx context.Context) error {
 		return l.plan(ctx)
 	}
 	if l.lock != nil {
-		if _, err := l.Apply(context.WithoutCancel(ctx), effect.Unlock{Lock: l.lock}); err != nil {
+		if _, err := l.Apply(context.WithoutCancel(ctx), effect.Unlock(l.lock)); err != nil {
 			l.Log.Warn("lock_left", "base", l.order.Base, "error", err)
 		}
 		l.lock = nil
@@ -224,12 +224,12 @@ func (l *localMerger) lockThere(ctx context.Context) error {
 		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: fmt.Sprintf(
 			"the origin has %s checked out in %s: check out another branch there, or set receive.denyCurrentBranch to updateInstead in it", l.order.Base, dir)}}
 	}
-	want := effect.Lock{Base: l.order.Base, Lease: transport.Lease{
+	lease := transport.Lease{
 		Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.LockTimeout + l.Settings.Merge.TestTimeout + thread.ClaimMargin),
-	}}
+	}
 	gone := func(holder string) (bool, error) { return l.order.Gone != nil && l.order.Gone(holder), nil }
 	var err error
-	l.lock, err = awaitLock(ctx, l.Thread, want, l.Settings.Merge.LockTimeout, gone, l.order.Pause)
+	l.lock, err = awaitLock(ctx, l.Thread, l.order.Base, lease, l.Settings.Merge.LockTimeout, gone, l.order.Pause)
 	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
 		l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
 		return nil
@@ -244,7 +244,7 @@ func (l *localMerger) plan(ctx context.Context) (err error) {
 		return err
 	}
 	for _, e := range l.moves() {
-		l.note(e, effect.Planned)
+		thread.Noted(l.Thread, e.As, effect.Planned)
 	}
 	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
 		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Tests: l.ran, Notes: l.notes(),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/merging"
@@ -20,22 +21,23 @@ import (
 // moveBase and moveHead are the effects of a landing.
 func (l *localMerger) moveBase() effect.Effect {
 	as := model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token("merge_local", l.order.Base)}
+	move := effect.Move{Update: transport.Update{Branch: l.order.Base, Start: l.div.BaseSHA, SHA: l.made.Tip}, As: as}
 	if l.order.Checkout.Local {
-		return effect.LandHere{Branch: l.order.Base, From: l.div.BaseSHA, To: l.made.Tip, As: as}
+		move.By = effect.ForwardHere
 	}
-	move := transport.Update{Branch: l.order.Base, Start: l.div.BaseSHA, SHA: l.made.Tip}
 	if l.lock != nil {
 		move.Drop = []git.Ref{l.lock.Ref()}
 	}
-	return effect.Push{Update: move, As: as}
+	return effect.Push(move)
 }
 
 func (l *localMerger) moveHead() effect.Effect {
-	token := l.token("head_local", l.order.Branch)
+	kind, by := "push", effect.Rewrite
 	if l.order.Checkout.Local {
-		return effect.MoveHere{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
+		kind, by = "move", effect.RewriteHere
 	}
-	return effect.Rewrite{Branch: l.order.Branch, From: l.div.HeadSHA, To: l.made.Tip, Token: token}
+	as := model.Effect{Kind: kind, Target: l.order.Branch, Token: l.token("head_local", l.order.Branch)}
+	return effect.Push(effect.Move{Update: transport.Update{Branch: l.order.Branch, Start: l.div.HeadSHA, SHA: l.made.Tip}, By: by, As: as})
 }
 
 // token names the move of a branch by what is merged into what: the commits that land are others when they are built again.
@@ -159,7 +161,7 @@ func (l *localMerger) landThere(ctx context.Context) error {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
 	case at == l.made.Tip:
-		l.note(move, effect.Applied)
+		thread.Noted(l.Thread, move.As, effect.Applied)
 		return l.landed()
 	case at == l.div.BaseSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -70,12 +69,6 @@ func (l *localMerger) landed() error {
 		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: notes,
 	}))
 	return nil
-}
-
-// note takes an effect into the report that no applier has taken.
-func (l *localMerger) note(e effect.Effect, status string) {
-	one := e.Entry()
-	l.Applied(one.Kind, one.Target, one.Token, status)
 }
 
 // notes are what people should know of what lands.

@@ -37,10 +37,10 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	want := effect.Lock{Base: m.is.Base, Lease: transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}}
+	lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
 	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, g.Thread, holder) }
 	var err error
-	m.lock, err = awaitLock(ctx, m.Thread, want, g.Settings.Merge.LockTimeout, gone, g.GitHub.Pause)
+	m.lock, err = awaitLock(ctx, m.Thread, m.is.Base, lease, g.Settings.Merge.LockTimeout, gone, g.GitHub.Pause)
 	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
 		g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
 		return nil
@@ -49,10 +49,9 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 }
 
 // awaitLock takes a lock, from a process that is gone too, and waits for one that another process has. The error is the last one.
-func awaitLock(ctx context.Context, t *thread.Thread, want effect.Lock, limit time.Duration, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) (*transport.Lock, error) {
+func awaitLock(ctx context.Context, t *thread.Thread, base string, lease transport.Lease, limit time.Duration, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) (*transport.Lock, error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		want.From = nil
-		taken, err := t.Apply(ctx, want)
+		taken, err := t.Apply(ctx, effect.Lock(base, lease, nil))
 		locked := (*transport.ErrLocked)(nil)
 		if errors.As(err, &locked) {
 			dead, lookErr := gone(locked.Holder)
@@ -60,8 +59,7 @@ func awaitLock(ctx context.Context, t *thread.Thread, want effect.Lock, limit ti
 				return nil, lookErr
 			}
 			if dead {
-				want.From = locked
-				taken, err = t.Apply(ctx, want)
+				taken, err = t.Apply(ctx, effect.Lock(base, lease, locked))
 			}
 		}
 		if !errors.As(err, &locked) || pause > limit {
@@ -82,7 +80,7 @@ func (g *merger) unlock(ctx context.Context) {
 		}
 		err := m.Open(ctx) // a checkout that was left is open no longer
 		if err == nil {
-			_, err = m.Apply(ctx, effect.Unlock{Lock: m.lock})
+			_, err = m.Apply(ctx, effect.Unlock(m.lock))
 		}
 		if err != nil {
 			g.Log.Warn("lock_left", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)

@@ -89,7 +89,7 @@ func enterQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 			return nil, err
 		}
 	}
-	_, err := g.Apply(ctx, effect.Enqueue{Node: g.queue.Node, Head: g.marker.Head, Base: g.marker.Base, Token: queueToken("enqueue", g)})
+	_, err := g.Apply(ctx, effect.Enqueue(g.queue.Node, g.marker.Head, g.marker.Base, queueToken("enqueue", g)))
 	switch kind := github.KindOf(err); {
 	case err == nil:
 	case kind == github.Unclear, kind == github.Invalid:
@@ -149,7 +149,7 @@ func leaveQueue(ctx context.Context, g *merger) (*thread.Stop, error) {
 	}
 	mine := func() bool { return g.queue.Entry != nil && g.queue.Entry.By.Login == g.Snap.Viewer.Login }
 	if mine() {
-		_, err := g.Apply(ctx, effect.Dequeue{Node: g.queue.Node, Base: g.marker.Base, Token: queueToken("dequeue", g)})
+		_, err := g.Apply(ctx, effect.Dequeue(g.queue.Node, g.marker.Base, queueToken("dequeue", g)))
 		if kind := github.KindOf(err); kind == github.Unclear || kind == github.Invalid {
 			g.queue = nil
 			err = readQueue(ctx, g.Request)

@@ -227,7 +227,7 @@ func (r *reversal) push(ctx context.Context) error {
 func (r *reversal) openPull(ctx context.Context) (model.PullRef, error) {
 	token := pullOfRevert(r.Event.Repo, r.branch)
 	draft := model.PullDraft{Title: flow.Inert(merge.RevertTitle(r.Snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(r.Snap.Pull, r.undo)), Head: r.branch, Base: r.undo.Base}
-	made, err := r.Apply(ctx, effect.OpenRevert{Draft: draft, Token: token})
+	made, err := r.Apply(ctx, effect.OpenRevert(draft, token))
 	if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
 		open, lookErr := openFrom(ctx, r, r.branch)
 		if lookErr == nil && open != nil {

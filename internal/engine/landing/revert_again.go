@@ -118,13 +118,9 @@ func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged,
 // has pushed is the same only as long as its pull request is open.
 func pushRevert(ctx context.Context, r *reversal, branch string) (bool, error) {
 	as := model.Effect{Kind: "push", Target: branch, Token: pushOfRevert(branch, r.made)}
-	_, err := r.Apply(ctx, effect.Push{Update: transport.Update{Branch: branch, SHA: r.made.Tip}, As: as})
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	switch {
-	case err == nil:
-		return true, nil
-	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
-		return false, failureOf(err, "")
+	_, err := r.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: branch, SHA: r.made.Tip}, As: as}))
+	if !git.Unsure(err) {
+		return err == nil, failureOf(err, "")
 	}
 	sha, err := fetch.Ref(ctx, r.Checkout, "refs/heads/"+branch)
 	if err != nil {

@@ -157,7 +157,7 @@ func release(ctx context.Context, g *merger, cause error) {
 	g.marker.Cause = merge.Cause("", redact.Text(ctx, g.Thread, cause.Error()))
 	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts), thread.CommandToken(g.marker.Command)))
 	if err == nil {
-		_, err = g.Apply(ctx, effect.Edit{ID: g.comment, Token: tokenOf(g.marker), Body: body})
+		_, err = g.Apply(ctx, effect.Edit(g.comment, tokenOf(g.marker), body))
 	}
 	if err != nil {
 		g.Log.Warn("merge_not_released", "pr_number", g.Event.Number, "error", err)
@@ -261,7 +261,7 @@ func cleanRun(ctx context.Context, p *Request, t *merge.TestRun) {
 func bury(ctx context.Context, g *merger, s *Failure, text string) error {
 	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
 	old, token := g.comment, journal.Token("merge_failed", g.marker.Command)
-	id, err := g.Thread.Comment(ctx, token, g.body(text), effect.Mark{})
+	id, err := g.Thread.Comment(ctx, token, g.body(text), nil)
 	if err != nil {
 		return err
 	}

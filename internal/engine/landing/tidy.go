@@ -41,13 +41,13 @@ func tidy(ctx context.Context, g *merger, m *member) {
 // approved there was another change: that approval is void.
 func retarget(ctx context.Context, g *merger, m *member, number int) {
 	token := journal.Token("retarget", g.marker.Command, m.is.Repo, fmt.Sprint(number))
-	if _, err := m.Apply(ctx, effect.Retarget{Number: number, Base: m.is.Base, Token: token}); err != nil {
+	if _, err := m.Apply(ctx, effect.Retarget(number, m.is.Base, token)); err != nil {
 		m.notes = append(m.notes, fmt.Sprintf("Pull request %d is still based on branch %s, because GitHub did not change that: %s", number, m.Snap.Pull.HeadRef, err))
 		return
 	}
 	m.notes = append(m.notes, fmt.Sprintf("Pull request %d was based on branch %s. It now goes to %s", number, m.Snap.Pull.HeadRef, m.is.Base))
 	other := m.Another(model.Event{Name: m.Event.Name, Repo: m.Event.Repo, Number: number}, nil)
-	if _, err := other.Comment(ctx, token, journal.Body{Text: merge.RetargetedText(m.Snap.Pull, m.is.Base)}, effect.Mark{}); err != nil {
+	if _, err := other.Comment(ctx, token, journal.Body{Text: merge.RetargetedText(m.Snap.Pull, m.is.Base)}, nil); err != nil {
 		m.Log.Warn("retarget_not_told", "pr_number", m.Event.Number, "number", number, "error", err)
 	}
 }
@@ -79,7 +79,7 @@ func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
 	name := strings.TrimPrefix(ref.Name, "refs/heads/")
 	err := m.Open(ctx)
 	if err == nil {
-		_, err = m.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: name, Token: token})
+		_, err = m.Apply(ctx, effect.DeleteBranch(ref, name, token))
 	}
 	if err != nil {
 		m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", name, "error", err)

@@ -303,12 +303,12 @@ func (p *Desk) request(ctx context.Context, c command.Case, said command.Said, i
 func (p *Desk) respond(ctx context.Context, token, text string, marker any) (id int64, err error) {
 	body := journal.Body{Text: text}
 	body.Marker, body.Kind = journal.Place(marker, p.Event.Repo, p.Event.Number)
-	return p.Comment(ctx, token, body, effect.Mark{})
+	return p.Comment(ctx, token, body, nil)
 }
 
 // react shows under a comment how far its commands are. It is a courtesy where it cannot be done: the replies say it all.
 func (p *Desk) react(ctx context.Context, c model.Comment, sign string) error {
-	_, err := p.Apply(ctx, effect.React{Comment: c, Sign: sign})
+	_, err := p.Apply(ctx, effect.React(c, sign))
 	if e := (*github.Error)(nil); errors.As(err, &e) && slices.Contains([]github.Kind{github.Forbidden, github.Invalid, github.Unclear}, e.Kind) {
 		p.Log.Warn("reaction_not_left", p.NumberKey(), p.Event.Number, "comment", c.URL, "error", err)
 		return nil

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func (p *Desk) orders(ctx context.Context, head string) error {
 		p.Applied("comment", strconv.Itoa(number), token, effect.Present)
 		return thread.End(model.ResultNothing, "%s", reason)
 	}
-	_, err := p.Apply(ctx, effect.Comment{Number: number, Token: token, Body: line, Find: effect.Mark{Line: line}})
+	_, err := p.Apply(ctx, effect.Comment(number, token, line, func() int64 { return cmp.Or(append(thread.Given(p.Thread, line), 0)...) }))
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
 	case roadmap.Drop:
 		return p.drop(ctx, v, r)
 	case roadmap.Label:
-		if _, err := p.Apply(ctx, effect.AddLabel{Number: r.Fact.Issue, Label: p.labelOf(r.Flow), Token: p.token("label", r.Key)}); err != nil {
+		if _, err := p.Apply(ctx, effect.AddLabel(r.Fact.Issue, p.labelOf(r.Flow), p.token("label", r.Key))); err != nil {
 			return err
 		}
 		r.Fact.Labelled = true
@@ -108,7 +108,7 @@ func (p *Issue) create(ctx context.Context, v *view, r *roadmap.Row) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.Apply(ctx, effect.OpenItem{Roadmap: p.Event.Number, Token: journal.ItemToken(p.Event.Repo, p.Event.Number, r.Key), Title: r.Title, Body: body, Since: p.since()})
+	made, err := p.Apply(ctx, effect.OpenItem(p.Event.Number, journal.ItemToken(p.Event.Repo, p.Event.Number, r.Key), r.Title, body, p.since()))
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (p *Issue) create(ctx context.Context, v *view, r *roadmap.Row) error {
 // link makes the issue of an item a sub-issue. Where the server has none, or the issue has as many as it may, the list in the comment
 // has to do.
 func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
-	_, err := p.Apply(ctx, effect.LinkSub{Parent: p.Event.Number, Number: r.Fact.Issue, ID: v.ids[r.Fact.Issue], Token: p.token("link", r.Key)})
+	_, err := p.Apply(ctx, effect.LinkSub(p.Event.Number, r.Fact.Issue, v.ids[r.Fact.Issue], p.token("link", r.Key)))
 	switch github.KindOf(err) {
 	case "":
 		if err == nil {
@@ -161,7 +161,7 @@ func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
 			return err
 		}
 	}
-	if _, err := p.Apply(ctx, effect.CloseIssue{Number: r.Fact.Issue, Token: token}); err != nil {
+	if _, err := p.Apply(ctx, effect.CloseIssue(r.Fact.Issue, false, token)); err != nil {
 		return err
 	}
 	r.Fact.Closed, r.State = true, model.ItemFailed

@@ -97,8 +97,8 @@ func (p *Issue) alone(ctx context.Context) (*view, error) {
 	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
-	want := effect.Lock{Base: p.lockName(), Lease: transport.Lease{Holder: thread.Holder(p.Thread), Until: p.ServerNow().Add(lease), URL: p.Run.URL}}
-	taken, err := p.Apply(ctx, want)
+	hold := transport.Lease{Holder: thread.Holder(p.Thread), Until: p.ServerNow().Add(lease), URL: p.Run.URL}
+	taken, err := p.Apply(ctx, effect.Lock(p.lockName(), hold, nil))
 	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
 		dead, derr := thread.HolderGone(ctx, p.Thread, locked.Holder)
 		if derr != nil {
@@ -107,8 +107,7 @@ func (p *Issue) alone(ctx context.Context) (*view, error) {
 		if !dead {
 			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d, until %s at most", p.Event.Number, locked.Until.UTC().Format(time.RFC3339))
 		}
-		want.From = locked
-		taken, err = p.Apply(ctx, want)
+		taken, err = p.Apply(ctx, effect.Lock(p.lockName(), hold, locked))
 		if errors.As(err, &locked) {
 			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d", p.Event.Number)
 		}
@@ -131,7 +130,7 @@ func (p *Issue) unlock(ctx context.Context) {
 	if p.lock == nil {
 		return
 	}
-	if _, err := p.Apply(context.WithoutCancel(ctx), effect.Unlock{Lock: p.lock}); err != nil {
+	if _, err := p.Apply(context.WithoutCancel(ctx), effect.Unlock(p.lock)); err != nil {
 		p.Log.Warn("lock_left", "issue_number", p.Event.Number, "error", err)
 	}
 	p.lock = nil
@@ -169,7 +168,7 @@ func (p *Issue) commentToken() string {
 
 func (p *Issue) post(ctx context.Context, v *view, m model.RoadmapMarker) (int64, error) {
 	b := journal.Body{Text: roadmap.Text(v.plan, v.step, v.file, v.problem), Kind: journal.KindRoadmap, Marker: m}
-	return p.Comment(ctx, p.commentToken(), b, effect.Mark{})
+	return p.Comment(ctx, p.commentToken(), b, nil)
 }
 
 // show brings the comment on the roadmap's issue up to date.
@@ -213,7 +212,7 @@ func (p *Issue) finish(ctx context.Context, v *view) error {
 	if !v.finishes() {
 		return nil
 	}
-	_, err := p.Apply(ctx, effect.CloseIssue{Number: p.Event.Number, Completed: true, Token: p.token("finish", "")})
+	_, err := p.Apply(ctx, effect.CloseIssue(p.Event.Number, true, p.token("finish", "")))
 	if err != nil || !p.Snap.Issue().Reopened {
 		return err
 	}
@@ -235,7 +234,7 @@ func (p *Issue) summon(ctx context.Context, v *view) error {
 			continue
 		}
 		if p.Run.Workflow != "" {
-			_, err := p.Apply(ctx, effect.Dispatch{Workflow: path.Base(p.Run.Workflow), Branch: v.branch, Number: number, Token: journal.Token("dispatch", strconv.Itoa(number), p.Run.URL)})
+			_, err := p.Apply(ctx, effect.Dispatch(path.Base(p.Run.Workflow), v.branch, number, journal.Token("dispatch", strconv.Itoa(number), p.Run.URL)))
 			if err == nil {
 				continue
 			}

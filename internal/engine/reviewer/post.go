@@ -89,7 +89,7 @@ func post(ctx context.Context, t *thread.Thread, about review.About, r review.Re
 		in.Comments = append(in.Comments, github.LineComment{Path: c.Finding.Path, Line: int(c.Finding.Line), Body: text})
 		said += "\n\n---\n\n`" + c.Finding.Path + "` line " + strconv.FormatInt(c.Finding.Line, 10) + "\n\n" + c.Text
 	}
-	made, err := t.Apply(ctx, effect.Review{Number: number, Token: TokenOf(about), Input: in})
+	made, err := t.Apply(ctx, effect.Review(number, TokenOf(about), in))
 	if err == nil {
 		t.Say(model.Saying{Where: "review of #" + strconv.Itoa(number), Text: said})
 	}

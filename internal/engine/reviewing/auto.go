@@ -109,7 +109,7 @@ func (p *Pull) post(ctx context.Context, a thread.Asking) (*thread.Stop, error) 
 		p.part().begin(&m)
 	}
 	body := journal.Body{Text: a.Heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}
-	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, effect.Mark{}); err != nil {
+	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, nil); err != nil {
 		return nil, err
 	}
 	if err := p.Read(ctx); err != nil {
@@ -130,6 +130,6 @@ func (p *Pull) takeOff(ctx context.Context) error {
 	if !on || !p.knows(a.Key) {
 		return nil
 	}
-	_, err := p.Apply(ctx, effect.Unlabel{Number: p.Event.Number, Label: p.Settings.Review.Label, Token: journal.Token("review_label", a.Key)})
+	_, err := p.Apply(ctx, effect.Unlabel(p.Event.Number, p.Settings.Review.Label, journal.Token("review_label", a.Key)))
 	return err
 }

@@ -109,10 +109,10 @@ func (r *round) write(ctx context.Context, answer reviewer.Answer, failed error,
 	default:
 		h.Detail = redact.Text(ctx, r.Thread, failed.Error())
 	}
-	_, err := r.Apply(ctx, effect.HandOver{Dir: r.Bundle, Handoff: h})
+	_, err := r.Apply(ctx, effect.HandOver(r.Bundle, h))
 	if refused := (*handoff.Refusal)(nil); errors.As(err, &refused) { // what the reviewer said cannot be handed over
 		h, h.Detail = bare, err.Error()
-		_, err = r.Apply(ctx, effect.HandOver{Dir: r.Bundle, Handoff: h})
+		_, err = r.Apply(ctx, effect.HandOver(r.Bundle, h))
 	}
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -52,7 +51,7 @@ func (s *sweeper) heal(ctx context.Context) error {
 		p := thread.New(s.World, swept(s.repo, l.pull.Number), &s.own, nil)
 		p.Snap.Viewer = s.found.viewer
 		token := journal.Token("external", string(l.marker.State), strconv.Itoa(l.pull.Number), l.marker.Head)
-		_, err := p.Comment(ctx, token, journal.Body{Text: external.LinkedText(l.pull, l.marker), Kind: journal.KindExternal, Marker: l.marker}, effect.Mark{})
+		_, err := p.Comment(ctx, token, journal.Body{Text: external.LinkedText(l.pull, l.marker), Kind: journal.KindExternal, Marker: l.marker}, nil)
 		if fatal := ends(ctx, err); fatal != nil {
 			return fatal
 		}

@@ -286,7 +286,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 		err = editConflicts(ctx, p, m, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), token)
 	case sweep.Post:
 		body := journal.Body{Text: sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), Kind: journal.KindConflicts, Marker: m}
-		if _, err = p.Comment(ctx, token, body, effect.Mark{}); err == nil {
+		if _, err = p.Comment(ctx, token, body, nil); err == nil {
 			if err = p.Read(ctx); err == nil {
 				err = p.Tidy(ctx)
 			}
@@ -354,7 +354,7 @@ const maxCulprits = 5
 func (s *sweeper) leaveWord(ctx context.Context, p *thread.Thread) error {
 	f := s.found
 	name := matrixRefs + f.fingerprint()
-	if _, err := p.Apply(ctx, effect.PlaceRef{Name: name, SHA: f.tip}); err != nil && github.KindOf(err) != github.RefExists {
+	if _, err := p.Apply(ctx, effect.PlaceRef(name, f.tip, false)); err != nil && github.KindOf(err) != github.RefExists {
 		return err
 	}
 	for _, ref := range f.refs {
@@ -378,6 +378,6 @@ func (s *sweeper) cleanUp(ctx context.Context, p *thread.Thread) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	_, err = p.Apply(ctx, effect.CleanUp{Refs: gone})
+	_, err = p.Apply(ctx, effect.CleanUp(gone))
 	return err
 }

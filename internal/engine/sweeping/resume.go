@@ -28,11 +28,11 @@ func (f *scan) places() []effect.Effect {
 		if f.cursor == "" || f.cursor == f.resume() || f.tip == "" {
 			return nil
 		}
-		all = append(all, effect.PlaceRef{Name: resumeRefs + base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), SHA: f.tip, Told: true})
+		all = append(all, effect.PlaceRef(resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip, true))
 	}
 	for _, ref := range f.refs {
 		if strings.HasPrefix(ref.Name, resumeRefs) {
-			all = append(all, effect.RemoveRef{Name: ref.Name})
+			all = append(all, effect.RemoveRef(ref.Name))
 		}
 	}
 	return all
@@ -43,10 +43,10 @@ func (f *scan) places() []effect.Effect {
 func (s *sweeper) keepPlace(ctx context.Context, places []effect.Effect) {
 	for _, e := range places {
 		_, err := s.anyThread().Apply(ctx, e)
-		if gone, is := e.(effect.RemoveRef); is && err != nil {
-			s.Log.Warn("place_not_dropped", "ref", gone.Name, "error", err)
-		} else if err != nil {
-			s.Log.Warn("place_not_kept", "error", err)
+		if err == nil {
+			continue
+		}
+		if s.Log.Warn("place_not_kept", "error", err); e.As.Kind != "" { // the new place: earlier ones stay
 			return
 		}
 	}

@@ -286,9 +286,8 @@ func (s *sweeper) summon(ctx context.Context, t *thread.Thread) error {
 		return nil
 	}
 	number := t.Event.Number
-	_, err := t.Apply(ctx, effect.Dispatch{
-		Workflow: path.Base(s.Run.Workflow), Branch: t.Snap.DefaultBranch, Number: number, Token: journal.Token("dispatch", strconv.Itoa(number), s.Run.URL),
-	})
+	token := journal.Token("dispatch", strconv.Itoa(number), s.Run.URL)
+	_, err := t.Apply(ctx, effect.Dispatch(path.Base(s.Run.Workflow), t.Snap.DefaultBranch, number, token))
 	if err != nil {
 		s.Log.Warn("no_run_started", "number", number, "error", err)
 	}

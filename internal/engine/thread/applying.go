@@ -29,7 +29,7 @@ func (t *Thread) Apply(ctx context.Context, e effect.Effect) (effect.Result, err
 
 // Outside says that code which is not ours comes next, where a dry run ends.
 func (t *Thread) Outside(ctx context.Context, next string) error {
-	_, err := t.Apply(ctx, effect.Foreign{Next: next})
+	_, err := t.Apply(ctx, effect.Foreign(next))
 	return err
 }
 
@@ -51,15 +51,22 @@ func Changed(effects []model.Effect) bool {
 
 // Applied notes an effect that no applier has noted.
 func (t *Thread) Applied(kind, target, token, status string) {
-	Noted(t, model.Effect{Kind: kind, Target: target, Token: token, Status: status})
+	Noted(t, model.Effect{Kind: kind, Target: target, Token: token}, status)
 }
 
 // Noted takes an effect into the report that no applier has taken.
-func Noted(t *Thread, e model.Effect) { subject{t}.Record(e) }
+func Noted(t *Thread, as model.Effect, status string) {
+	as.Status = status
+	subject{t}.Record(as)
+}
 
-// FindEffect looks for an effect before it is sent.
-func FindEffect(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, bool, error) {
-	return subject{t}.Find(ctx, e)
+// FindEffect looks for an effect before it is sent, and notes one that is there.
+func FindEffect(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, error) {
+	found, err := e.Find(ctx, subject{t})
+	if err == nil && found.Present {
+		Noted(t, e.As, effect.Present)
+	}
+	return found, err
 }
 
 // subject is a thread as its effects see it.
@@ -101,56 +108,61 @@ func (s subject) Record(e model.Effect) {
 // Reread reads the number again.
 func (s subject) Reread(ctx context.Context) error { return s.t.Read(ctx) }
 
-// Find looks for an effect in what was read last, and asks GitHub about what no reading holds.
-func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool, error) {
-	t, found := s.t, effect.Result{Present: true}
-	there := false
-	var err error
-	switch e := e.(type) {
-	case effect.Comment:
-		found.ID = commentOf(t, e)
-		there = found.ID != 0
-	case effect.Reply:
-		found.URL, there = Replied(t, e.Token)
-	case effect.Review:
-		found.ID, there = t.State.Tokens[e.Token]
-		found.URL = ReviewURL(t, found.ID)
-	case effect.OpenPull:
-		found.Pull, there = PullOfBranch(t)
-	case effect.OpenIssue:
-		found.Number, there, err = issueOf(ctx, t, e)
-	case effect.OpenItem:
-		found, there, err = openedItem(ctx, t, e)
-	case effect.Rerun:
-		var now model.RunState
-		now, err = t.GitHub.Actions.Run(ctx, t.Event.Repo, e.Run.Run)
-		there = err == nil && Rerun(e.Run, now)
+// Said looks for what was said with this token.
+func (s subject) Said(kind model.Kind, token string) (r effect.Result) {
+	r.ID, r.Present = s.t.State.Tokens[token]
+	for _, c := range s.t.Snap.Comments {
+		if c.Kind == kind && c.ID == r.ID {
+			r.URL = c.URL
+		}
 	}
-	return found, there, err
+	return r
 }
 
-// commentOf is the comment that an effect has made; 0 where there is none.
-func commentOf(t *Thread, e effect.Comment) int64 {
-	switch {
-	case e.Find.Claim != "" || e.Find.Receipt != "":
+// Pull is the pull request that the branch has.
+func (s subject) Pull() (r effect.Result) {
+	r.Pull, r.Present = PullOfBranch(s.t)
+	return r
+}
+
+// Issue is an issue of ours with this token, or an open one with this title: on another head the same test is the same incident.
+func (s subject) Issue(ctx context.Context, token, title string) (effect.Result, error) {
+	all, err := s.t.GitHub.Issues.Ours(ctx, s.t.Event.Repo, Trusted(s.t)...)
+	for _, issue := range all {
+		if s.t.Codec.HasToken(issue.Body, token) || issue.Open && issue.Title == title {
+			return effect.Result{Number: issue.Number, Present: true}, err
+		}
+	}
+	return effect.Result{}, err
+}
+
+// Item is the issue that was opened for an item of a roadmap.
+func (s subject) Item(ctx context.Context, token string, since time.Time) (effect.Result, error) {
+	opened, err := s.t.GitHub.Issues.OpenedSince(ctx, s.t.Event.Repo, since, func(i github.ItemIssue) bool {
+		return (i.Ours || IsTrusted(s.t, i.Author)) && s.t.Codec.HasToken(i.Posted, token)
+	})
+	if err != nil || len(opened) == 0 {
+		return effect.Result{}, err
+	}
+	return effect.Result{Number: opened[0].Number, ID: opened[0].ID, Present: true}, nil
+}
+
+// Reran tells whether a workflow run runs once more.
+func (s subject) Reran(ctx context.Context, r model.Rerun) (effect.Result, error) {
+	now, err := s.t.GitHub.Actions.Run(ctx, s.t.Event.Repo, r.Run)
+	return effect.Result{Present: err == nil && Rerun(r, now)}, err
+}
+
+// FindTurn looks for the comment of a turn with such a marker; 0: there is none.
+func FindTurn(t *Thread, is func(model.TurnMarker) bool) func() int64 {
+	return func() int64 {
 		for _, said := range t.State.Turns {
-			if e.Find.Claim != "" && said.Marker.Claim == e.Find.Claim || e.Find.Receipt != "" && said.Marker.Key == e.Find.Receipt && said.Marker.Phase == model.PhaseDone {
+			if is(said.Marker) {
 				return said.CommentID
 			}
 		}
 		return 0
-	case e.Find.Block:
-		if t.State.Block == nil {
-			return 0
-		}
-		return t.State.Block.CommentID
-	case e.Find.Line != "":
-		if ids := Given(t, e.Find.Line); len(ids) > 0 {
-			return ids[0]
-		}
-		return 0
 	}
-	return t.State.Tokens[e.Token]
 }
 
 // Given are the viewer's own comments that are this command and that no run has answered, since the pull request was blocked.
@@ -163,29 +175,6 @@ func Given(t *Thread, line string) (ids []int64) {
 		}
 	}
 	return ids
-}
-
-// issueOf is an issue of ours that this effect has opened, or an open one with its title: on another head the same test is the
-// same incident.
-func issueOf(ctx context.Context, t *Thread, e effect.OpenIssue) (int, bool, error) {
-	all, err := t.GitHub.Issues.Ours(ctx, t.Event.Repo, Trusted(t)...)
-	for _, issue := range all {
-		if t.Codec.HasToken(issue.Body, e.Token) || issue.Open && issue.Title == e.Title {
-			return issue.Number, true, err
-		}
-	}
-	return 0, false, err
-}
-
-// openedItem is the issue that was opened for an item of a roadmap.
-func openedItem(ctx context.Context, t *Thread, e effect.OpenItem) (effect.Result, bool, error) {
-	opened, err := t.GitHub.Issues.OpenedSince(ctx, t.Event.Repo, e.Since, func(i github.ItemIssue) bool {
-		return (i.Ours || IsTrusted(t, i.Author)) && t.Codec.HasToken(i.Posted, e.Token)
-	})
-	if err != nil || len(opened) == 0 {
-		return effect.Result{}, false, err
-	}
-	return effect.Result{Number: opened[0].Number, ID: opened[0].ID, Present: true}, true, nil
 }
 
 // Rerun says that a workflow run is at another attempt than the one that failed.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -60,7 +59,13 @@ func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker
 		tries = append(slices.Clone(t.Marker.Tries), t.Marker.Try())
 	}
 	body := journal.Body{Text: turn.BlockText(t.Snap.Pull, m, told.Detail, told.Kept, tries, told.Notes...), Kind: journal.KindBlock, Marker: m}
-	if _, err := t.Comment(ctx, token, body, effect.Mark{Block: true}); err != nil {
+	blocking := func() int64 { // any block of the thread will do
+		if t.State.Block == nil {
+			return 0
+		}
+		return t.State.Block.CommentID
+	}
+	if _, err := t.Comment(ctx, token, body, blocking); err != nil {
 		return err
 	}
 	if err := t.Read(ctx); err != nil {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -68,7 +67,7 @@ func TellIdentity(ctx context.Context, t *Thread, wrong error) error {
 		return wrong
 	}
 	f := t.State.Foreign[0]
-	_, err := t.Comment(ctx, token, journal.Body{Text: turn.IdentityText(f, t.Snap.Viewer.Login)}, effect.Mark{})
+	_, err := t.Comment(ctx, token, journal.Body{Text: turn.IdentityText(f, t.Snap.Viewer.Login)}, nil)
 	return errors.Join(wrong, err)
 }
 

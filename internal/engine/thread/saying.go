@@ -12,14 +12,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Comment posts a comment on the pull request or issue, which is recognized by find.
-func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find effect.Mark) (int64, error) {
+// Comment posts a comment on the pull request or issue, which find looks for after an unclear answer, or else its token.
+func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find func() int64) (int64, error) {
 	b.Tokens = append(b.Tokens, token)
 	body, err := t.Codec.Encode(b)
 	if err != nil {
 		return 0, err
 	}
-	made, err := t.Apply(ctx, effect.Comment{Number: t.Event.Number, Token: token, Body: body, Find: find})
+	made, err := t.Apply(ctx, effect.Comment(t.Event.Number, token, body, find))
 	if err == nil {
 		attempt, _ := b.Marker.(model.IssueMarker)
 		request, _ := b.Marker.(model.MergeMarker)
@@ -32,7 +32,7 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 
 // Rewrite puts a body in the place of a comment of ours. gone says what it means that the comment was deleted meanwhile.
 func (t *Thread) Rewrite(ctx context.Context, id int64, token, body string, gone func() error) error {
-	_, err := t.Apply(ctx, effect.Edit{ID: id, Token: token, Body: body})
+	_, err := t.Apply(ctx, effect.Edit(id, token, body))
 	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
 		Forget(t, id)
 		return gone()
@@ -53,7 +53,7 @@ func Clip(text string) string {
 
 // SayOnce posts a comment that has no record but its tokens, and looks for the same one of another run: the first stays.
 func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) error {
-	if _, err := t.Comment(ctx, token, body, effect.Mark{}); err != nil {
+	if _, err := t.Comment(ctx, token, body, nil); err != nil {
 		return err
 	}
 	if err := t.Read(ctx); err != nil {
@@ -64,7 +64,7 @@ func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) er
 
 // Remove deletes a comment of ours; one that is gone already is fine.
 func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
-	if _, err := t.Apply(ctx, effect.Delete{ID: id, Token: token}); err != nil {
+	if _, err := t.Apply(ctx, effect.Delete(id, token)); err != nil {
 		return err
 	}
 	Forget(t, id)
@@ -89,11 +89,6 @@ func (t *Thread) Say(s model.Saying) {
 
 // Replied looks for the reply with this token, and gives its address where that was read.
 func Replied(t *Thread, token string) (url string, found bool) {
-	id, found := t.State.Tokens[token]
-	for _, c := range t.Snap.Comments {
-		if c.Kind == model.KindReview && c.ID == id {
-			url = c.URL
-		}
-	}
-	return url, found
+	r := subject{t}.Said(model.KindReview, token)
+	return r.URL, r.Present
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -35,7 +34,7 @@ func tellWrong(ctx context.Context, t *Thread, text string, wrong error) error {
 	}
 	m := model.SettingsMarker{Repo: t.Event.Repo.String(), Number: t.Event.Number}
 	body := journal.Body{Text: text, Kind: journal.KindSettings, Marker: m}
-	if _, err := t.Comment(ctx, token, body, effect.Mark{}); err != nil {
+	if _, err := t.Comment(ctx, token, body, nil); err != nil {
 		return errors.Join(wrong, err)
 	}
 	if err := t.Read(ctx); err != nil { // another run may have said it in the same moment

@@ -38,12 +38,11 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 	}
 	raw = l.home.Codec.Seal(journal.KindTrain, l.Repo, raw)
 	ref := transport.TrainRef(l.Base)
-	done, err := l.home.Apply(ctx, effect.Swap{PrivateRef: transport.PrivateRef{Ref: ref, Content: raw}, Was: l.at})
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	switch {
-	case errors.As(err, &rejected) && rejected.Reason == git.Stale, errors.As(err, &unclear):
+	done, err := l.home.Apply(ctx, effect.Swap(ref, l.at, raw))
+	if git.Unsure(err) {
 		return false, nil // which the next look tells
-	case err != nil:
+	}
+	if err != nil {
 		return false, err
 	}
 	l.at, l.count, l.Seen = done.SHA, m.Count, m.Count
@@ -191,19 +190,19 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 		}
 		return err
 	}
-	move := effect.PushCar{Branch: e.Branch, From: e.From, To: e.Tip, Token: journal.Token("train", e.Branch, e.Tip)}
-	_, err := l.home.Apply(ctx, move)
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	as := model.Effect{Kind: "push", Target: e.Branch, Token: journal.Token("train", e.Branch, e.Tip)}
+	_, err := l.home.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: e.Branch, Start: e.From, SHA: e.Tip}, By: effect.Car, As: as}))
+	rejected := (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
-	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
+	case git.Unsure(err):
 		at, lookErr := transport.BranchTip(ctx, l.home.Checkout, e.Branch)
 		if lookErr != nil {
 			return lookErr
 		}
 		if at == e.Tip {
-			l.home.Applied("push", e.Branch, move.Token, effect.Applied)
+			thread.Noted(l.home, as, effect.Applied)
 			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
 		}
 	case errors.As(err, &rejected):
@@ -223,7 +222,7 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 		return err
 	}
 	ref := git.Ref{Name: "refs/heads/" + e.Branch, SHA: e.From}
-	if _, err := l.home.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: e.Branch, Token: journal.Token("delete", e.Branch, e.From)}); err != nil {
+	if _, err := l.home.Apply(ctx, effect.DeleteBranch(ref, e.Branch, journal.Token("delete", e.Branch, e.From))); err != nil {
 		l.home.Log.Warn("train_branch_kept", "branch", e.Branch, "error", err)
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,7 +30,7 @@ func (l *line) stop(ctx context.Context, e train.DeleteBranch) error {
 		if r.Completed || r.Branch != e.Branch || r.Event != "push" {
 			continue
 		}
-		if _, err := l.home.Apply(ctx, effect.CancelRun{Run: r.ID, Token: journal.Token("cancel", e.Branch, fmt.Sprint(r.ID))}); err != nil {
+		if _, err := l.home.Apply(ctx, effect.CancelRun(r.ID, journal.Token("cancel", e.Branch, fmt.Sprint(r.ID)))); err != nil {
 			l.home.Log.Warn("train_run_goes_on", "branch", e.Branch, "run", r.ID, "error", err)
 		}
 	}
@@ -55,7 +56,7 @@ func (l *line) rerun(ctx context.Context, e train.Rerun) error {
 // runAgain has the failed jobs of a workflow run run once more, unless that was done; false: GitHub does not do it. A run that has
 // not ended is left alone: it is the re-run, or some of its jobs have not reported yet, and its end is an event.
 func runAgain(ctx context.Context, l *line, e train.Rerun, id int64) (bool, error) {
-	again := effect.Rerun{Run: model.Rerun{Run: id}, Token: journal.Token("rerun", e.Tip, fmt.Sprint(id), fmt.Sprint(e.After))}
+	again := effect.Rerun(model.Rerun{Run: id}, journal.Token("rerun", e.Tip, fmt.Sprint(id), fmt.Sprint(e.After)))
 	now, err := l.home.GitHub.Actions.Run(ctx, l.Repo, id)
 	switch {
 	case err != nil || !now.Known:
@@ -63,8 +64,7 @@ func runAgain(ctx context.Context, l *line, e train.Rerun, id int64) (bool, erro
 	case !now.Completed:
 		return true, nil
 	case e.After != 0 && seconds(now.Began) > e.After:
-		entry := again.Entry()
-		l.home.Applied(entry.Kind, entry.Target, entry.Token, effect.Present)
+		thread.Noted(l.home, again.As, effect.Present)
 		return true, nil
 	}
 	_, err = l.home.Apply(ctx, again)

@@ -33,7 +33,7 @@ func (l *line) test(ctx context.Context) (done bool, err error) {
 		if err := l.home.Open(ctx); err != nil {
 			return false, err
 		}
-		_, err = l.home.Apply(ctx, effect.Status{SHA: c.Tip, Context: ownCheck, Passed: failure == nil, Says: says})
+		_, err = l.home.Apply(ctx, effect.Status(c.Tip, ownCheck, failure == nil, says))
 		return false, err
 	}
 	return true, nil

@@ -90,7 +90,7 @@ func hide(ctx context.Context, w *Work, head string) model.Kept {
 		content, err = os.ReadFile(file)
 	}
 	if err == nil {
-		_, kerr := w.Apply(ctx, effect.Keep{PrivateRef: transport.PrivateRef{Ref: k.Branch, Content: content}})
+		_, kerr := w.Apply(ctx, effect.Keep(k.Branch, content))
 		err = errors.Join(kerr, os.Remove(file))
 	}
 	if err != nil {
@@ -130,7 +130,7 @@ func CheckpointMessage(about string) string {
 
 // Push moves a branch, once more where the answer was unclear or did not come.
 func (w *Work) Push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
-	move := effect.Push{Update: transport.Update{Branch: branch, Start: start, SHA: head, Drop: drop}}
+	move := effect.Push(effect.Move{Update: transport.Update{Branch: branch, Start: start, SHA: head, Drop: drop}})
 	_, err := w.Apply(ctx, move)
 	if Unanswered(err) {
 		_, err = w.Apply(ctx, move)
@@ -184,7 +184,7 @@ func (w *Work) KeepAside(ctx context.Context, head string) model.Kept {
 		return hide(ctx, w, head)
 	case rejected != nil && rejected.Reason != git.Other:
 		k.Branch = "refs/" + k.Branch
-		_, herr := w.Apply(ctx, effect.Stage{Ref: k.Branch, SHA: head})
+		_, herr := w.Apply(ctx, effect.Stage(k.Branch, head))
 		there = herr == nil
 	}
 	if !there {

@@ -114,7 +114,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 	}
 	before := w.wip.tip
 	w.wip.pushed, w.wip.sure = true, false
-	if _, err := w.Apply(ctx, effect.SaveWork{Update: transport.Update{Branch: branch, Start: before, SHA: head}, From: c}); err != nil {
+	if _, err := w.Apply(ctx, effect.SaveWork(c, transport.Update{Branch: branch, Start: before, SHA: head})); err != nil {
 		return err
 	}
 	w.wip.tip, w.wip.raw, w.wip.sure = head, raw, true
@@ -151,7 +151,7 @@ func (w *Work) Unsave(ctx context.Context) {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 			break
 		}
-		if _, err := w.Apply(ctx, effect.Forget{Ref: ref}); err != nil {
+		if _, err := w.Apply(ctx, effect.Forget(ref)); err != nil {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 		}
 	}
