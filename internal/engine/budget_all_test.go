@@ -136,8 +136,8 @@ func TestBudgets(t *testing.T) {
 					api = i + 1
 				}
 			}
-			t.Logf("budget: GitHub calls, unblock %s %d of 6", name, api)
-			assert.LessOrEqual(t, api, 6, "%v", w.gate.seen)
+			t.Logf("budget: GitHub calls, unblock %s %d of 7", name, api)
+			assert.LessOrEqual(t, api, 7, "%v", w.gate.seen) // the last one hides the block
 		})
 	}
 	t.Run("somebody's rights", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // The tokens of a turn's effects. None depends on what the agent said.
@@ -47,7 +48,11 @@ func (p *Attempt) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	err = p.Rewrite(ctx, p.ClaimID, TurnToken(p.Marker.Key), body, func() error {
+	write := p.Rewrite
+	if m := p.Marker; m.Phase == model.PhaseFailed && (m.Attempt >= turn.MaxAttempts || p.State.Block != nil && p.State.Block.Marker.Key == m.Key) {
+		write = p.RewriteHidden // a block tells it
+	}
+	err = write(ctx, p.ClaimID, TurnToken(p.Marker.Key), body, func() error {
 		p.ClaimID = 0
 		return p.Subject.Deleted(ctx)
 	})

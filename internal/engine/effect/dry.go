@@ -26,6 +26,7 @@ type overlay struct {
 	added     []model.Comment
 	edited    map[int64]model.Comment
 	deleted   map[int64]bool
+	hidden    map[int64]bool
 	reacted   map[int64][]string
 	unlabeled []string
 	closed    bool
@@ -71,7 +72,7 @@ func key(repo model.Repo, number int) string { return fmt.Sprintf("%s#%d", repo,
 func (d *Dry) on(t Thread) *overlay {
 	k := key(t.Subject())
 	if d.threads[k] == nil {
-		d.threads[k] = &overlay{edited: map[int64]model.Comment{}, deleted: map[int64]bool{}, reacted: map[int64][]string{}}
+		d.threads[k] = &overlay{edited: map[int64]model.Comment{}, deleted: map[int64]bool{}, hidden: map[int64]bool{}, reacted: map[int64][]string{}}
 	}
 	return d.threads[k]
 }
@@ -169,6 +170,7 @@ func (d *Dry) Overlay(snap model.Snapshot, repo model.Repo, number int) model.Sn
 		if now, edited := o.edited[c.ID]; edited && c.Kind == model.KindIssue {
 			c.Body, c.UpdatedAt, c.Edited = now.Body, now.UpdatedAt, true
 		}
+		c.Minimized = c.Minimized || o.hidden[c.ID] && c.Kind == model.KindIssue
 		for _, sign := range o.reacted[c.ID] {
 			c.Seen, c.Closed = c.Seen || sign == github.ReactionEyes, c.Closed || sign != github.ReactionEyes
 		}

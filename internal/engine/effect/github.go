@@ -36,6 +36,24 @@ func Edit(comment int64, token, body string) Effect {
 		}}
 }
 
+// Minimize hides comments of ours as resolved, some with another body. The first one's token names it.
+func Minimize(token string, comments []int64, list []github.Minimized) Effect {
+	var names []string
+	for _, id := range comments {
+		names = append(names, planned(id))
+	}
+	return Effect{As: named("minimize", strings.Join(names, ", "), token), idempotent: true,
+		show: func(d *Dry, t Thread) (r Result) {
+			for i, m := range list {
+				if d.on(t).hidden[comments[i]] = true; m.Body != "" {
+					r = edits(comments[i], m.Body)(d, t)
+				}
+			}
+			return r
+		},
+		send: only(func(ctx context.Context, to server) error { return to.Comments.Minimize(ctx, to.repo, list...) })}
+}
+
 // Delete removes a comment of ours; one that is gone already is fine.
 func Delete(comment int64, token string) Effect {
 	return Effect{As: named("delete", planned(comment), token), show: shows(func(o *overlay) { o.deleted[comment] = true }),

@@ -95,14 +95,14 @@ func (t *Thread) Answered(m model.TurnMarker) bool {
 	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
 }
 
-// Tidy deletes what two runs said in the same moment: the first stays.
+// Tidy deletes what two runs said in the same moment, where the first stays, and hides comments whose matter is over.
 func (t *Thread) Tidy(ctx context.Context) error {
 	for _, id := range t.State.Surplus {
 		if err := t.Remove(ctx, id, ""); err != nil {
 			return err
 		}
 	}
-	return nil
+	return hideEnded(ctx, t)
 }
 
 // OwesAnswers says that a turn of a run that died was published before the pull request was merged or closed.

@@ -1,0 +1,79 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// mostHidden is how many comments are hidden at once. The next run hides the others.
+const mostHidden = 20
+
+// hideEnded hides the comments of ours whose matter is over, each with a first line that says so. It costs one call, or none. Where
+// GitHub refuses, they stay as they are.
+func hideEnded(ctx context.Context, t *Thread) error {
+	var ids []int64
+	var list []github.Minimized
+	for _, e := range t.State.Ended {
+		at := conversation(t, e.CommentID)
+		if at < 0 || t.Snap.Comments[at].NodeID == "" || slices.Contains(ids, e.CommentID) || len(ids) == mostHidden {
+			continue
+		}
+		c := &t.Snap.Comments[at]
+		over := github.Minimized{Node: c.NodeID}
+		// An edit by another account than the author's would have the marker distrusted.
+		if body, changed := turn.EndedBody(c.Body, e); changed && strings.EqualFold(c.Author.Login, t.Snap.Viewer.Login) {
+			over.Body = body
+		}
+		ids, list = append(ids, e.CommentID), append(list, over)
+	}
+	if t.State.Ended = nil; len(ids) == 0 {
+		return nil
+	}
+	_, err := t.Apply(ctx, effect.Minimize("", ids, list))
+	if refused := (*github.Error)(nil); errors.As(err, &refused) && ctx.Err() == nil {
+		t.Log.Warn("comments_not_hidden", t.NumberKey(), t.Event.Number, "comments", ids, "error", err)
+		err = nil
+	}
+	remember(t, ids, list)
+	return err
+}
+
+// RewriteHidden is Rewrite for a comment that another one tells of, in the same call: GitHub hides it. Where that is refused, it stays
+// in sight.
+func (t *Thread) RewriteHidden(ctx context.Context, id int64, token, body string, gone func() error) error {
+	at := conversation(t, id)
+	if at < 0 || t.Snap.Comments[at].NodeID == "" {
+		return t.Rewrite(ctx, id, token, body, gone)
+	}
+	list := []github.Minimized{{Node: t.Snap.Comments[at].NodeID, Body: body}}
+	_, err := t.Apply(ctx, effect.Minimize(token, []int64{id}, list))
+	if refused := (*github.Error)(nil); errors.As(err, &refused) && ctx.Err() == nil {
+		return t.Rewrite(ctx, id, token, body, gone)
+	}
+	remember(t, []int64{id}, list)
+	return err
+}
+
+// conversation is where a comment of the conversation is in what was read; negative: nowhere.
+func conversation(t *Thread, id int64) int {
+	return slices.IndexFunc(t.Snap.Comments, func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == id })
+}
+
+// remember notes what was hidden: GitHub does not count that as an update, so that this run will not read it again.
+func remember(t *Thread, ids []int64, list []github.Minimized) {
+	t.Memory.Comments = slices.Clone(t.Memory.Comments)
+	for i, c := range t.Memory.Comments {
+		if at := slices.Index(ids, c.ID); at >= 0 && c.Kind == model.KindIssue {
+			if t.Memory.Comments[i].Minimized = true; list[at].Body != "" {
+				t.Memory.Comments[i].Body = list[at].Body
+			}
+		}
+	}
+}
