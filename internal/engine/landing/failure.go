@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -49,6 +50,16 @@ func (s *Failure) verdict() merge.Verdict {
 }
 
 func (s *Failure) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
+
+// failed is a Failure for a reason that is no error's.
+func failed(code model.MergeCode, detail string) error {
+	return &Failure{Failure: merge.Failure{Code: code, Detail: detail}}
+}
+
+// movedTo tells of a branch that is elsewhere.
+func movedTo(branch, from, at string) string {
+	return fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(from), markdown.Short(at))
+}
 
 // is says that an error is of a type, or holds one.
 func is[E error](err error) bool {

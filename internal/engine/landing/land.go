@@ -61,20 +61,10 @@ func (m *member) movable() bool {
 func moveHead(ctx context.Context, g *merger, m *member) error {
 	branch := m.Snap.Pull.HeadRef
 	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
-	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.is.Tip}, By: effect.Rewrite, As: as}))
+	now, err := thread.Move(ctx, m.Thread, effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.is.Tip}, By: effect.Rewrite, As: as})
 	switch {
-	case git.Unsure(err):
-		at, lookErr := transport.BranchTip(ctx, m.Checkout, branch)
-		switch {
-		case lookErr != nil:
-			return lookErr
-		case at == m.is.Tip:
-			thread.Noted(m.Thread, as, effect.Applied)
-		case at == m.head:
-			return failureOf(err, m.way.Strategy)
-		default:
-			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(m.head), markdown.Short(at))}}
-		}
+	case git.Unsure(err) && now.At != m.head:
+		return failed(model.CodeHeadMoved, movedTo(branch, m.head, now.At))
 	case err != nil:
 		err, refused := failureOf(err, m.way.Strategy), (*Failure)(nil)
 		if errors.As(err, &refused) && refused.Code == model.CodeProtected {
@@ -128,34 +118,26 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 	if m.lock != nil {
 		order.Drop = []git.Ref{m.lock.Ref()}
 	}
-	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: order, As: landingOf(g, m)}))
+	now, err := thread.Move(ctx, m.Thread, effect.Move{Update: order, As: landingOf(g, m)})
 	switch {
 	case err == nil:
-		m.lock = nil
+		if !now.Found { // else it may be left
+			m.lock = nil
+		}
 		m.Say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
 		return nil
-	case !git.Unsure(err):
+	case !git.Unsure(err) || now.At == m.is.BaseSHA:
 		return failureOf(err, m.way.Strategy)
+	case now.At == "":
+		return failed(model.CodeBaseMissing, fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base))
 	}
-	at, lookErr := transport.BranchTip(ctx, m.Checkout, m.is.Base)
-	switch {
-	case lookErr != nil:
-		return errors.Join(err, lookErr)
-	case at == m.is.Tip:
-		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
-		return nil
-	case at == "":
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base)}}
-	case at == m.is.BaseSHA:
-		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
-	}
-	if landed, err := m.Relation(ctx, m.is.Tip, at); err != nil {
+	if landed, err := m.Relation(ctx, m.is.Tip, now.At); err != nil {
 		return err
-	} else if lineage.Decide(landed) == lineage.Pass {
+	} else if lineage.Decide(landed) == lineage.Pass { // and somebody went on from there
 		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
 		return nil
 	}
-	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+	return failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, now.At))
 }
 
 // landingOf is how reports name the landing of a member.

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -58,6 +59,30 @@ func (t *Thread) Applied(kind, target, token, status string) {
 func Noted(t *Thread, as model.Effect, status string) {
 	as.Status = status
 	subject{t}.Record(as)
+}
+
+// Moved is where a branch is that was to move.
+type Moved struct {
+	At    string // "": there is none
+	Found bool   // no answer told that it has moved, so that what was to go with it may be left
+}
+
+// Move sends the move of a branch once. Where the answer does not tell, it asks where the branch is. Without an error the branch
+// is where it was to be; an error of git.Unsure is of one that is elsewhere, and any other one is a refusal.
+func Move(ctx context.Context, t *Thread, move effect.Move) (Moved, error) {
+	_, err := t.Apply(ctx, effect.Push(move))
+	if err == nil || !git.Unsure(err) {
+		return Moved{At: move.SHA}, err
+	}
+	at, lookErr := move.Tip(ctx, t.Checkout)
+	if lookErr != nil {
+		return Moved{}, fmt.Errorf("%w, after: %v", lookErr, err) //nolint:errorlint // nobody looked, so it is not of git.Unsure
+	}
+	if at != move.SHA {
+		return Moved{At: at}, err
+	}
+	Noted(t, move.As, effect.Applied)
+	return Moved{At: at, Found: true}, nil
 }
 
 // FindEffect looks for an effect before it is sent, and notes one that is there.

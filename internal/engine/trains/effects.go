@@ -191,20 +191,12 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 		return err
 	}
 	as := model.Effect{Kind: "push", Target: e.Branch, Token: journal.Token("train", e.Branch, e.Tip)}
-	_, err := l.home.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: e.Branch, Start: e.From, SHA: e.Tip}, By: effect.Car, As: as}))
+	_, err := thread.Move(ctx, l.home, effect.Move{Update: transport.Update{Branch: e.Branch, Start: e.From, SHA: e.Tip}, By: effect.Car, As: as})
 	rejected := (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
-	case git.Unsure(err):
-		at, lookErr := transport.BranchTip(ctx, l.home.Checkout, e.Branch)
-		if lookErr != nil {
-			return lookErr
-		}
-		if at == e.Tip {
-			thread.Noted(l.home, as, effect.Applied)
-			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
-		}
+	case git.Unsure(err): // it is elsewhere, as the next look tells
 	case errors.As(err, &rejected):
 		return refused(ctx, l, e, rejected)
 	default:
