@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -12,8 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -163,33 +160,24 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 			return "", err
 		}
 	}
-	last := l.All[len(l.All)-1]
-	if last.one.way.Strategy == model.StrategyAPI {
-		return l.byGitHub(ctx, last)
+	var all []*member
+	for _, a := range l.All {
+		all = append(all, a.one)
 	}
-	if err := l.moveHeads(ctx); err != nil {
+	last := all[len(all)-1]
+	if last.way.Strategy == model.StrategyAPI { // GitHub takes no word about the base that it merges into: it is looked at just before
+		at, err := transport.BranchTip(ctx, l.Home.Checkout, l.Base)
+		if err == nil && at != l.From {
+			err = failed(model.CodeBaseMoved, movedTo(l.Base, l.From, at))
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if err := land(ctx, all); err != nil {
 		return "", err
 	}
-	whole := *last.one
-	whole.is.BaseSHA = l.From
-	if err := moveBase(ctx, last.g, &whole); err != nil {
-		return "", err
-	}
-	return whole.is.Tip, l.showMerged(ctx)
-}
-
-// byGitHub has GitHub merge what was tested. GitHub takes no word about the base that it merges into, so that one is looked at
-// just before.
-func (l Landing) byGitHub(ctx context.Context, a *Aboard) (sha string, err error) {
-	at, err := transport.BranchTip(ctx, l.Home.Checkout, l.Base)
-	if err != nil {
-		return "", err
-	}
-	if at != l.From {
-		return "", &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.Base, markdown.Short(l.From), markdown.Short(at))}}
-	}
-	err = landByGitHub(ctx, a.g, a.one)
-	return a.one.is.Tip, err
+	return last.is.Tip, l.showMerged(ctx)
 }
 
 // showMerged waits for GitHub to show all as merged that it can show so. What it does not show in time each request settles by
@@ -276,47 +264,6 @@ func (a *Aboard) announce(ctx context.Context) error {
 		return err
 	}
 	return g.lookAgain(ctx, g.marker.Claim) // whoever took it back meanwhile has said so in a comment of its own
-}
-
-// moveHeads moves the heads that the tips do not descend from, and waits until GitHub shows them all.
-func (l Landing) moveHeads(ctx context.Context) error {
-	var moved []*member
-	for _, a := range l.All {
-		m := a.one
-		relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
-		if err != nil {
-			return err
-		}
-		if lineage.Decide(relation) == lineage.Pass || !m.movable() {
-			continue
-		}
-		if err := moveHead(ctx, a.g, m); err != nil {
-			return err
-		}
-		moved = append(moved, m)
-	}
-	if len(moved) == 0 {
-		return nil
-	}
-	var numbers []int
-	for _, m := range moved {
-		numbers = append(numbers, m.is.Number)
-	}
-	all, _, err := l.Home.GitHub.Pulls.AwaitAll(ctx, l.Home.Event.Repo, numbers, headLimit, func(all map[int]model.PullNow) bool {
-		return !slices.ContainsFunc(moved, func(m *member) bool {
-			now := all[m.is.Number]
-			return now.State == model.PullOpen && now.HeadSHA != m.is.Tip
-		})
-	})
-	if err != nil {
-		return err
-	}
-	for _, m := range moved {
-		if now, there := all[m.is.Number]; !there || now.HeadSHA != m.is.Tip {
-			return m.shows(now, there)
-		}
-	}
-	return nil
 }
 
 // Finish says that the request has landed, and tidies up behind it.

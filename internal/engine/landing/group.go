@@ -146,7 +146,7 @@ func held(ctx context.Context, g *merger, m *member) error {
 
 // self is the pull request of the request itself.
 func (g *merger) self(way merge.Way) *member {
-	m := &member{Request: g.Request, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
+	m := &member{Request: g.Request, at: onGitHub{}, command: g.marker.Command, own: true, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
 	if g.marker.Car {
@@ -246,7 +246,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		}
 	}
 	pull := p.Snap.Pull
-	m := &member{Request: p, head: pull.HeadSHA, is: is}
+	m := &member{Request: p, at: onGitHub{}, command: g.marker.Command, head: pull.HeadSHA, is: is}
 	if is.Head == "" {
 		m.is.Head, m.is.Base = pull.HeadSHA, pull.BaseRef
 	}

@@ -66,7 +66,7 @@ func notLanded(ctx context.Context, l *line, e train.Land, all landing.Landing, 
 			return barred(ctx, l, e, failure)
 		}
 		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
-		if failure.Code == model.CodeBaseMoved {
+		if failure.Code == model.CodeBaseMoved || failure.Code == model.CodeRewound {
 			l.facts.Base, err = transport.BranchTip(ctx, l.home.Checkout, l.Base)
 			return err
 		}
