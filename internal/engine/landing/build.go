@@ -199,9 +199,9 @@ func testInTime(ctx context.Context, t *thread.Thread, branch, base, tip string)
 	return run, err
 }
 
-// TestTip runs the tests of the settings on a commit that would land on the branch of the thread's settings. Its *Failure says
+// testCar runs the tests of the settings on a commit that would land on the branch of the thread's settings. Its *Failure says
 // that they fail. The thread leaves its checkout, in which the tests could have had their hands.
-func TestTip(ctx context.Context, t *thread.Thread, branch, base, tip string) error {
+func testCar(ctx context.Context, t *thread.Thread, branch, base, tip string) error {
 	if err := thread.Isolate(ctx, t.World, t.Settings); err != nil {
 		return err
 	}

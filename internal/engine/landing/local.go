@@ -273,7 +273,7 @@ func (l *localMerger) configure(ctx context.Context) error {
 			return err
 		}
 	}
-	m.way, err = merge.Choose(PolicyOf(m.Settings), m.Snap.Pull, model.MergeFacts{}, l.order.Strategy)
+	m.way, err = merge.Choose(policyOf(m.Settings), m.Snap.Pull, model.MergeFacts{}, l.order.Strategy)
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
 		return misuse("%s", refusal.Text)
 	}

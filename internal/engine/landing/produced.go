@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
-// Workflows are the workflow files of a commit.
-func Workflows(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
+// workflowFiles are the workflow files of a commit.
+func workflowFiles(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
 	names, err := history.Names(ctx, c, tip, treepath.Workflows)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	}
 	var files []doctor.File
 	for _, tip := range []string{div.BaseSHA, div.HeadSHA} {
-		of, err := Workflows(ctx, p.Checkout, tip)
+		of, err := workflowFiles(ctx, p.Checkout, tip)
 		if err != nil {
 			return nil, err
 		}
