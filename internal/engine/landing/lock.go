@@ -41,26 +41,13 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	return m.awaitLock(ctx, transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}, gone, g.GitHub.Pause)
 }
 
-// awaitLock waits at most lock_timeout for the lock of the base, and takes it from a holder that is gone. Where the server keeps no
-// locks, the leases of the pushes hold without it: two merges only do some work for nothing.
+// awaitLock waits at most lock_timeout for the lock of the base.
 func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
 	limit := m.Settings.Merge.LockTimeout
 	for pause := firstPause; m.lock == nil; pause = min(2*pause, longestPause) {
-		taken, err := m.Apply(ctx, effect.Lock(m.is.Base, lease, nil))
-		if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
-			dead, lookErr := gone(locked.Holder)
-			if lookErr != nil {
-				return lookErr
-			}
-			if dead {
-				taken, err = m.Apply(ctx, effect.Lock(m.is.Base, lease, locked))
-			}
-		}
-		switch m.lock = taken.Lock; {
-		case is[*transport.ErrNoLocks](err):
-			m.Log.Warn("no_lock", m.NumberKey(), m.Event.Number, "base", m.is.Base, "error", err)
-			return nil
-		case !is[*transport.ErrLocked](err) || pause > limit:
+		var err error
+		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
+		if !is[*transport.ErrLocked](err) || pause > limit {
 			return failureOf(err, "")
 		}
 		if err := wait(ctx, pause); err != nil {

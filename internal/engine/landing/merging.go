@@ -85,6 +85,9 @@ func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 		if s := (*Failure)(nil); !errors.As(err, &s) || !s.again {
 			return end, err
 		}
+		for _, m := range g.members { // as before another build: its tests may have changed what is read of the checkout
+			thread.UseOwnClone(m.Thread)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -83,6 +85,26 @@ func Move(ctx context.Context, t *Thread, move effect.Move) (Moved, error) {
 	}
 	Noted(t, move.As, effect.Applied)
 	return Moved{At: at, Found: true}, nil
+}
+
+// TakeLock takes a lock, also from a holder that is gone. Where the server keeps no locks there is none, and no error: the leases of
+// the pushes hold without it, and whoever goes on only does some work for nothing.
+func TakeLock(ctx context.Context, t *Thread, base string, lease transport.Lease, gone func(holder string) (bool, error)) (*transport.Lock, error) {
+	taken, err := t.Apply(ctx, effect.Lock(base, lease, nil))
+	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
+		dead, lookErr := gone(locked.Holder)
+		if lookErr != nil {
+			return nil, lookErr
+		}
+		if dead {
+			taken, err = t.Apply(ctx, effect.Lock(base, lease, locked))
+		}
+	}
+	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
+		t.Log.Warn("no_lock", t.NumberKey(), t.Event.Number, "base", base, "error", err)
+		return nil, nil
+	}
+	return taken.Lock, err
 }
 
 // FindEffect looks for an effect before it is sent, and notes one that is there.
