@@ -30,7 +30,7 @@ var budgets = []budget{
 	{"github", `internal/github(/.*)?`, 6117},
 	{"git", `internal/git(/.*)?`, 11258},
 	{"agent", `internal/agent(/.*)?`, 6365},
-	{"cli", `cmd(/.*)?|internal/cli`, 4601},
+	{"cli", `cmd(/.*)?|internal/cli`, 4336},
 	{"train", `internal/train`, 1936},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10203},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4513},
