@@ -54,7 +54,7 @@ func protection(e *exam) []Finding {
 		}
 	}
 	out = append(out, unlike(e)...)
-	return orOK(out, "merging: %s accepts the result of %s", main, list(strategies(e.Settings.Strategies)))
+	return orOK(out, "merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
 }
 
 func (e *exam) refused(d model.Demand) (Finding, bool) {
@@ -88,20 +88,7 @@ func sourceOf(d model.Demand) string {
 	if len(d.Names) == 0 {
 		return d.Source
 	}
-	names := make([]string, len(d.Names))
-	for i, n := range d.Names {
-		names[i] = quote(n)
-	}
-	return d.Source + ": " + cut(list(names), 120)
-}
-
-// strategies are the distinct names of strategies.
-func strategies(all []Strategy) []string {
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return sorted(names)
+	return d.Source + ": " + cut(list(each(d.Names, quote)), 120)
 }
 
 // hindrances says which rules keep the agent from pushing its branches, and what follows.
