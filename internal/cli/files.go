@@ -63,7 +63,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		}
 	}
 	out.Labels = startingLabels(parsed)
-	out.PassEnv, out.Timeout, out.RunTime, out.CI = a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
+	out.PassEnv, out.RunTime, out.CI = a.PassEnv, a.RunTimeout, parsed.Feedback.CI
 	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {
 		out.Network = a.Network.String()
