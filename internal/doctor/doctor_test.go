@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -46,9 +45,7 @@ func workflowWithKeys() string {
 func TestHealthy(t *testing.T) {
 	findings := Diagnose(healthy())
 	assert.Equal(t, 0, Exit(healthy(), findings, true))
-	var out bytes.Buffer
-	require.NoError(t, Write(&out, findings))
-	golden.File(t, "healthy.out", out.String())
+	golden.File(t, "healthy.out", Text(findings))
 }
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {

@@ -87,12 +87,8 @@ func defaultBranch(e *exam) []Finding {
 	main, known := e.Hub.Facts.DefaultBranch, false
 	for _, f := range append([]File{e.Settings.File}, e.Workflows...) {
 		known = known || f.Main != MainUnknown
-		switch {
-		case !used[f.Path]:
-		case f.Main == MainMissing:
-			out = append(out, warn("commit it and push it to "+main, "%s is not on %s, from which runs read it", f.Path, main))
-		case f.Main == MainOther:
-			out = append(out, warn("commit it and push it to "+main, "%s differs from %s, from which runs read it", f.Path, main))
+		if lies := map[Main]string{MainMissing: "is not on", MainOther: "differs from"}[f.Main]; lies != "" && used[f.Path] {
+			out = append(out, warn("commit it and push it to "+main, "%s %s %s, from which runs read it", f.Path, lies, main))
 		}
 	}
 	if !known {

@@ -49,18 +49,13 @@ func protection(e *exam) []Finding {
 		return out
 	}
 	for _, demand := range d.List {
-		if f, found := e.refused(demand); found {
-			out = append(out, f)
-		}
+		out = append(out, e.refused(demand)...)
 	}
 	out = append(out, unlike(e)...)
 	return orOK(out, "merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
 }
 
-func (e *exam) refused(d model.Demand) (Finding, bool) {
-	if d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
-		return Finding{}, false
-	}
+func (e *exam) refused(d model.Demand) []Finding {
 	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {
@@ -68,8 +63,8 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 			places = append(places, fmt.Sprintf("%s = %s", s.Place, quote(s.Name)))
 		}
 	}
-	if len(places) == 0 {
-		return Finding{}, false
+	if len(places) == 0 || d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
+		return nil
 	}
 	f := problem(r.fix, "merging: %s %s (%s), which rules out %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
 	// Not everybody can see who may bypass a rule. The workflow's own bot never may:
@@ -78,7 +73,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 		f.Level = Warning
 		f.Text += ", unless the action's token may bypass it"
 	}
-	return f, true
+	return []Finding{f}
 }
 
 // workflowBot is the account behind the workflow's own token.
