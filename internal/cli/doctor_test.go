@@ -102,7 +102,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: a failed CI run does not reach the agent",
 		"jobs.mergexo.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
-		`fix   pull requests of forks: label "external:accept" does not exist, so none can be accepted`,
+		`fix   pull requests of forks: label "external:accept" is missing: none can be accepted`,
 	} {
 		assert.Contains(t, got.out, line)
 	}
@@ -110,7 +110,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
 	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" exists`)
-	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
+	assert.Contains(t, got.out, `ok    pull requests of forks: label "external:accept" is set up`)
 }
 
 func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -59,11 +60,5 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	if len(files) == 0 { // other services test it
 		return nil, nil
 	}
-	var out []string
-	for _, name := range missing {
-		if check, path := doctor.Deaf(files, "", []string{name}, doctor.Reported{}); check != "" && path == "" {
-			out = append(out, name)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(missing, func(name string) bool { return doctor.HasJob(files, name) }), nil
 }
