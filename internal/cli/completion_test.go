@@ -21,8 +21,7 @@ var commandOfBash = regexp.MustCompile(`(?m)^ +'([a-z ]*)'\) words=\$'(.*)' ;;$`
 // What is completed is what the program takes, whatever a command is given later: its own help says which flags it has.
 func TestCompletionsKnowEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
-	script := program(t, nil, "completion", "bash")
-	require.Equal(t, 0, script.exit, script.errout)
+	script := program(t, nil, "completion", "bash").ok(t)
 	commands := commandOfBash.FindAllStringSubmatch(script.out, -1)
 	require.Greater(t, len(commands), 15)
 	man := program(t, nil, "man").out
@@ -102,12 +101,10 @@ func TestBashCompletes(t *testing.T) {
 func TestCompletionsAndTheManualPage(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		got := program(t, nil, "completion", shell)
-		require.Equal(t, 0, got.exit, got.errout)
+		got := program(t, nil, "completion", shell).ok(t)
 		golden.File(t, "completion/"+shell+".txt", got.out)
 	}
-	got := program(t, nil, "man")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, "man").ok(t)
 	golden.File(t, "completion/man.txt", regexp.MustCompile(`"mergexo dev[^"]*"`).ReplaceAllString(got.out, `"mergexo dev"`))
 	assert.NotRegexp(t, `(?m)^\.[^A-Z]`, got.out, "no text that roff takes for a request")
 
