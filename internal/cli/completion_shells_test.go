@@ -30,8 +30,7 @@ func prints(t *testing.T, home string, argv ...string) string {
 // printed is a file with what a command prints.
 func printed(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	got := program(t, nil, args...)
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, args...).ok(t)
 	file := filepath.Join(dir, "mergexo."+args[len(args)-1])
 	require.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
 	return file

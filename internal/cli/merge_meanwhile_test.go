@@ -25,9 +25,7 @@ func TestTheBranchHasMovedBeforeTheBaseDid(t *testing.T) {
 			head := y.origin("fix")
 			y.commit("later", "main", "Later", later)
 			y.hooked("[ \"$ref\" != refs/heads/fix ] || git update-ref refs/heads/main refs/heads/later", 0)
-			got := y.merge("--branch", "fix")
-			assert.Equal(t, 3, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: "+code+": ")
+			got := y.merge("--branch", "fix").fails(t, 3, "mergexo: "+code+": ")
 			assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was built from `"+head[:10]+"` for the tests.")
 			assert.NotEqual(t, head, y.origin("fix"))
 			assert.Equal(t, y.origin("later"), y.origin("main"))
@@ -111,8 +109,7 @@ func TestAMergeThatDiesBeforeItsBaseLands(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
 			tip := y.origin("fix")
 
-			got := y.merge("--branch", "fix", "--strategy", strategy)
-			require.Equal(t, 0, got.exit, got.errout)
+			y.merge("--branch", "fix", "--strategy", strategy).ok(t)
 			assert.Equal(t, want, y.subjects("main", 3))
 			assert.Equal(t, "hello\nworld!", y.git(y.bare, "show", "main:greeting.txt"))
 			if strategy == "rebase" {
@@ -170,7 +167,6 @@ func TestABaseThatIsRefusedOnce(t *testing.T) {
 	require.Equal(t, 3, y.merge("--branch", "fix").exit)
 	tip := y.origin("fix")
 	require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
-	got := y.merge("--branch", "fix")
-	require.Equal(t, 0, got.exit, got.errout)
+	y.merge("--branch", "fix").ok(t)
 	assert.Equal(t, []string{tip, tip}, []string{y.origin("main"), y.origin("fix")})
 }
