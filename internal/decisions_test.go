@@ -27,14 +27,13 @@ var decisions = map[string][]string{
 	"attempt":   {"Attempt.plan"},
 	"feedback":  {"nextTurn"},
 	"issues":    {"Issue.NextStep"},
-	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "line.untried", "unheard", "ShowTrains", "TrainStanding"},
 	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
 	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
 	"reviewing": {"Pull.Find", "Pull.refuse", "Pull.labelled", "Pull.reviewed"},
 	"sweeping":  {"sweeper.scan", "sweeper.decide", "scan.places", "reading.duePull", "reading.dueIssue"},
 	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
-	"trains":    {"line.look", "line.untried", "unheard", "Show", "Standing"},
 }
 
 // applying is what a decision must not reach.

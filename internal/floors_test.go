@@ -44,8 +44,7 @@ var rooms = map[string]int{
 	"internal/engine/work": 3, "internal/engine/reviewer": 4, "internal/engine/attempt": 5, // of an agent, whatever it is for
 	// topics
 	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/forks": 6, "internal/engine/operator": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6, "internal/engine/planning": 6,
-	"internal/engine/trains": 7, // has requests to merge land together
-	"internal/engine":        8,
+	"internal/engine": 7,
 
 	"internal/git/syntax": 0,                          // names and answers
 	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository

@@ -48,8 +48,7 @@ func TestAnAppsKeyIsNowhereInReach(t *testing.T) {
 	temp := t.TempDir()
 	// The key on one line, as a variable in a file holds it; and a token beside it, as the action always gives one.
 	env := h.env("GITHUB_ACTIONS=true", "INPUT_TOKEN=nonsense", "MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+strings.ReplaceAll(key, "\n", `\n`), "LEAK="+leak, "RUNNER_TEMP="+temp)
-	got := program(t, env, "run", "--verbose", "--json")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, env, "run", "--verbose", "--json").ok(t)
 	assert.Contains(t, got.out, `"result":"done"`)
 	assert.Contains(t, h.comments(), `"login":"robot[bot]"`)
 	raw, err := os.ReadFile(leak)
@@ -100,9 +99,7 @@ func TestMistakesWithAnAppAreOneLineEach(t *testing.T) {
 		"the App's installation on octo lacks the permission contents: write, issues: w": {"permissions": map[string]string{"pull_requests": "write", "issues": "read"}},
 	} {
 		id, key = appOf(h, app)
-		got := program(t, h.env("MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "run")
-		assert.Equal(t, 2, got.exit, got.errout)
-		assert.Contains(t, got.errout, "mergexo: read octo/widgets#1: sign in as App "+id+": "+want)
+		program(t, h.env("MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "run").fails(t, 2, "mergexo: read octo/widgets#1: sign in as App "+id+": "+want)
 	}
 	assert.Equal(t, said, h.comments(), "nothing was said")
 }

@@ -83,6 +83,7 @@ type program struct {
 	Streams
 	secrets secrets
 	lookup  func(string) (string, bool)
+	args    []string // all that it was started with
 	exit    int
 	scratch *scratch.Space
 	out     *report.Screen // Out
@@ -106,7 +107,7 @@ func Main(args []string, s Streams) int {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}, out: report.NewScreen(s.Out), errs: report.NewScreen(s.Err)}
+	p := &program{Streams: s, args: args, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}, out: report.NewScreen(s.Out), errs: report.NewScreen(s.Err)}
 	p.Out, p.Err = p.out, p.errs
 	colour(p, colorAuto, false)
 	defer p.scratch.Close()
@@ -145,6 +146,7 @@ func (p *program) app() *cli.App {
 		},
 		CustomAppHelpTemplate: cli.AppHelpTemplate + exampleList("") + topicList(),
 		Writer:                p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
+		EnableBashCompletion: true, BashComplete: complete(p),
 		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -166,7 +168,7 @@ func (p *program) app() *cli.App {
 // strict makes every command below a place refuse unknown arguments and flags, and gives each its examples and the flags that all have.
 func strict(p *program, below string, commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
-		c.OnUsageError = usage
+		c.OnUsageError, c.BashComplete = usage, complete(p)
 		c.HideHelpCommand = true
 		path := strings.TrimSpace(below + " " + c.Name)
 		c.CustomHelpTemplate = cli.SubcommandHelpTemplate + exampleList(path)

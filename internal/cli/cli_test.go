@@ -79,6 +79,21 @@ type ran struct {
 	out, errout string
 }
 
+// ok requires that it ended well.
+func (r ran) ok(t testing.TB) ran {
+	t.Helper()
+	require.Equal(t, 0, r.exit, r.out+r.errout)
+	return r
+}
+
+// fails requires that it ended with this code, and said this of it.
+func (r ran) fails(t testing.TB, exit int, says string) ran {
+	t.Helper()
+	require.Equal(t, exit, r.exit, r.out+r.errout)
+	require.Contains(t, r.errout, says)
+	return r
+}
+
 // program runs mergexo as a process of its own, with nothing in its environment but what is given and PATH.
 func program(t testing.TB, env []string, args ...string) ran {
 	t.Helper()
@@ -206,8 +221,7 @@ func TestRunInAWorkflowsStep(t *testing.T) {
 	h := newHub(t, command(answers))
 	dir := t.TempDir()
 	output, summary := filepath.Join(dir, "output"), filepath.Join(dir, "summary")
-	got := program(t, h.env("GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_RUN_ID=12", "GITHUB_ACTIONS=true"), "run", "--json")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.env("GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_RUN_ID=12", "GITHUB_ACTIONS=true"), "run", "--json").ok(t)
 	var report map[string]any
 	require.NoError(t, json.Unmarshal([]byte(got.out), &report), got.out)
 	assert.Equal(t, "done", report["result"])
@@ -281,9 +295,7 @@ func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t, tt.settings)
-			got := program(t, h.env(), "run")
-			assert.Equal(t, 2, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: "+tt.says)
+			program(t, h.env(), "run").fails(t, 2, "mergexo: "+tt.says)
 			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`), "it is said once, to whoever asked")
 			assert.Contains(t, h.comments(), tt.says)
 			assert.Equal(t, 2, program(t, h.env(), "run").exit)
@@ -341,8 +353,7 @@ func TestOurOwnDeliveriesCanBeReplayed(t *testing.T) {
 
 func TestAnEventThatIsNotOursIsFine(t *testing.T) {
 	h := newHub(t, command(answers))
-	got := program(t, h.env("GITHUB_EVENT_NAME=watch"), "run", "--json")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.env("GITHUB_EVENT_NAME=watch"), "run", "--json").ok(t)
 	assert.Contains(t, got.out, `"result":"nothing"`)
 }
 
@@ -398,8 +409,7 @@ func TestAServerThatDoesNotAnswerIsTriedLater(t *testing.T) {
 func TestTheActionTurnsABlockIntoAWarning(t *testing.T) {
 	h := newHub(t, command(`cat >/dev/null; echo '{"blocked_reason": "Which way?"}'`))
 	env := h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=failed")
-	got := program(t, env, "run", "--json")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, env, "run", "--json").ok(t)
 	assert.Contains(t, got.out, `"exit":3`)
 	assert.Contains(t, got.errout, "::warning::mergexo: ")
 	got = program(t, h.env("MERGEXO_FAIL_ON=failed,blocked"), "run")
@@ -425,8 +435,7 @@ func TestNoChildCanFindTheToken(t *testing.T) {
 	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))
 	out, err = exec.CommandContext(context.Background(), "git", "-C", workspace, "config", "http."+h.url+"/.extraheader", header).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "MERGEXO_TRANSCRIPT_KEY="+sealing, "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "MERGEXO_TRANSCRIPT_KEY="+sealing, "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose").ok(t)
 	raw, err := os.ReadFile(leak)
 	require.NoError(t, err)
 	seen := string(raw)

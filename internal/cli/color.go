@@ -41,11 +41,10 @@ func chooseColour(p *program, ctx *cli.Context) error {
 // colour sets what the streams show. What programs read, and the logs of GitHub Actions, get no colors and no line about the work.
 // https://no-color.org
 func colour(p *program, when string, structured bool) {
-	set := func(name string) string { v, _ := p.lookup(name); return v }
-	able := !structured && set("GITHUB_ACTIONS") != "true"
+	able := !structured && env(p, "GITHUB_ACTIONS") != "true"
 	for _, s := range []*report.Screen{p.out, p.errs} {
-		person := able && s.Terminal() && set("TERM") != "dumb"
-		s.Adapt(able && when == colorAlways || person && when == colorAuto && set("NO_COLOR") == "", person)
+		person := able && s.Terminal() && env(p, "TERM") != "dumb"
+		s.Adapt(able && when == colorAlways || person && when == colorAuto && env(p, "NO_COLOR") == "", person)
 	}
 }
 

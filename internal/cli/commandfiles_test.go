@@ -72,9 +72,7 @@ func TestWhatTheTestsOfAMergeTellTheRunnerIsTakenBack(t *testing.T) {
 	require.NoError(t, os.WriteFile(output, []byte("earlier=1\n"), 0o600))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"echo result=done >> " + output + "; echo /tmp/x >> " + path + "\"]\n"})
-	got := program(t, y.env("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "GITHUB_PATH="+path), "merge", "--checkout", y.dir, "--branch", "fix")
-	assert.Equal(t, 1, got.exit, got.errout)
-	assert.Contains(t, got.errout, "removed what an agent or a test wrote to the runner's files: GITHUB_PATH (7 bytes); GITHUB_OUTPUT (result)")
+	program(t, y.env("GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+output, "GITHUB_PATH="+path), "merge", "--checkout", y.dir, "--branch", "fix").fails(t, 1, "removed what an agent or a test wrote to the runner's files: GITHUB_PATH (7 bytes); GITHUB_OUTPUT (result)")
 	assert.Regexp(t, `^earlier=1\nresult=failed\n`, text(t, output))
 	assert.Empty(t, text(t, path))
 }

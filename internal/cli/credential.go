@@ -42,11 +42,10 @@ func (p *program) noToken() error {
 		return nil
 	}
 	const orApp = "or set MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY for a GitHub App"
-	if v, _ := p.lookup("GITHUB_ACTIONS"); v == "true" {
+	if env(p, "GITHUB_ACTIONS") == "true" {
 		return usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN, %s", orApp)
 	}
-	server, _ := p.lookup("GITHUB_SERVER_URL")
-	return usagef("no token: run %s, %s", exportToken(server), orApp)
+	return usagef("no token: run %s, %s", exportToken(env(p, "GITHUB_SERVER_URL")), orApp)
 }
 
 // exportToken is the command that gives a terminal the token of GitHub's own command line (https://cli.github.com/manual/gh_auth_token).

@@ -48,7 +48,6 @@ func TestDependabotsEventsAreLeftToTheSweep(t *testing.T) {
 		assert.Equal(t, before, h.comments(), name)
 	}
 
-	got := program(t, h.env("GITHUB_ACTOR=dependabot[bot]"), "run")
-	assert.Equal(t, 0, got.exit, got.errout)
+	program(t, h.env("GITHUB_ACTOR=dependabot[bot]"), "run").ok(t)
 	assert.NotEqual(t, before, h.comments(), "a comment runs on the default branch, with secrets")
 }

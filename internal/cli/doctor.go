@@ -70,11 +70,7 @@ func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) er
 	if _, err := fmt.Fprintf(p.Out, "%s, with the files of %s\n\n", name, s.from()); err != nil {
 		return err
 	}
-	var found strings.Builder
-	if err := doctor.Write(&found, findings); err != nil {
-		return err
-	}
-	return report.Findings(p.Out, found.String())
+	return report.Findings(p.Out, doctor.Text(findings))
 }
 
 // scene is what doctor examines: a checkout, GitHub, or both.
@@ -196,8 +192,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	f.Hub.Secrets, f.Hub.Variables = names(s.gh.Setup.Secrets(ctx, s.repo())), names(s.gh.Setup.Variables(ctx, s.repo()))
 	f.Hub.Users = map[string]doctor.Label{}
 	for _, p := range f.Settings.People {
-		there, err := s.gh.Setup.HasUser(ctx, p.Login)
-		f.Hub.Users[p.Login] = doctor.Label{There: there, Why: unseen(err)}
+		f.Hub.Users[p.Login] = label(s.gh.Setup.HasUser(ctx, p.Login))
 	}
 	return f, nil
 }
@@ -207,15 +202,15 @@ func (s *scene) versions(ctx context.Context, files []doctor.File) map[string]do
 	found := map[string]doctor.Label{}
 	for _, name := range doctor.Versions(files) {
 		action, ref, _ := strings.Cut(name, "@")
-		repo, err := model.ParseRepo(action)
-		if err != nil {
-			continue
+		if repo, err := model.ParseRepo(action); err == nil {
+			found[name] = label(s.gh.Setup.HasRef(ctx, repo, ref))
 		}
-		there, err := s.gh.Setup.HasRef(ctx, repo, ref)
-		found[name] = doctor.Label{There: there, Why: unseen(err)}
 	}
 	return found
 }
+
+// label is what is known of something that exists or not.
+func label(there bool, err error) doctor.Label { return doctor.Label{There: there, Why: unseen(err)} }
 
 // names lists the names of secrets, or of variables.
 func names[V any](all map[string]V, err error) doctor.Names {
@@ -237,11 +232,10 @@ func unseen(err error) string {
 func (s *scene) labels(ctx context.Context, settings doctor.Settings) map[string]doctor.Label {
 	found := map[string]doctor.Label{}
 	for _, name := range append(slices.Clone(settings.Labels), settings.External) {
-		if name == "" || s.gh == nil {
-			continue
+		if name != "" && s.gh != nil {
+			there, why := s.gh.Repositories.HasLabel(ctx, s.repo(), name)
+			found[name] = doctor.Label{There: there, Why: why}
 		}
-		there, why := s.gh.Repositories.HasLabel(ctx, s.repo(), name)
-		found[name] = doctor.Label{There: there, Why: why}
 	}
 	return found
 }

@@ -102,7 +102,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: a failed CI run does not reach the agent",
 		"jobs.mergexo.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
-		`fix   pull requests of forks: label "external:accept" does not exist, so none can be accepted`,
+		`fix   pull requests of forks: label "external:accept" is missing: none can be accepted`,
 	} {
 		assert.Contains(t, got.out, line)
 	}
@@ -110,7 +110,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
 	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" exists`)
-	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
+	assert.Contains(t, got.out, `ok    pull requests of forks: label "external:accept" is set up`)
 }
 
 func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
@@ -140,19 +140,16 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 
 func TestDoctorAsksGitHub(t *testing.T) {
 	h, env := newClinic(t)
-	got := programIn(t, t.TempDir(), "", env, "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	got := programIn(t, t.TempDir(), "", env, "doctor").ok(t)
 	assert.Empty(t, got.errout)
 	assert.Equal(t, 1, programIn(t, t.TempDir(), "", env, "doctor", "--strict").exit, "no model will run")
 	shows(t, "doctor/github.txt", "", withoutGit(got.out))
 
-	got = programIn(t, t.TempDir(), "", env, "doctor", "--json")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = programIn(t, t.TempDir(), "", env, "doctor", "--json").ok(t)
 	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
 
 	// What a workflow's token is not shown is not guessed.
-	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor").ok(t)
 	assert.Contains(t, got.out, "opening pull requests by workflows: not checked: GitHub does not show it to this token")
 
 	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
@@ -185,14 +182,12 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	dir := filepath.Join(newRepository(t), "clone")
 	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets", dir)
 	named := env[1:] // without GITHUB_REPOSITORY: the remote says it
-	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor").ok(t)
 	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
 	assert.Contains(t, got.out, "ok    settings and workflow are those on main")
 
 	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
-	got = programIn(t, dir, "", named, "doctor")
-	assert.Equal(t, 0, got.exit, "a checkout with other line ends is the same: %s", got.out)
+	programIn(t, dir, "", named, "doctor").ok(t)
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
@@ -209,9 +204,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	assert.Equal(t, 0, got.exit)
 
 	// A checkout of something else is not what was asked about.
-	got = programIn(t, dir, "", append(env, "GITHUB_REPOSITORY=octo/gadgets"), "doctor")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "octo/gadgets")
+	programIn(t, dir, "", append(env, "GITHUB_REPOSITORY=octo/gadgets"), "doctor").fails(t, 2, "octo/gadgets")
 }
 
 func TestDoctorAsksNobodyAboutAnotherServersRepository(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -63,7 +62,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		}
 	}
 	out.Labels = startingLabels(parsed)
-	out.PassEnv, out.Timeout, out.RunTime, out.CI = a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
+	out.PassEnv, out.RunTime, out.CI = a.PassEnv, a.RunTimeout, parsed.Feedback.CI
 	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {
 		out.Network = a.Network.String()
@@ -331,34 +330,20 @@ func readLocal(root *os.Root, file *doctor.File) (found bool) {
 		return false
 	case err != nil:
 		file.Bad = "cannot be read: " + reason(err)
-		return true
 	case info.IsDir():
 		file.Bad = "a directory, not a file"
-		return true
 	case !info.Mode().IsRegular(): // opening a pipe would block forever
 		file.Bad = "not a file"
-		return true
 	case info.Size() > github.LargestFile:
 		file.Bad = tooLarge
-		return true
+	default:
+		text, err := root.ReadFile(file.Path)
+		if file.Text = string(text); err != nil {
+			file.Text, file.Bad = "", "cannot be read: "+reason(err)
+		}
+		sift(file)
 	}
-	text, err := readAll(root, file.Path)
-	if err != nil {
-		file.Bad = "cannot be read: " + reason(err)
-		return true
-	}
-	file.Text = string(text)
-	sift(file)
 	return true
-}
-
-func readAll(root *os.Root, name string) ([]byte, error) {
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, github.LargestFile+1))
 }
 
 // reason is an error without the operation and path, which the output names already.

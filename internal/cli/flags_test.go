@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // A command that is given nothing to do shows what there is, and that is no error: so do gh, kubectl and docker.
@@ -23,8 +22,7 @@ func TestFlagsMayStandBeforeTheCommand(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, command(answers))
 	for _, args := range [][]string{{"--json", "status"}, {"--json", "blocked", "list"}, {"blocked", "--json", "list"}, {"--verbose", "--json", "why", "--pr", "1"}} {
-		got := program(t, h.terminal("octo"), args...)
-		require.Equal(t, 0, got.exit, got.errout)
+		got := program(t, h.terminal("octo"), args...).ok(t)
 		assert.NotEmpty(t, object(t, got), args)
 	}
 	assert.Contains(t, program(t, h.terminal("octo"), "--verbose", "status").errout, "msg=github_request ")

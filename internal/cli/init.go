@@ -50,8 +50,7 @@ func (p *program) initCommand() *cli.Command {
 
 // look finds the repository that --dir is in.
 func (p *program) look(c *cli.Context) (git.Place, error) {
-	searched, _ := p.lookup("PATH")
-	found, err := git.Look(c.Context, c.String("dir"), searched)
+	found, err := git.Look(c.Context, c.String("dir"), env(p, "PATH"))
 	switch {
 	case errors.Is(err, git.ErrBare):
 		return found, usagef("%w: clone it, and run init in the clone", err)

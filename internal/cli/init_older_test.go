@@ -41,20 +41,16 @@ strategy = "squash"
 	put(t, dir, "go.mod", "module x\n")
 	put(t, dir, ".github/workflows/ci.yml", "name: CI\non: [push]\njobs: {}\n")
 	put(t, dir, thread.SettingsPath, ours)
-	kept := programIn(t, dir, "", nil, "init", "--yes")
-	require.Equal(t, 0, kept.exit, kept.errout)
+	programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	assert.Equal(t, ours, filesIn(t, dir)[thread.SettingsPath], "--yes overwrites nothing")
 
-	got := programIn(t, dir, "y\n", nil, "init", "--ci", "CI")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "y\n", nil, "init", "--ci", "CI").ok(t)
 	shows(t, "init/kept.toml", "", filesIn(t, dir)[thread.SettingsPath])
 	shows(t, "init/kept.txt", dir, got.errout)
-	again := programIn(t, dir, "", nil, "init")
-	require.Equal(t, 0, again.exit, again.errout)
+	again := programIn(t, dir, "", nil, "init").ok(t)
 	assert.Contains(t, again.out, "kept  .github/mergexo.toml, which is unchanged")
 
-	got = programIn(t, dir, "", nil, "init", "--force", "--agent", "claude")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = programIn(t, dir, "", nil, "init", "--force", "--agent", "claude").ok(t)
 	assert.Contains(t, got.errout, "--- a/.github/mergexo.toml\n+++ b/.github/mergexo.toml\n@@ -7,7 +7,7 @@", "also with --force")
 	settings, err := config.Parse(filesIn(t, dir)[thread.SettingsPath], "")
 	require.NoError(t, err)
@@ -69,8 +65,7 @@ func TestInitShowsAnApplicableDiff(t *testing.T) {
 	for _, was := range []string{"# mine\n", "[merge]\nverify = \"ci\"\n\n\n[repo]\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n[labels]\nignore = \"x\"\n"} {
 		dir := newRepository(t)
 		put(t, dir, thread.SettingsPath, was)
-		got := programIn(t, dir, "", nil, "init", "--force", "--agent", "suggestion", "--merge", "command")
-		require.Equal(t, 0, got.exit, got.errout)
+		got := programIn(t, dir, "", nil, "init", "--force", "--agent", "suggestion", "--merge", "command").ok(t)
 		now := filesIn(t, dir)[thread.SettingsPath]
 		put(t, dir, thread.SettingsPath, was)
 		cmd := exec.Command("git", "apply", "-")
@@ -95,12 +90,10 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 	assert.Equal(t, 2, before.exit, before.out)
 	assert.Contains(t, before.out, "  fix   ")
 
-	kept := programIn(t, dir, "", nil, "init", "--yes")
-	require.Equal(t, 0, kept.exit, kept.errout)
+	programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	assert.Equal(t, older("mergexo.yml"), filesIn(t, dir)[doctor.WorkflowPath], "--yes overwrites nothing")
 
-	got := programIn(t, dir, "y\ny\n", nil, "init")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "y\ny\n", nil, "init").ok(t)
 	assert.Contains(t, got.errout, ".github/workflows/mergexo.yml already exists with different content: you changed it, or another version of mergexo wrote it.")
 	assert.NotContains(t, got.errout, "Agent:", "the files say which")
 	fresh := newRepository(t)
@@ -130,8 +123,7 @@ func TestInitChangesTheAgentAlone(t *testing.T) {
 	edit(thread.SettingsPath, "track = [\"agent/**\"]", "track = [\"ours/**\"]")
 	before := filesIn(t, dir)
 
-	got := programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes").ok(t)
 	shows(t, "init/another_agent.txt", "", got.errout)
 	after := filesIn(t, dir)
 	for name, changes := range map[string]*strings.Replacer{
@@ -143,13 +135,11 @@ func TestInitChangesTheAgentAlone(t *testing.T) {
 	assert.Contains(t, after[doctor.SetupPath], "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
 	assert.Contains(t, after[doctor.SetupPath], "@anthropic-ai/claude-code@")
 	assert.NotContains(t, after[doctor.SetupPath], "codex")
-	again := programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes")
-	require.Equal(t, 0, again.exit, again.errout)
+	programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes").ok(t)
 	assert.Equal(t, after, filesIn(t, dir))
 
 	put(t, dir, doctor.WorkflowPath, strings.Replace(after[doctor.WorkflowPath], "${{ secrets.ANTHROPIC_API_KEY }}", "${{ secrets.OURS }}", 1))
-	got = programIn(t, dir, "y\nn\ny\n", nil, "init", "--agent", "codex")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = programIn(t, dir, "y\nn\ny\n", nil, "init", "--agent", "codex").ok(t)
 	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, whose content differs", "people have edited what would change: they are asked")
 }
 
@@ -158,8 +148,7 @@ func TestInitTellsOfPathsThatAnAgentMayChange(t *testing.T) {
 	for paths, told := range map[string]bool{`["secrets/**"]`: true, `[".github/**"]`: false} {
 		dir := newRepository(t)
 		put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[feedback]\nforbid_paths = "+paths+"\n")
-		got := programIn(t, dir, "", nil, "init", "--yes")
-		require.Equal(t, 0, got.exit, got.errout)
+		got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 		assert.Equal(t, told, strings.Contains(got.out, "Add \".github/mergexo/**\" to [feedback] forbid_paths of .github/mergexo.toml"), got.out)
 	}
 }

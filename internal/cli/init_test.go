@@ -54,8 +54,7 @@ func TestInitAndDoctor(t *testing.T) {
 	below := filepath.Join(dir, "a", "b")
 	require.NoError(t, os.MkdirAll(below, 0o755))
 	put(t, dir, "Makefile", "test := no\ntest: all\n\tgo test ./...\n")
-	got := programIn(t, below, "", nil, "init", "--yes")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, below, "", nil, "init", "--yes").ok(t)
 	shows(t, "init/first.txt", dir, got.out)
 	files := filesIn(t, dir)
 	assert.Len(t, files, 4, "nothing is left lying about")
@@ -71,8 +70,7 @@ func TestInitAndDoctor(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
 
-	got = programIn(t, dir, "", nil, "doctor")
-	assert.Equal(t, 0, got.exit, got.out)
+	got = programIn(t, dir, "", nil, "doctor").ok(t)
 	shows(t, "doctor/fresh.txt", dir, withoutGit(got.out))
 
 	// What is suggested works when it is taken.
@@ -80,8 +78,7 @@ func TestInitAndDoctor(t *testing.T) {
 	_, err = config.Parse(suggested, thread.SettingsPath)
 	require.NoError(t, err, suggested)
 
-	got = programIn(t, dir, "", nil, "init")
-	require.Equal(t, 0, got.exit, "what is the same is no question: %s", got.errout)
+	got = programIn(t, dir, "", nil, "init").ok(t)
 	assert.Empty(t, got.errout)
 	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\nkept  .github/mergexo/setup/action.yml, which is unchanged\n")
 }
@@ -145,8 +142,7 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				put(t, dir, ".github/workflows/release.yaml", "name: Release\non: {push: {tags: [v1]}}\njobs: {}\n")
 				put(t, dir, "scripts/agent", "#!/bin/sh\n")
 				require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
-				got := programIn(t, dir, "", nil, append([]string{"init", "--yes", "--agent", agent, "--merge", "approval"}, flags...)...)
-				require.Equal(t, 0, got.exit, got.errout)
+				programIn(t, dir, "", nil, append([]string{"init", "--yes", "--agent", agent, "--merge", "approval"}, flags...)...).ok(t)
 				files := filesIn(t, dir)
 				settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 				require.NoError(t, err)
@@ -159,8 +155,7 @@ func TestWhatInitWritesWorks(t *testing.T) {
 					assert.Equal(t, 1, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
 					assert.Contains(t, files[doctor.SetupPath], "    - run: npm install -g ")
 				}
-				got = programIn(t, dir, "", nil, "doctor")
-				assert.Equal(t, 0, got.exit, got.out)
+				got := programIn(t, dir, "", nil, "doctor").ok(t)
 				assert.Contains(t, got.out, "\n0 to fix, ")
 				for line := range strings.Lines(got.out) {
 					if strings.HasPrefix(line, "  warn") {
@@ -174,19 +169,16 @@ func TestWhatInitWritesWorks(t *testing.T) {
 
 func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	dir := newRepository(t)
-	got := programIn(t, dir, "", nil, "init", "--split", "--yes")
-	require.Equal(t, 0, got.exit, got.errout)
+	programIn(t, dir, "", nil, "init", "--split", "--yes").ok(t)
 	files := filesIn(t, dir)
 	assert.Len(t, files, 3)
 	shows(t, "init/split.yml", "", files[doctor.WorkflowPath])
 	assert.Contains(t, files[doctor.WorkflowPath], "--phase agent")
 
-	got = programIn(t, dir, "", nil, "doctor")
-	assert.Equal(t, 0, got.exit, got.out)
+	got := programIn(t, dir, "", nil, "doctor").ok(t)
 	shows(t, "doctor/split.txt", dir, withoutGit(got.out))
 
-	got = programIn(t, dir, "", nil, "init")
-	assert.Equal(t, 0, got.exit, got.errout)
+	programIn(t, dir, "", nil, "init").ok(t)
 	assert.Equal(t, files, filesIn(t, dir), "the form is read back from the files")
 	shows(t, "init/help.txt", "", programIn(t, dir, "", nil, "init", "--help").out)
 }
@@ -199,8 +191,7 @@ func TestInitAsks(t *testing.T) {
 		return dir
 	}
 	dir := world(t)
-	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t)
 	shows(t, "init/questions.txt", dir, got.errout)
 	files := filesIn(t, dir)
 	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
@@ -225,9 +216,7 @@ func TestInitAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := world(t)
-			got := programIn(t, dir, c.typed, nil, append([]string{"init"}, c.args...)...)
-			assert.Equal(t, 2, got.exit)
-			assert.Contains(t, got.errout, "mergexo: "+c.says)
+			programIn(t, dir, c.typed, nil, append([]string{"init"}, c.args...)...).fails(t, 2, "mergexo: "+c.says)
 			assert.Len(t, filesIn(t, dir), 2, "nothing was written")
 		})
 	}
@@ -245,8 +234,7 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 	for name, flags := range map[string][]string{"server": nil, "server_split": {"--split"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
-			got := programIn(t, dir, "", nil, append([]string{"init", "--ghes", "--yes", "--agent", "suggestion"}, flags...)...)
-			require.Equal(t, 0, got.exit, got.errout)
+			programIn(t, dir, "", nil, append([]string{"init", "--ghes", "--yes", "--agent", "suggestion"}, flags...)...).ok(t)
 			text := filesIn(t, dir)[doctor.WorkflowPath]
 			shows(t, "init/"+name+".yml", "", text)
 			used := artifacts.FindAllStringSubmatch(text, -1)
@@ -257,8 +245,7 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 			for _, newer := range []string{"pages", "overwrite:", "pattern:", "merge-multiple:"} {
 				assert.NotContains(t, text, newer, "what version 3 does not know")
 			}
-			got = programIn(t, dir, "", nil, "doctor")
-			assert.Equal(t, 0, got.exit, got.out)
+			programIn(t, dir, "", nil, "doctor").ok(t)
 		})
 	}
 }
@@ -334,14 +321,10 @@ func TestInitStaysInTheRepository(t *testing.T) {
 	}
 	bare := t.TempDir()
 	gitIn(t, bare, "init", "-q", "--bare")
-	got := programIn(t, bare, "", nil, "init", "--yes")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, bare+": no git repository with files: it is bare: clone it, and run init in the clone\n")
+	programIn(t, bare, "", nil, "init", "--yes").fails(t, 2, bare+": no git repository with files: it is bare: clone it, and run init in the clone\n")
 	for name, dir := range map[string]string{"no repository": t.TempDir(), "no directory": filepath.Join(t.TempDir(), "x")} {
 		t.Run(name, func(t *testing.T) {
-			got := programIn(t, t.TempDir(), "", nil, "init", "--dir", dir)
-			assert.Equal(t, 2, got.exit)
-			assert.Contains(t, got.errout, dir)
+			got := programIn(t, t.TempDir(), "", nil, "init", "--dir", dir).fails(t, 2, dir)
 			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
 		})
 	}
@@ -349,8 +332,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		dir := newRepository(t)
 		put(t, dir, "elsewhere.toml", "# mine\n")
 		link(t, "../elsewhere.toml", dir, thread.SettingsPath)
-		got := programIn(t, dir, "", nil, "init", "--force", "--yes")
-		require.Equal(t, 0, got.exit, got.errout)
+		programIn(t, dir, "", nil, "init", "--force", "--yes").ok(t)
 		assert.Equal(t, "# mine\n", filesIn(t, dir)["elsewhere.toml"], "the link is replaced, and not what it leads to")
 	})
 }

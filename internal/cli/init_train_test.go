@@ -37,15 +37,13 @@ func TestInitHasCIRunOnTheTrain(t *testing.T) {
 			dir := newRepository(t)
 			put(t, dir, ownCI, quietCI)
 			put(t, dir, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
-			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...)
-			require.Equal(t, 0, got.exit, got.errout)
+			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...).ok(t)
 			assert.Equal(t, map[bool]string{true: heardCI, false: quietCI}[c.changed], filesIn(t, dir)[ownCI])
 			assert.Equal(t, c.asked, strings.Contains(got.errout, "Change your CI as shown? [Y/n] "), got.errout)
 			assert.Equal(t, c.asked || c.changed, strings.Contains(got.errout, shown), got.errout)
 			assert.Equal(t, c.changed, strings.Contains(got.out, "wrote .github/workflows/ci.yml, which runs on the branches of the merge train now\n"), got.out)
 			if c.changed {
-				again := programIn(t, dir, "", nil, "init", "--yes")
-				assert.Equal(t, 0, again.exit)
+				again := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 				assert.NotContains(t, again.out+again.errout, ownCI, "it is not asked again")
 			}
 		})
@@ -83,8 +81,7 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 			for path, text := range c.files {
 				put(t, dir, path, text)
 			}
-			got := programIn(t, dir, "", nil, "init", "--yes")
-			require.Equal(t, 0, got.exit, got.errout)
+			got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 			var changed []string
 			for path, text := range filesIn(t, dir) {
 				if was, there := c.files[path]; there && was != text {
@@ -107,13 +104,11 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"both\"\n")
 	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
 	put(t, dir, ".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n") // as a clone has it
-	got := programIn(t, dir, "n\ny\n", nil, "init")
-	require.Equal(t, 0, got.exit, got.errout)
+	programIn(t, dir, "n\ny\n", nil, "init").ok(t)
 	text := filesIn(t, dir)[doctor.WorkflowPath]
 	assert.Contains(t, text, "  push:\n    branches: [trunk, \"mergexo/train/**\"]\n  delete:\n")
 	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
-	got = programIn(t, dir, "n\n", nil, "init")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "n\n", nil, "init").ok(t)
 	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
 }
 
@@ -124,8 +119,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"ci\"\n")
 	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
-	got := programIn(t, dir, "", nil, "init", "--yes")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	info, err := os.Lstat(filepath.Join(dir, ownCI))
 	require.NoError(t, err)
 	assert.NotZero(t, info.Mode()&os.ModeSymlink)
@@ -140,8 +134,7 @@ func TestInitMakesStatusesEventsForAnotherService(t *testing.T) {
 		put(t, dir, ownCI, quietCI)
 		put(t, dir, thread.SettingsPath, "[merge]\nrequired_checks = [\""+entry+"\"]\n")
 		put(t, dir, doctor.WorkflowPath, doctor.Workflow())
-		got := programIn(t, dir, "n\ny\n", nil, "init")
-		require.Equal(t, 0, got.exit, got.errout)
+		programIn(t, dir, "n\ny\n", nil, "init").ok(t)
 		assert.Equal(t, events, strings.Contains(filesIn(t, dir)[doctor.WorkflowPath], "  status:\n  check_run:\n    types: [completed]\n"), entry)
 	}
 
@@ -149,7 +142,6 @@ func TestInitMakesStatusesEventsForAnotherService(t *testing.T) {
 	h, dir := newField(t)
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"restrictions": nil, "required_status_checks": map[string]any{"strict": false, "contexts": []string{"buildkite/widgets"}}})
-	got := h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, filesIn(t, dir)[doctor.WorkflowPath], "  status:\n")
 }

@@ -117,8 +117,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			status, page := u.agrees(everywhere)
 			assert.Equal(t, http.StatusOK, status)
 			assert.Contains(t, page, "MergeXO will work as mergexo-octo[bot] in octo/widgets. You can close this window.")
-			got := u.ends()
-			require.Equal(t, 0, got.exit, got.errout)
+			got := u.ends().ok(t)
 			assert.Contains(t, got.out, "created the App mergexo-octo, the secret MERGEXO_PRIVATE_KEY and the variable MERGEXO_APP_ID\n")
 			key := h.secrets()["MERGEXO_PRIVATE_KEY"].(string)
 			assert.Contains(t, key, "BEGIN RSA PRIVATE KEY")
@@ -135,13 +134,11 @@ func TestInitMakesAnApp(t *testing.T) {
 			}
 			h.store("OPENAI_API_KEY", "sk-1")
 			before := h.writes("")
-			got = h.onGitHub(dir, "octo")
-			require.Equal(t, 0, got.exit, got.errout)
+			got = h.onGitHub(dir, "octo").ok(t)
 			assert.Contains(t, got.out, "\nNothing is left to do.")
 			assert.Equal(t, before, h.writes(""), "nothing is made twice")
 			id := h.api("octo", "GET", "/api/v3/repos/octo/widgets/actions/variables", nil)["variables"].([]any)[0].(map[string]any)["value"].(string)
-			got = programIn(t, dir, "", append(h.terminal("octo"), "MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "doctor")
-			assert.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
+			programIn(t, dir, "", append(h.terminal("octo"), "MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "doctor").ok(t)
 		})
 	}
 }
@@ -159,16 +156,13 @@ func TestInitIsInterruptedWhileAnAppIsMade(t *testing.T) {
 	assert.NotEqual(t, 0, got.exit)
 	key := h.secrets()["MERGEXO_PRIVATE_KEY"]
 	require.NotNil(t, key)
-	got = h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, got.out, "Install your GitHub App on the repository, and store the App ID that its settings show; gh asks for it:\n       gh variable set MERGEXO_APP_ID --repo ")
 	assert.Equal(t, key, h.secrets()["MERGEXO_PRIVATE_KEY"], "no second App")
 
 	got = h.onGitHub(dir, "bob", "--app")
 	assert.Contains(t, got.out, "Run this with a token that may write secrets and variables, to create a GitHub App. GitHub refused this token: ")
-	got = programIn(t, newRepository(t), "", nil, "init", "--yes", "--app")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "--app needs --github, which creates the App")
+	programIn(t, newRepository(t), "", nil, "init", "--yes", "--app").fails(t, 2, "--app needs --github, which creates the App")
 }
 
 // A key that cannot be stored is not lost: nobody can ask for it again.

@@ -62,8 +62,7 @@ func (h *hub) writes(path string) (n int) {
 
 func TestInitSetsUpGitHub(t *testing.T) {
 	h, dir := newField(t)
-	got := h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := h.onGitHub(dir, "octo").ok(t)
 	shows(t, "init/github.txt", "", got.out)
 	assert.True(t, h.api("octo", "GET", rightsOfWorkflows, nil)["can_approve_pull_request_reviews"].(bool))
 	key := h.secrets()["MERGEXO_SIGNING_KEY"]
@@ -75,8 +74,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 
 	// Run again, nothing is made twice, and the list is shorter with everything that was done.
 	before := h.writes("")
-	got = h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo").ok(t)
 	assert.Equal(t, before, h.writes(""))
 	shows(t, "init/github_again.txt", "", got.out)
 	h.store("CODEX_API_KEY", "sk-1")
@@ -90,15 +88,13 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	got = h.onGitHub(dir, "octo")
 	assert.Contains(t, got.out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
 	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
-	got = programIn(t, dir, "", h.terminal("octo"), "doctor")
-	assert.Equal(t, 0, got.exit, got.out)
+	programIn(t, dir, "", h.terminal("octo"), "doctor").ok(t)
 }
 
 func TestInitMakesTheLabelsOfTheSettings(t *testing.T) {
 	h, dir := newField(t)
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[review]\nauto = \"label\"\nlabel = \"look\"\n[merge]\nauto = \"label\"\n")
-	got := h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, got.out, "created the label look\n")
 	assert.Contains(t, got.out, "created the label merge\n")
 }
@@ -106,15 +102,13 @@ func TestInitMakesTheLabelsOfTheSettings(t *testing.T) {
 func TestInitTellsWhatATokenMayNot(t *testing.T) {
 	h, dir := newField(t)
 	h.api("octo", "PUT", "/_sandbox/users/bob", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "read"})
-	got := h.onGitHub(dir, "bob", "--merge", "label")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := h.onGitHub(dir, "bob", "--merge", "label").ok(t)
 	shows(t, "init/github_reader.txt", "", got.out)
 	assert.Empty(t, h.secrets())
 	got = h.onGitHub(dir, "alice") // may write, and is no administrator
 	require.Equal(t, 0, got.exit, got.errout)
 	shows(t, "init/github_writer.txt", "", got.out)
-	got = h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, got.out, "workflows of octo/widgets may open pull requests now\n")
 }
 
@@ -122,17 +116,14 @@ func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
 	h, dir := newField(t)
 	const repo = "/api/v3/repos/octo/widgets"
 	h.api("octo", "PATCH", repo, map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
-	got := h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"squash\"           # ")
 
 	h.api("octo", "PUT", repo+"/branches/main/protection", map[string]any{"enforce_admins": true, "required_status_checks": nil, "restrictions": nil,
 		"required_pull_request_reviews": map[string]any{"required_approving_review_count": 1}})
-	got = h.onGitHub(dir, "octo")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := h.onGitHub(dir, "octo").ok(t)
 	assert.Contains(t, got.out, `Make merging possible: main accepts changes only by pull request (branch protection). In .github/mergexo.toml, [merge] strategy is "squash": set it to "api", which lets GitHub merge`, "--yes keeps the file")
-	got = h.onGitHub(dir, "octo", "--force")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo", "--force").ok(t)
 	shows(t, "init/github_protected.txt", "", got.out)
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "strategy = \"api\"              # ")
 	assert.NotContains(t, got.out, "[merge] strategy")
@@ -150,16 +141,13 @@ func TestInitGoesOnAfterAnInterruption(t *testing.T) {
 				h, dir := newField(t)
 				method := map[bool]string{true: "POST", false: "PUT"}[path == "/labels"]
 				h.raw("", "PUT", "/_sandbox/faults", []map[string]any{{"match": map[string]any{"method": method, "path": "/api/v3/repos/octo/widgets" + path}, "drop": true, "after": after, "times": 1}})
-				got := h.onGitHub(dir, "octo")
-				assert.Equal(t, 75, got.exit, got.out)
-				assert.Contains(t, got.errout, "; run mergexo init --github again, it continues from here\n")
+				h.onGitHub(dir, "octo").fails(t, 75, "; run mergexo init --github again, it continues from here\n")
 				key := h.secrets()["MERGEXO_SIGNING_KEY"]
-				got = h.onGitHub(dir, "octo")
-				require.Equal(t, 0, got.exit, got.errout)
+				h.onGitHub(dir, "octo").ok(t)
 				if key != nil {
 					assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"], "made once")
 				}
-				got = h.onGitHub(dir, "octo")
+				got := h.onGitHub(dir, "octo")
 				shows(t, "init/github_again.txt", "", got.out)
 			})
 		}
@@ -198,15 +186,13 @@ func TestInitOnGitHubNeedsARepositoryAndAToken(t *testing.T) {
 	}
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
 	gitIn(t, dir, "remote", "add", "origin", h.url+"/octo/widgets.git")
-	got := programIn(t, dir, "", without("GITHUB_REPOSITORY"), "init", "--github", "--yes")
-	assert.Equal(t, 0, got.exit, got.errout)
+	programIn(t, dir, "", without("GITHUB_REPOSITORY"), "init", "--github", "--yes").ok(t)
 }
 
 func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	h, dir := newField(t)
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
-	got := h.onGitHub(dir, "octo", "--agent", "suggestion")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := h.onGitHub(dir, "octo", "--agent", "suggestion").ok(t)
 	assert.Contains(t, got.out, "\nthe sweep runs every six hours; GitHub bills about 120 minutes a month for it, because octo/widgets is private\n")
 	cron := func() []string {
 		return regexp.MustCompile(`cron: ("[^"]*")`).FindStringSubmatch(filesIn(t, dir)[doctor.WorkflowPath])
@@ -215,15 +201,13 @@ func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--force").exit)
 	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1], "without GitHub nobody knows better")
 
-	got = h.onGitHub(dir, "octo", "--force", "--ghes")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo", "--force", "--ghes").ok(t)
 	assert.NotContains(t, got.out, "the sweep runs")
 	assert.Equal(t, `"17 1-23 * * *"`, cron()[1], "a server of one's own bills nothing")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, doctor.WorkflowPath)))
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": false})
-	got = h.onGitHub(dir, "octo", "--force")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = h.onGitHub(dir, "octo", "--force").ok(t)
 	assert.Contains(t, got.out, "\nthe sweep runs every hour; GitHub bills no minutes for it, because octo/widgets is public\n")
 	assert.Equal(t, `"17 1-23 * * *"`, cron()[1])
 }
@@ -233,8 +217,7 @@ func TestARunWithoutSettingsIsNotRed(t *testing.T) {
 	h := newHub(t, "")
 	before := h.comments()
 	env := h.env("GITHUB_ACTIONS=true", "GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH="+h.sentBy("pull_request", "octo"))
-	got := program(t, env, "run")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, env, "run").ok(t)
 	assert.Contains(t, got.out, "result: nothing, main:.github/mergexo.toml: does not exist; commit one to the base branch")
 	assert.Contains(t, got.errout, "::notice::mergexo: nothing to do: main:.github/mergexo.toml: does not exist; commit one to the base branch")
 	assert.Equal(t, before, h.comments())
@@ -282,8 +265,7 @@ func TestInitOnGitHubMeets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, dir := newField(t)
 			env := append(h.terminal(c.login), c.prepare(h)...)
-			got := programIn(t, dir, "", env, "init", "--github", "--yes")
-			require.Equal(t, 0, got.exit, got.errout)
+			got := programIn(t, dir, "", env, "init", "--github", "--yes").ok(t)
 			said := strings.ReplaceAll(got.errout+got.out, strings.TrimPrefix(h.url, "http://"), "ghe.example")
 			assert.Contains(t, said, c.says)
 			if c.never != "" {

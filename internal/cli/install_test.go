@@ -246,8 +246,7 @@ func (n *newcomer) lands(command string) {
 	t := n.t.(*testing.T)
 	t.Helper()
 	number, _ := n.labelIssue("Greet")
-	got := n.actions("issues")
-	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
+	n.actions("issues").ok(t)
 	var pulls []struct {
 		Number int
 		Merged *string `json:"merged_at"`
@@ -261,8 +260,7 @@ func (n *newcomer) lands(command string) {
 	n.api("alice", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/pulls/%d/reviews", pulls[0].Number), map[string]any{"event": "APPROVE"})
 	require.Equal(t, "/mergexo merge", command)
 	n.api("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", pulls[0].Number), map[string]any{"body": command})
-	got = n.actions("issue_comment")
-	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
+	n.actions("issue_comment").ok(t)
 	look()
 	assert.NotNil(t, pulls[0].Merged)
 	assert.Equal(t, "package widgets\n", string(n.file("greet.go")))

@@ -111,8 +111,7 @@ func withoutAssumed(errout string) string {
 }
 
 func TestReplayOfADesign(t *testing.T) {
-	got := program(t, nil, "replay", "--event", "../../scripts/events/issues_design.json")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, "replay", "--event", "../../scripts/events/issues_design.json").ok(t)
 	for _, s := range []string{
 		"- push to agent/design/11-greet-people-in-their-own-language\n", "\n  | Refs #11\n", "Once it is merged, MergeXO implements the design in a separate pull request.",
 		"result: done, issue #11 led to pull request #12, which is at ",

@@ -36,15 +36,10 @@ func logCommand(p *program) *cli.Command {
 				if err != nil {
 					return err
 				}
-				switch {
-				case c.Bool("cost") && c.Bool("json"):
-					return report.Object(p.Out, map[string]any{"costs": model.CostsOf(entries), "cost_usd": model.CostOf(entries)})
-				case c.Bool("cost"):
-					return report.Costs(p.Out, entries)
-				case c.Bool("json"):
-					return report.Object(p.Out, map[string]any{"log": entries})
+				if c.Bool("cost") {
+					return answer(p, c, map[string]any{"costs": model.CostsOf(entries), "cost_usd": model.CostOf(entries)}, func() error { return report.Costs(p.Out, entries) })
 				}
-				return report.History(p.Out, entries)
+				return answer(p, c, map[string]any{"log": entries}, func() error { return report.History(p.Out, entries) })
 			})
 		},
 	}

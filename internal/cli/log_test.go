@@ -8,8 +8,7 @@ import (
 
 func TestTheLogAtATerminal(t *testing.T) {
 	h, _, _ := blockedHub(t)
-	got := program(t, h.terminal("carol"), "log")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.terminal("carol"), "log").ok(t)
 	assert.Regexp(t, `(?m)^20\d\d-\d\d-\d\d \d\d:\d\d +#1 +blocked the pull request: history rewrite `, got.out)
 	for _, since := range []string{"1h", "7d", "2w", "2026-01-31", "2026-01-31T12:00:00Z"} {
 		assert.Equal(t, 0, program(t, h.terminal("carol"), "log", "--since", since).exit, since)

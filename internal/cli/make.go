@@ -90,10 +90,7 @@ func listMade(p *program, c *cli.Context) error {
 	for _, m := range madeEvents {
 		all = append(all, report.Made{Event: m.name, About: m.about, Body: m.text})
 	}
-	if c.Bool("json") {
-		return report.Object(p.Out, map[string]any{"events": all})
-	}
-	return report.MadeEvents(p.Out, all)
+	return answer(p, c, map[string]any{"events": all}, func() error { return report.MadeEvents(p.Out, all) })
 }
 
 // making is the event that the flags ask for.

@@ -21,8 +21,7 @@ func aForksPullRequest(t *testing.T) string {
 	h.api("mallory", "POST", "/api/v3/repos/octo/widgets/pulls", map[string]any{"title": "Say hi", "head": "mallory:main", "base": "main"})
 	h.behind.Store(0)
 	h.raw("octo", "POST", "/api/v3/repos/octo/widgets/issues/2/labels", map[string]any{"labels": []string{"external:accept"}})
-	got := program(t, h.terminal("actions"), "sweep", "--only", "2")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.terminal("actions"), "sweep", "--only", "2").ok(t)
 	said, _, ok := strings.Cut(got.out, "\nresult:")
 	require.True(t, ok, got.out)
 	return asEver(strings.TrimPrefix(said, "== #2\n\n"), "562c31ea82", "6bbfddcfdf", "92f0acc552")
@@ -31,8 +30,7 @@ func aForksPullRequest(t *testing.T) string {
 // aMatrix is the work of a sweep after a comment that nobody heard.
 func aMatrix(t *testing.T) string {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n")
-	got := program(t, h.terminal("actions"), "sweep", "--matrix")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.terminal("actions"), "sweep", "--matrix").ok(t)
 	return got.out
 }
 

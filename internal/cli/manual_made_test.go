@@ -26,8 +26,7 @@ func recorded(name string) func(*testing.T) string {
 func replayed(args ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		got := program(t, nil, append([]string{"replay"}, args...)...)
-		require.Equal(t, 0, got.exit, got.errout)
+		got := program(t, nil, append([]string{"replay"}, args...)...).ok(t)
 		assert.Regexp(t, `^(assumed: [^\n]*\n)+$`, got.errout)
 		return got.out
 	}
@@ -37,8 +36,7 @@ func replayed(args ...string) func(*testing.T) string {
 func madeUp(args ...string) func(*testing.T) string {
 	return func(t *testing.T) string {
 		t.Helper()
-		got := program(t, nil, append([]string{"replay", "--make"}, args...)...)
-		require.Equal(t, 0, got.exit, got.errout)
+		got := program(t, nil, append([]string{"replay", "--make"}, args...)...).ok(t)
 		return got.errout + got.out
 	}
 }
@@ -62,8 +60,7 @@ func asEver(said string, names ...string) string {
 // aMergeWithoutGitHub is what mergexo merge says in a clone.
 func aMergeWithoutGitHub(t *testing.T) string {
 	y := newYard(t, nil)
-	got := program(t, y.env(), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, y.env(), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main").ok(t)
 	return asEver(got.out, "8dcd1a0f3b", "c0558fbd3e", "2bc3b1d5f7", "e3627ad337", "975f93b849")
 }
 

@@ -19,8 +19,7 @@ func TestABranchWithoutANetChange(t *testing.T) {
 		y.commit("undone", "main~1", "Shout", map[string]string{"greeting.txt": "HELLO\n"})
 		y.commit("undone", "undone", "Do not shout", map[string]string{"greeting.txt": "hello\nworld\n"})
 		refs := y.refs()
-		got := y.merge("--branch", "undone", "--strategy", strategy)
-		assert.Equal(t, 0, got.exit, got.errout)
+		got := y.merge("--branch", "undone", "--strategy", strategy).ok(t)
 		if strategy == "rebase" {
 			assert.Contains(t, got.out, "The commits cancel each other out: no file changes.")
 			assert.Equal(t, []string{"Do not shout", "Shout", "Meanwhile"}, y.subjects("main", 3))
@@ -37,8 +36,7 @@ func TestAMergeWithoutGitHubSaysThatItDeletesNoBranch(t *testing.T) {
 		for _, args := range [][]string{nil, {"--local"}} {
 			y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n" + setting + "\n"})
 			y.git(y.dir, "fetch", "-q", "origin", "main:kept", "fix:fix")
-			got := y.merge(append([]string{"--branch", "fix", "--base", map[bool]string{true: "kept", false: "main"}[args != nil]}, args...)...)
-			require.Equal(t, 0, got.exit, got.errout)
+			got := y.merge(append([]string{"--branch", "fix", "--base", map[bool]string{true: "kept", false: "main"}[args != nil]}, args...)...).ok(t)
 			assert.Equal(t, says, strings.Contains(got.out, "The branch fix stays: [merge] delete_branch is for pull requests"), got.out)
 			assert.NotEmpty(t, y.here("fix"))
 			assert.NotEmpty(t, y.origin("fix"))
@@ -151,12 +149,9 @@ func TestAGitThatCannotBeStartedForNow(t *testing.T) {
 	merge := func() ran {
 		return program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main")
 	}
-	got := merge()
-	assert.Equal(t, 75, got.exit, got.errout)
-	assert.Contains(t, got.errout, "text file busy")
+	merge().fails(t, 75, "text file busy")
 	require.NoError(t, f.Close())
-	got = merge()
-	assert.Equal(t, 0, got.exit, got.errout)
+	merge().ok(t)
 }
 
 // TestAShallowCloneStaysShallow: what a merge has to fetch is nothing that its person asked for.
@@ -167,8 +162,7 @@ func TestAShallowCloneStaysShallow(t *testing.T) {
 		y.clone("clone", "-q", "--depth=1", "--no-single-branch", "file://"+y.bare)
 		was, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
 		require.NoError(t, err)
-		got := y.merge("--branch", "fix", "--base", "main", "--strategy", strategy)
-		require.Equal(t, 0, got.exit, got.errout)
+		y.merge("--branch", "fix", "--base", "main", "--strategy", strategy).ok(t)
 		is, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
 		require.NoError(t, err)
 		assert.Equal(t, string(was), string(is))
@@ -190,8 +184,7 @@ func TestAPersonsMachineIsLeftAsItIs(t *testing.T) {
 	for _, name := range []string{"npm", "python3"} {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" $1 >> "+log+"\n"), 0o755))
 	}
-	got := program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "squash")
-	require.Equal(t, 0, got.exit, got.out+got.errout)
+	program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "squash").ok(t)
 	ran, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Equal(t, "npm ci\n", string(ran), "pip would install for everybody")

@@ -82,8 +82,7 @@ func TestADryRunOfABaseWhoseFilesWereOnlyTouched(t *testing.T) {
 	y.git(y.dir, "branch", "fix", "origin/fix")
 	require.NoError(t, os.Chtimes(filepath.Join(y.dir, "greeting.txt"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	was := y.checkout()
-	got := y.merge("--branch", "fix", "--base", "main", "--local", "--dry-run")
-	assert.Equal(t, 0, got.exit, got.errout)
+	y.merge("--branch", "fix", "--base", "main", "--local", "--dry-run").ok(t)
 	assert.Equal(t, was, y.checkout())
 }
 

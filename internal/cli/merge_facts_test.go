@@ -63,8 +63,7 @@ func TestAnOriginWithACheckoutThatMayFollow(t *testing.T) {
 		y := newYard(t, nil)
 		y.checkedOut(branch)
 		y.git(y.bare, "config", "receive.denyCurrentBranch", setting)
-		got := y.merge("--branch", "fix", "--base", "main")
-		require.Equal(t, 0, got.exit, got.errout)
+		y.merge("--branch", "fix", "--base", "main").ok(t)
 		assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
 		assert.Equal(t, branch == "fix", y.origin("fix") != y.origin("main"), "a branch that somebody is on stays")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,9 +25,7 @@ func TestTheBranchHasMovedBeforeTheBaseDid(t *testing.T) {
 			head := y.origin("fix")
 			y.commit("later", "main", "Later", later)
 			y.hooked("[ \"$ref\" != refs/heads/fix ] || git update-ref refs/heads/main refs/heads/later", 0)
-			got := y.merge("--branch", "fix")
-			assert.Equal(t, 3, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: "+code+": ")
+			got := y.merge("--branch", "fix").fails(t, 3, "mergexo: "+code+": ")
 			assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was built from `"+head[:10]+"` for the tests.")
 			assert.NotEqual(t, head, y.origin("fix"))
 			assert.Equal(t, y.origin("later"), y.origin("main"))
@@ -41,6 +40,49 @@ func (y *yard) hooked(line string, exit int) {
 	hook := fmt.Sprintf("#!/bin/sh\nunset GIT_QUARANTINE_PATH\nwhile read -r old new ref; do %s; [ \"$ref\" != refs/heads/main ] || exit %d; done\n", line, exit)
 	require.NoError(y.t, os.MkdirAll(filepath.Join(y.bare, "hooks"), 0o755))
 	require.NoError(y.t, os.WriteFile(filepath.Join(y.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
+}
+
+// TestBothBranchesMoveWhileTheTestsRun: the base alone would be tested again, but nobody asked for what the branch has by now.
+func TestBothBranchesMoveWhileTheTestsRun(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"", "--local"} {
+		y := newYard(t, nil)
+		repository := y.bare
+		if mode != "" {
+			repository = filepath.Join(y.dir, ".git")
+		}
+		y.commit("main", "main", "Settings", testingBy("cd "+repository+" && git update-ref refs/heads/main later && git update-ref refs/heads/fix unseen"))
+		y.commit("later", "main", "Later", map[string]string{"notes.txt": "three\n"})
+		y.commit("unseen", "fix", "Unseen", map[string]string{"unseen.txt": "unseen\n"})
+		y.git(y.dir, "pull", "-q")
+		for _, branch := range []string{"fix", "later", "unseen"} {
+			y.git(y.dir, "branch", branch, "origin/"+branch)
+		}
+		got := y.merge(strings.Fields("--branch fix --base main --json " + mode)...)
+		assert.Equal(t, 75, got.exit, got.errout)
+		assert.Regexp(t, "^HEAD_MOVED: (fix|the branch) moved from "+y.here("origin/fix")[:10]+" to "+y.here("unseen")[:10], object(t, got)["reason"])
+		assert.Equal(t, []string{y.here("later"), y.here("unseen")}, []string{y.git(repository, "rev-parse", "main"), y.git(repository, "rev-parse", "fix")})
+		assert.Empty(t, y.git(repository, "for-each-ref", "refs/mergexo"), "no lock is left")
+	}
+}
+
+// TestSomebodyGoesOnAfterAPushWithoutAnAnswer: what has landed stays landed, whoever pushes on top before anybody looks.
+func TestSomebodyGoesOnAfterAPushWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	require.NoError(t, os.MkdirAll(filepath.Join(y.bare, "hooks"), 0o755))
+	line := `[ "$ref" != refs/heads/main ] || { git update-ref $ref $(git -c user.name=Joan -c user.email=joan@example.com commit-tree -p $new -m "On top" $new^{tree}); kill -9 $PPID; }`
+	require.NoError(t, os.WriteFile(filepath.Join(y.bare, "hooks", "post-receive"), []byte("#!/bin/sh\nwhile read -r old new ref; do "+line+"; done\n"), 0o755))
+	got := y.merge("--branch", "fix", "--base", "main", "--json")
+	require.Equal(t, 0, got.exit, got.errout)
+	o := object(t, got)
+	assert.Equal(t, []any{"done", y.origin("main~1")}, []any{o["result"], o["landed"]})
+	assert.Equal(t, []string{"On top", "Say more", "Exclaim"}, y.subjects("main", 3))
+	for i, want := range [][]any{{"push", "fix", "applied"}, {"merge", "main", "applied"}} {
+		one := effectOf(o, i)
+		assert.Equal(t, want, []any{one["kind"], one["target"], one["status"]})
+	}
+	assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
 }
 
 // TestAMergeThatDiesBeforeItsBaseLands: the branch is at what was tested then, and the same command goes on at once, whoever
@@ -67,8 +109,7 @@ func TestAMergeThatDiesBeforeItsBaseLands(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
 			tip := y.origin("fix")
 
-			got := y.merge("--branch", "fix", "--strategy", strategy)
-			require.Equal(t, 0, got.exit, got.errout)
+			y.merge("--branch", "fix", "--strategy", strategy).ok(t)
 			assert.Equal(t, want, y.subjects("main", 3))
 			assert.Equal(t, "hello\nworld!", y.git(y.bare, "show", "main:greeting.txt"))
 			if strategy == "rebase" {
@@ -126,7 +167,6 @@ func TestABaseThatIsRefusedOnce(t *testing.T) {
 	require.Equal(t, 3, y.merge("--branch", "fix").exit)
 	tip := y.origin("fix")
 	require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
-	got := y.merge("--branch", "fix")
-	require.Equal(t, 0, got.exit, got.errout)
+	y.merge("--branch", "fix").ok(t)
 	assert.Equal(t, []string{tip, tip}, []string{y.origin("main"), y.origin("fix")})
 }

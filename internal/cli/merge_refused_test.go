@@ -154,13 +154,11 @@ func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
 			y := newYard(t, nil)
 			head := y.origin("fix")
 			prepare(y)
-			got := y.merge("--branch", "fix")
-			require.Equal(t, 0, got.exit, got.errout)
+			got := y.merge("--branch", "fix").ok(t)
 			assert.Contains(t, got.out, "The branch fix was not moved to the result")
 			assert.Equal(t, head, y.origin("fix"))
 			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-			got = y.merge("--branch", "fix")
-			assert.Equal(t, 0, got.exit)
+			got = y.merge("--branch", "fix").ok(t)
 			assert.Contains(t, got.out, "result: nothing, what fix changes is part of main already: ")
 		})
 	}
@@ -170,8 +168,7 @@ func TestAnOriginWithoutLocks(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)
 	y.refuses("refs/mergexo/lock/main")
-	got := y.merge("--branch", "fix")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := y.merge("--branch", "fix").ok(t)
 	assert.Contains(t, got.errout, "no_lock")
 }
 
@@ -193,9 +190,7 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 			y := newYard(t, tt.base)
 			y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
 			y.commit("fix", "fix", "Hide it", tt.branch)
-			got := y.merge("--branch", "fix")
-			assert.Equal(t, 3, got.exit)
-			assert.Contains(t, got.errout, "mergexo: PRE_MERGE_FAILED: ")
+			got := y.merge("--branch", "fix").fails(t, 3, "mergexo: PRE_MERGE_FAILED: ")
 			command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
 			if tt.base != nil {
 				command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
@@ -204,12 +199,10 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 		})
 	}
 	y := newYard(t, map[string]string{".github/mergexo.toml": "", "Makefile": fails})
-	got := y.merge("--branch", "fix")
-	assert.Equal(t, 0, got.exit, "without settings: %s", got.errout)
+	got := y.merge("--branch", "fix").ok(t)
 	assert.Regexp(t, "`make test` passed on exactly this commit( in \\d+ s)? \\(detected from Makefile\\)\\.", got.out)
 	y = newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
 	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
-	got = y.merge("--branch", "fix")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got = y.merge("--branch", "fix").ok(t)
 	assert.Contains(t, got.out, "No tests were run: the settings say `tests = \"none\"`.")
 }

@@ -43,8 +43,7 @@ func TestSubmodulesBesideTheRepository(t *testing.T) {
 		y.commit("main", "main", "Add a library", nil)
 		y.git(y.dir, "pull", "-q")
 		y.git(y.dir, "branch", "fix", "origin/fix")
-		got := y.merge(append([]string{"--branch", "fix", "--base", "main"}, more...)...)
-		assert.Equal(t, 0, got.exit, got.out+got.errout)
+		got := y.merge(append([]string{"--branch", "fix", "--base", "main"}, more...)...).ok(t)
 		assert.Contains(t, got.out, "after `git submodule update --init`")
 	}
 }
@@ -52,7 +51,6 @@ func TestSubmodulesBesideTheRepository(t *testing.T) {
 func TestWhatIsDetectedSaysWhichModulesItLeavesOut(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, map[string]string{".github/mergexo.toml": "", "go.mod": "module m\n", "tools/go.mod": "module tools\n", "vendor/x/go.mod": "module x\n"})
-	got := y.merge("--branch", "fix", "--dry-run")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := y.merge("--branch", "fix", "--dry-run").ok(t)
 	assert.Contains(t, got.out, "The tests would run with `go test ./...` (detected from go.mod; not tested: tools/go.mod)")
 }

@@ -19,6 +19,8 @@ func pullFlag(usage string) cli.Flag {
 	return &cli.IntFlag{Name: "pr", Usage: usage}
 }
 
+var dryRunFlag = &cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"}
+
 var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; by default GITHUB_REPOSITORY, or the remote origin of this directory"}
 
 func (p *program) statusCommand() *cli.Command {
@@ -44,13 +46,18 @@ func (p *program) statusCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"pull_requests": all, "needs": waiting})
-				}
-				return report.Statuses(p.Out, all, waiting)
+				return answer(p, c, map[string]any{"pull_requests": all, "needs": waiting}, func() error { return report.Statuses(p.Out, all, waiting) })
 			})
 		},
 	}
+}
+
+// answer prints a value as one JSON object where that was asked for, and else as a text.
+func answer(p *program, c *cli.Context, object any, text func() error) error {
+	if c.Bool("json") {
+		return report.Object(p.Out, object)
+	}
+	return text()
 }
 
 // standings returns the status of one pull request, or for 0 of all, and what of it waits for a person.
@@ -79,15 +86,12 @@ func (p *program) whyCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				switch {
-				case why.Issue != nil && c.Bool("json"):
-					return report.Object(p.Out, map[string]any{"issue": asJSON(*why.Issue), "next": why.Step})
-				case why.Issue != nil:
-					return report.Issue(p.Out, *why.Issue, why.Step)
-				case c.Bool("json"):
-					return report.Object(p.Out, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges})
+				if why.Issue != nil {
+					return answer(p, c, map[string]any{"issue": asJSON(*why.Issue), "next": why.Step}, func() error { return report.Issue(p.Out, *why.Issue, why.Step) })
 				}
-				return report.Why(p.Out, why.Pull, command.Because(why.Pull, why.Turns, why.Merges), why.Turns, why.Merges, c.Bool("all"))
+				return answer(p, c, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges}, func() error {
+					return report.Why(p.Out, why.Pull, command.Because(why.Pull, why.Turns, why.Merges), why.Turns, why.Merges, c.Bool("all"))
+				})
 			})
 		},
 	}
@@ -112,10 +116,7 @@ func (p *program) blockedCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"blocked": waiting})
-				}
-				return report.Needs(p.Out, waiting)
+				return answer(p, c, map[string]any{"blocked": waiting}, func() error { return report.Needs(p.Out, waiting) })
 			})
 		},
 	}
@@ -128,7 +129,7 @@ func (p *program) blockedCommand() *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "unblock every blocked pull request of the repository; needs --yes"},
 			&cli.BoolFlag{Name: "yes", Usage: "confirm --all"},
 			&cli.StringFlag{Name: "head-sha", Usage: "accept this `SHA` as the new head: the current head, 7 to 40 digits"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			dryRunFlag,
 			repoFlag,
 		),
 		Action: func(c *cli.Context) error {
@@ -294,8 +295,7 @@ func (p *program) repository(ctx context.Context, named string, w place) (model.
 	if err != nil {
 		return model.Repo{}, fmt.Errorf("find the current directory: %w", err)
 	}
-	path, _ := p.lookup("PATH")
-	place, err := git.Look(ctx, dir, path)
+	place, err := git.Look(ctx, dir, env(p, "PATH"))
 	if err == nil {
 		if name, ok := git.Named(place.Origin, w.server); ok {
 			return model.ParseRepo(name)

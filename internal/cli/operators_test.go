@@ -52,8 +52,7 @@ func TestOperatorsAtATerminal(t *testing.T) {
 		assert.Regexp(t, `^20\d\d-\d\d-\d\dT`, b["since"])
 		assert.Contains(t, b["url"], "/pull/1#issuecomment-")
 	}
-	got := program(t, h.terminal("carol"), "blocked", "list")
-	assert.Equal(t, 0, got.exit)
+	got := program(t, h.terminal("carol"), "blocked", "list").ok(t)
 	assert.Regexp(t, `(?m)^#1 +blocked +restore the old history, or accept the new one +an operator +20\d\d-\d\d-\d\d$`, got.out, "not cut in a pipe")
 	todo := "Expected " + old[:10] + ", found " + head[:10] + ".\n  Who: an operator. Next: comment on #1:\n    /mergexo unblock\n    /mergexo unblock head_sha=" + head + "\n  " + h.url
 	assert.Contains(t, got.out, todo)
@@ -77,18 +76,13 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.NotEmpty(t, why["conditions"])
 	assert.NotEmpty(t, why["merge_conditions"])
 
-	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1")
-	assert.Equal(t, 3, got.exit, got.errout)
-	assert.Contains(t, got.errout, "mergexo: pull request 1 stays blocked: The last accepted head "+old[:10]+" is not part of the branch, which is at "+head[:10]+".\n")
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1").fails(t, 3, "mergexo: pull request 1 stays blocked: The last accepted head "+old[:10]+" is not part of the branch, which is at "+head[:10]+".\n")
 	assert.Contains(t, got.errout, "\n  |   git push --force-with-lease=agent/greet:"+head+" origin "+old+":refs/heads/agent/greet\n")
 	assert.NotRegexp(t, "[`*]|\\]\\(", got.errout, "Markdown is for GitHub")
-	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1", "--json")
-	assert.Equal(t, 3, got.exit)
-	assert.Contains(t, got.errout, "mergexo: pull request 1 stays blocked", "with --json too")
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1", "--json").fails(t, 3, "mergexo: pull request 1 stays blocked")
 	assert.Equal(t, "blocked", object(t, got)["result"])
 	assert.NotRegexp(t, "[`*]|\\]\\(", object(t, got)["reason"])
-	got = program(t, h.terminal("actions"), "blocked", "reset", "--all", "--dry-run", "--head-sha", head)
-	assert.Equal(t, 0, got.exit, got.errout)
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--all", "--dry-run", "--head-sha", head).ok(t)
 	assert.Contains(t, got.out, "would comment on #1")
 	done := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--head-sha", head, "--json"))
 	assert.Equal(t, []any{"done", 0.0, 1.0}, []any{done["result"], done["exit"], done["number"]})
@@ -96,9 +90,7 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.Len(t, done["effects"], 1)
 	got = program(t, h.terminal("actions"), "blocked", "list")
 	assert.Equal(t, "Nothing is waiting for a person.\n", got.out)
-	missing := program(t, h.terminal("actions"), "blocked", "reset", "--pr", "99", "--json")
-	assert.Equal(t, 2, missing.exit)
-	assert.Contains(t, missing.errout, "mergexo: ")
+	missing := program(t, h.terminal("actions"), "blocked", "reset", "--pr", "99", "--json").fails(t, 2, "mergexo: ")
 	assert.Equal(t, []any{2.0, 2.0}, []any{object(t, missing)["exit"], object(t, missing)["results"].([]any)[0].(map[string]any)["exit"]})
 	nothing := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--json"))
 	assert.Equal(t, []any{"nothing", 0.0}, []any{nothing["result"], nothing["exit"]})
@@ -106,11 +98,9 @@ func TestOperatorsAtATerminal(t *testing.T) {
 
 func TestAPersonsResetIsACommandOfThatPerson(t *testing.T) {
 	h, _, head := blockedHub(t)
-	got := program(t, h.terminal("carol"), "blocked", "reset", "--pr", "1", "--head-sha", head)
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.terminal("carol"), "blocked", "reset", "--pr", "1", "--head-sha", head).ok(t)
 	assert.Contains(t, got.out, "carol gave the command on pull request 1: /mergexo unblock head_sha="+head)
-	run := program(t, h.env(), "run")
-	require.Equal(t, 0, run.exit, run.out+run.errout)
+	program(t, h.env(), "run").ok(t)
 	assert.Equal(t, "Nothing is waiting for a person.\n", program(t, h.terminal("carol"), "blocked", "list").out)
 }
 
@@ -134,9 +124,7 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		"an unknown flag":            {[]string{"blocked", "list", "--al"}, "see mergexo blocked list --help"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := program(t, h.terminal("octo"), tt.args...)
-			assert.Equal(t, 2, got.exit, got.errout)
-			assert.Contains(t, got.errout, tt.says)
+			got := program(t, h.terminal("octo"), tt.args...).fails(t, 2, tt.says)
 			assert.Contains(t, got.errout, "mergexo: ")
 		})
 	}
@@ -146,18 +134,13 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		assert.Equal(t, 2, got.exit, args)
 		assert.Contains(t, got.errout, "is an issue; name the pull request that closes it")
 	}
-	got := program(t, h.terminal("octo"), "why", "--pr", fmt.Sprint(issue))
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.terminal("octo"), "why", "--pr", fmt.Sprint(issue)).ok(t)
 	assert.Equal(t, fmt.Sprintf("issue #%d: has not begun; issue %d has no label that starts an agent\n", issue, issue), got.out)
 	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
 	assert.Equal(t, 2, got.exit)
 	assert.Equal(t, "failed", object(t, got)["result"])
-	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "mergexo: no token")
-	got = program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "which repository?")
+	program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status").fails(t, 2, "mergexo: no token")
+	program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status").fails(t, 2, "which repository?")
 }
 
 func TestTheRepositoryIsThatOfTheClone(t *testing.T) {
@@ -166,7 +149,6 @@ func TestTheRepositoryIsThatOfTheClone(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", h.url+"/octo/widgets.git", dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Chdir(dir)
-	got := program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status").ok(t)
 	assert.Regexp(t, `(?m)^#1 +pending +- [^#]*\n#1 Greet\n.* 1 comment without an answer$`, got.out)
 }

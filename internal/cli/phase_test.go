@@ -12,17 +12,14 @@ import (
 func TestARunInTwoParts(t *testing.T) {
 	h := newHub(t, command(answers))
 	dir := filepath.Join(t.TempDir(), "handed")
-	got := program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir)
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t)
 	assert.Contains(t, got.out, `"result":"done"`)
 	assert.NotContains(t, h.comments(), "MergeXO")
-	got = program(t, h.env(), "run", "--json", "--phase", "apply", "--bundle", dir)
-	require.Equal(t, 0, got.exit, got.errout)
+	program(t, h.env(), "run", "--json", "--phase", "apply", "--bundle", dir).ok(t)
 	assert.Contains(t, h.comments(), "Answered 1 comment")
 
 	dir = filepath.Join(t.TempDir(), "handed")
-	got = program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir)
-	assert.Equal(t, 0, got.exit, got.errout)
+	got = program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t)
 	assert.Contains(t, got.out, `"result":"nothing"`)
 	assert.FileExists(t, filepath.Join(dir, "outcome.json"), "it says so: nothing at all would mean that the job died")
 }
@@ -46,9 +43,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 		case 1:
 			more = append(more, "MERGEXO_SESSIONS=sessions")
 		}
-		got := program(t, h.env(more...), append([]string{"run"}, args...)...)
-		assert.Equal(t, 2, got.exit, got.errout)
-		assert.Contains(t, got.errout, says)
+		program(t, h.env(more...), append([]string{"run"}, args...)...).fails(t, 2, says)
 	}
 	assert.NotContains(t, h.comments(), "MergeXO")
 }

@@ -13,8 +13,7 @@ import (
 func plans(t *testing.T, h *hub, event, payload string) (work string, got ran) {
 	t.Helper()
 	env, output, _ := h.atWork(event, payload)
-	got = program(t, env, "run", "--plan")
-	require.Equal(t, 0, got.exit, got.errout)
+	got = program(t, env, "run", "--plan").ok(t)
 	_, rest, found := strings.Cut(text(t, output), "work=")
 	require.True(t, found, "the steps behind it need an answer: %s", got.errout)
 	work, _, _ = strings.Cut(rest, "\n")

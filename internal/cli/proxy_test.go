@@ -142,8 +142,7 @@ func (c *company) runs(more ...string) ran {
 func TestEverythingGoesThroughTheProxyAndTrustsItsAuthority(t *testing.T) {
 	leak := filepath.Join(t.TempDir(), "leak")
 	c := newCompany(t, command(`cat >/dev/null; env >"$LEAK"; echo more >> world.txt; echo '{"commit_message": "Say more", "general_comment": "Said."}'`))
-	got := c.runs("HTTPS_PROXY="+c.proxy, "NO_PROXY=other.invalid", "SSL_CERT_FILE="+c.ca, "LEAK="+leak)
-	require.Equal(t, 0, got.exit, got.errout)
+	got := c.runs("HTTPS_PROXY="+c.proxy, "NO_PROXY=other.invalid", "SSL_CERT_FILE="+c.ca, "LEAK="+leak).ok(t)
 	assert.Contains(t, got.out, `"result":"done"`)
 	c.mu.Lock()
 	assert.Equal(t, map[string]bool{"REST": true, "GraphQL": true, "refsgit-upload-pack": true, "git-upload-pack": true, "refsgit-receive-pack": true, "git-receive-pack": true}, c.paths)

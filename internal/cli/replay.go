@@ -32,7 +32,7 @@ func (p *program) replayCommand() *cli.Command {
 			&cli.StringFlag{Name: "body", Usage: "with --make: the `TEXT` of the comment, review or issue"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events that --make can make"},
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository, for the sandbox"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			dryRunFlag,
 			&cli.BoolFlag{Name: "live", Usage: "read the real GitHub, and print what it would do"},
 			&cli.BoolFlag{Name: "apply", Usage: "with --live: carry it out"},
 		),
@@ -170,8 +170,7 @@ func offline(p *program, c *cli.Context, w place, set func(place, *sandbox.Serve
 
 // seedEvent re-enacts the event of a file, and returns what had to be assumed.
 func seedEvent(p *program, c *cli.Context, s *sandbox.Server, ev model.Event, payload []byte) ([]string, error) {
-	path, _ := p.lookup("PATH")
-	checkout, err := clone(c.Context, c.String("checkout"), path)
+	checkout, err := clone(c.Context, c.String("checkout"), env(p, "PATH"))
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,7 @@ func TestEveryEventOfTheListIsMadeForPrograms(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(program(t, nil, "replay", "--list", "--json").out), &all))
 	for _, one := range all.Events {
-		got := program(t, nil, "replay", "--make", one.Event, "--body", one.Body, "--json")
-		assert.Equal(t, 0, got.exit, got.errout)
+		got := program(t, nil, "replay", "--make", one.Event, "--body", one.Body, "--json").ok(t)
 		assert.Equal(t, "done", object(t, got)["result"], one.Event)
 	}
 }

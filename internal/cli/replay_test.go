@@ -35,8 +35,7 @@ func TestReplayMakesEventsFromNothing(t *testing.T) {
 	for file, args := range madeEvents {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			got := program(t, nil, append([]string{"replay"}, args...)...)
-			require.Equal(t, 0, got.exit, got.errout)
+			got := program(t, nil, append([]string{"replay"}, args...)...).ok(t)
 			shows(t, "replay/"+file, "", got.errout+got.out)
 		})
 	}
@@ -45,8 +44,7 @@ func TestReplayMakesEventsFromNothing(t *testing.T) {
 func TestReplayReadsAnEventFromAPipe(t *testing.T) {
 	payload := text(t, pull7)
 	fromFile := program(t, nil, "replay", "--event", pull7, "--dry-run")
-	got := programIn(t, t.TempDir(), payload, nil, "replay", "--event", "/dev/stdin", "--dry-run")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := programIn(t, t.TempDir(), payload, nil, "replay", "--event", "/dev/stdin", "--dry-run").ok(t)
 	assert.Equal(t, fromFile.out, got.out)
 }
 
@@ -69,8 +67,7 @@ func TestTheListOfEventsIsForProgramsToo(t *testing.T) {
 	}
 	assert.ElementsMatch(t, made, listed, "each is made above")
 	first := all.Events[0]
-	got := program(t, nil, "replay", "--make", first.Event, "--body", first.Body, "--json")
-	assert.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, "replay", "--make", first.Event, "--body", first.Body, "--json").ok(t)
 	assert.Equal(t, "done", object(t, got)["result"], first.Event)
 }
 

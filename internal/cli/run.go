@@ -148,7 +148,7 @@ func (p *program) runCommand() *cli.Command {
 		Description: "Reads the event from GITHUB_EVENT_NAME and GITHUB_EVENT_PATH, and the token from INPUT_TOKEN, GITHUB_TOKEN or GH_TOKEN.\n" +
 			"With the MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY of a GitHub App, it makes the tokens itself.",
 		Flags: outFlags(
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			dryRunFlag,
 			&cli.BoolFlag{Name: "plan", Usage: "only find out whether there is work, as the step output work; needs no checkout"},
 			&cli.StringFlag{Name: "phase", Usage: "do one `PART` of the run: agent (writes nothing to GitHub) or apply"},
 			&cli.StringFlag{Name: "bundle", Usage: "`DIR` for the files that the agent phase hands to the apply phase"},
@@ -306,10 +306,9 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 		return nil, nil, err
 	}
 	foreign := console.Foreign()
-	path, _ := p.lookup("PATH")
 	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
-		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: git.SafePath(path, w.workspace), Network: p.network()},
+		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: git.SafePath(env(p, "PATH"), w.workspace), Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Isolator: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle, Warn: w.warn(p.Err),

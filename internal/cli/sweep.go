@@ -32,7 +32,7 @@ func (p *program) sweepCommand() *cli.Command {
 		Flags: outFlags(
 			&cli.BoolFlag{Name: "matrix", Usage: "print the pending work as a job matrix, and do nothing"},
 			&cli.StringFlag{Name: "only", Usage: "sweep only these `NUMBERS`, such as 7,9; or repository, for what concerns the whole repository"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			dryRunFlag,
 			&cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`"},
 			repoFlag,
 		),

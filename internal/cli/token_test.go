@@ -31,8 +31,7 @@ func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
 	leak := filepath.Join(t.TempDir(), "leak")
 	h := newHub(t, command(looksAround))
 	env := without(h.env("LEAK="+leak, "RUNNER_TEMP="+t.TempDir()), "GITHUB_TOKEN")
-	got := program(t, append(env, "GH_TOKEN=sandbox-actions"), "run")
-	require.Equal(t, 0, got.exit, got.errout)
+	program(t, append(env, "GH_TOKEN=sandbox-actions"), "run").ok(t)
 	raw, err := os.ReadFile(leak)
 	require.NoError(t, err)
 	assert.Contains(t, string(raw), "saw the program", "the script really looked at our process")
@@ -40,11 +39,8 @@ func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
 		assert.NotContains(t, string(raw), secret)
 	}
 
-	got = program(t, append(h.terminal("octo"), "GH_TOKEN=nonsense"), "status")
-	assert.Equal(t, 0, got.exit, "GITHUB_TOKEN comes first: %s", got.errout)
-	got = program(t, append(without(h.terminal("octo"), "GITHUB_TOKEN"), "GH_TOKEN=nonsense"), "status")
-	assert.Equal(t, 2, got.exit)
-	assert.Contains(t, got.errout, "401")
+	program(t, append(h.terminal("octo"), "GH_TOKEN=nonsense"), "status").ok(t)
+	program(t, append(without(h.terminal("octo"), "GITHUB_TOKEN"), "GH_TOKEN=nonsense"), "status").fails(t, 2, "401")
 }
 
 func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
@@ -84,6 +80,5 @@ func TestATokenGoesToTheServerThatIsNamed(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, command(answers))
 	env := append(without(h.terminal("octo"), "GITHUB_API_URL", "GITHUB_GRAPHQL_URL"), "HTTPS_PROXY=http://127.0.0.1:1")
-	got := program(t, env, "status", "--repo", "octo/widgets")
-	assert.Equal(t, 0, got.exit, got.errout)
+	program(t, env, "status", "--repo", "octo/widgets").ok(t)
 }

@@ -12,14 +12,12 @@ import (
 
 func TestHelpListsAndPrintsEveryPageOfTheManual(t *testing.T) {
 	t.Parallel()
-	list := program(t, nil, "help")
-	require.Equal(t, 0, list.exit, list.errout)
+	list := program(t, nil, "help").ok(t)
 	for _, topic := range manual.Topics() {
 		assert.Contains(t, list.out, "\n   "+topic.Name+" ")
 		page, ok := manual.Page(topic.Name)
 		require.True(t, ok)
-		got := program(t, nil, "help", topic.Name)
-		assert.Equal(t, 0, got.exit)
+		got := program(t, nil, "help", topic.Name).ok(t)
 		assert.True(t, strings.HasSuffix(got.out, manual.Plain(page)), topic.Name)
 	}
 }
@@ -33,8 +31,7 @@ func TestHelpOfACommandThatIsATopicTooIsBoth(t *testing.T) {
 
 func TestHelpOfASetting(t *testing.T) {
 	t.Parallel()
-	got := program(t, nil, "help", "feedback.ci")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, "help", "feedback.ci").ok(t)
 	assert.Equal(t, "`feedback.ci`: one of never, first_fail, all_complete. Default: `\"never\"`.\n"+
 		"  When failed workflow runs become feedback: never, after the first failure, or after all runs have finished. See ci (mergexo help ci).\n", got.out)
 }

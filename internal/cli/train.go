@@ -20,10 +20,7 @@ func trainCommand(p *program) *cli.Command {
 				if err != nil {
 					return err
 				}
-				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"trains": all})
-				}
-				return report.Trains(p.Out, all)
+				return answer(p, c, map[string]any{"trains": all}, func() error { return report.Trains(p.Out, all) })
 			})
 		},
 	}

@@ -50,8 +50,7 @@ func TestWhatAServerMayDo(t *testing.T) {
 			if !c.begins {
 				assert.Equal(t, []string{said, refs}, []string{h.comments(), h.refs()}, "nothing was written")
 			}
-			got = program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=2"), "run", "--json")
-			require.Equal(t, 0, got.exit, got.errout)
+			program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=2"), "run", "--json").ok(t)
 			assert.Equal(t, 1, strings.Count(h.comments(), "Said."), "and nothing is lost")
 		})
 	}
@@ -98,8 +97,7 @@ func TestARunByAnotherClock(t *testing.T) {
 			later := time.Now().Add(time.Hour - behind).UTC()
 			assert.Contains(t, got.errout, "rate limit of GitHub until "+later.Format("2006-01-02T15:"), "as GitHub's clock has it")
 			h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{}`))
-			got = program(t, h.env(), "run", "--json")
-			assert.Equal(t, 0, got.exit, got.errout)
+			program(t, h.env(), "run", "--json").ok(t)
 			assert.Contains(t, h.comments(), "Said.")
 		})
 	}

@@ -80,14 +80,19 @@ func Others(files []File) (out []Other) {
 	return out
 }
 
-// others are the workflows that do not use the action. What cannot be read is left out.
-func others(files []File) (out []*workflow) {
+// others are the workflows that do not use the action.
+func others(files []File) []*workflow {
+	return slices.DeleteFunc(parsed(files), func(w *workflow) bool { return w.path == WorkflowPath || len(usesOf(w)) > 0 })
+}
+
+// parsed are the workflows in some files. What cannot be read is left out.
+func parsed(files []File) (all []*workflow) {
 	for _, f := range files {
-		if w, err := readWorkflow(f); err == nil && f.Path != WorkflowPath && len(usesOf(w)) == 0 {
-			out = append(out, w)
+		if w, err := readWorkflow(f); err == nil {
+			all = append(all, w)
 		}
 	}
-	return out
+	return all
 }
 
 // onCommits reports whether a workflow runs for the commits of an agent's pull request.

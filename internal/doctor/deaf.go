@@ -14,12 +14,7 @@ type Reported map[string]bool
 // what a head has had that no file tells of, since GitHub runs some workflows that have none. "" twice: there is no such check,
 // as far as files and heads tell.
 func Deaf(files []File, branch string, required []string, seen Reported) (check, path string) {
-	var workflows []*workflow
-	for _, f := range files {
-		if w, err := readWorkflow(f); err == nil {
-			workflows = append(workflows, w)
-		}
-	}
+	workflows := parsed(files)
 	for _, name := range required {
 		elsewhere, had := seen[name]
 		if elsewhere {

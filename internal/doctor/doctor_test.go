@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"regexp"
@@ -24,7 +23,7 @@ func healthy() Facts {
 	return Facts{
 		Repository: "octo/widgets",
 		Settings: Settings{
-			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
+			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
 			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}}, Tested: "make test", People: []Person{{"repo.operators", "octo"}}, Labels: []string{"agent:small-job", "agent:bugfix"},
@@ -46,23 +45,24 @@ func workflowWithKeys() string {
 func TestHealthy(t *testing.T) {
 	findings := Diagnose(healthy())
 	assert.Equal(t, 0, Exit(healthy(), findings, true))
-	var out bytes.Buffer
-	require.NoError(t, Write(&out, findings))
-	golden.File(t, "healthy.out", out.String())
+	golden.File(t, "healthy.out", Text(findings))
 }
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
-	for says, well := range map[string]fault{
-		"no other workflow comments with the same token": also(appToken, unsigned),
-		"markers are signed with the input signing-key":  also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned),
-		"markers are signed":                             func(_ *testing.T, f *Facts) { f.InActions = true },
+	for _, row := range []struct {
+		says string
+		do   fault
+	}{
+		{"no other workflow comments with the same token", also(appToken, unsigned)},
+		{"markers are signed", also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned)},
+		{"markers are signed", func(_ *testing.T, f *Facts) { f.InActions = true }},
 	} {
 		f := healthy()
-		well(t, &f)
+		row.do(t, &f)
 		findings := signing(newExam(f))
-		require.Len(t, findings, 1, says)
+		require.Len(t, findings, 1, row.says)
 		assert.Equal(t, OK, findings[0].Level)
-		assert.Equal(t, ".github/workflows/mergexo.yml: "+says, findings[0].Text)
+		assert.Equal(t, ".github/workflows/mergexo.yml: "+row.says, findings[0].Text)
 	}
 }
 

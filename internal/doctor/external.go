@@ -4,18 +4,10 @@ import "strings"
 
 // externalLabel checks that the label that admits a fork's pull request exists.
 func externalLabel(e *exam) []Finding {
-	label := e.Settings.External
-	switch {
-	case !e.readable() || label == "":
+	if !e.readable() || e.Settings.External == "" {
 		return nil
-	case e.Hub.State != HubRead:
-		return []Finding{unchecked("pull requests of forks: label %s not checked", quote(label))}
-	case e.Hub.Labels[label].Why != "":
-		return []Finding{unchecked("pull requests of forks: label %s not checked: %s", quote(label), e.Hub.Labels[label].Why)}
-	case !e.Hub.Labels[label].There:
-		return []Finding{problem(e.makeLabel(label), "pull requests of forks: label %s does not exist, so none can be accepted", quote(label))}
 	}
-	return []Finding{ok("pull requests of forks: accepted by the label %s", quote(label))}
+	return e.labels("pull requests of forks: label", "none can be accepted", e.Settings.External)
 }
 
 // startingLabels checks that the labels exist by which people start something.
@@ -23,23 +15,24 @@ func startingLabels(e *exam) []Finding {
 	if !e.readable() || len(e.Settings.Labels) == 0 || e.Hub.State != HubRead {
 		return nil // the token's own finding says what was not asked
 	}
+	return e.labels("labels:", "nobody can start anything with them", e.Settings.Labels...)
+}
+
+func (e *exam) labels(what, follows string, names ...string) []Finding {
 	var out []Finding
 	var missing, fixes []string
-	for _, name := range e.Settings.Labels {
+	for _, name := range names {
 		switch label := e.Hub.Labels[name]; {
+		case e.Hub.State != HubRead:
+			out = append(out, unchecked("%s %s not checked", what, quote(name)))
 		case label.Why != "":
-			out = append(out, unchecked("labels: %s not checked: %s", quote(name), label.Why))
+			out = append(out, unchecked("%s %s not checked: %s", what, quote(name), label.Why))
 		case !label.There:
-			missing, fixes = append(missing, name), append(fixes, e.makeLabel(name))
+			missing, fixes = append(missing, name), append(fixes, "gh label create "+quote(name)+" --repo "+e.repo())
 		}
 	}
 	if len(missing) > 0 {
-		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: nobody can start anything with them", isAre(missing)))
+		out = append(out, problem(strings.Join(fixes, " && "), "%s %s missing: %s", what, isAre(missing), follows))
 	}
-	return orOK(out, "labels: %s set up", isAre(e.Settings.Labels))
-}
-
-// makeLabel is the command that makes a label.
-func (e *exam) makeLabel(name string) string {
-	return "gh label create " + quote(name) + " --repo " + e.repo()
+	return orOK(out, "%s %s set up", what, isAre(names))
 }

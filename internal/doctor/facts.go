@@ -42,7 +42,6 @@ type Settings struct {
 	Isolation     string        // auto or none
 	User          string        // the user that agents run as; "" if not set
 	Network       string        // what agents may reach, as the settings have it; "" if everything
-	Timeout       time.Duration // of the agent
 	RunTime       time.Duration // of a whole run with an agent
 	TestTime      time.Duration // of the tests before a merge; 0 if there are none
 	// Train says that the settings have the repository's CI test what is to land.

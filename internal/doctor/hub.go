@@ -26,49 +26,42 @@ func token(e *exam) []Finding {
 	case HubUnreachable:
 		return []Finding{unchecked("the token: GitHub did not answer: %s", h.Why)}
 	}
-	if f.PushKnown && !f.Push {
-		return []Finding{e.weak("the token: its owner may not push to %s", e.Repository)}
-	}
-	if !f.ScopesKnown && h.App != nil {
+	switch {
+	case f.PushKnown && !f.Push:
+		return []Finding{e.here(moreRights, "the token: its owner may not push to %s", e.Repository)}
+	case !f.ScopesKnown && h.App != nil:
 		return []Finding{ok("the token: valid, made for the App %s", h.App.Slug)}
-	}
-	if !f.ScopesKnown {
-		valid := "the token: valid"
-		if h.Token != "" {
-			valid += ", " + h.Token
-		}
-		return []Finding{ok("%s", valid),
+	case !f.ScopesKnown:
+		return []Finding{ok("the token: valid%s", strings.TrimSuffix(", "+h.Token, ", ")),
 			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, checks and statuses, was not checked: GitHub shows this only for classic tokens")}
-	}
-	if slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo") {
+	case slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo"):
 		return []Finding{ok("the token: valid, with the scopes %s", strings.Join(f.Scopes, ", "))}
 	}
 	scopes := "no scope"
 	if len(f.Scopes) > 0 {
 		scopes = "only the scopes " + strings.Join(f.Scopes, ", ")
 	}
-	return []Finding{e.weak("the token: it has %s, and needs repo (public_repo for a public repository)", scopes)}
+	return []Finding{e.here(moreRights, "the token: it has %s, and needs repo (public_repo for a public repository)", scopes)}
 }
 
-// weak is the finding for a token with too few rights: a problem in a workflow, a warning in a terminal.
-func (e *exam) weak(format string, args ...any) Finding {
-	const fix = "use a token that may write contents, issues and pull requests, and read actions, checks and statuses"
+const moreRights = "use a token that may write contents, issues and pull requests, and read actions, checks and statuses, as the workflow's may"
+
+// here is a problem in a workflow, and a warning in a terminal, where the token is another.
+func (e *exam) here(fix, format string, args ...any) Finding {
+	f := warn(fix, format, args...)
 	if e.InActions {
-		return problem(fix, format, args...)
+		f.Level = Problem
 	}
-	return warn(fix, format+"; the workflow's may", args...)
+	return f
 }
 
 // checksSeen is about what a merge waits for. A token that can read checks needs no line for it.
 func checksSeen(e *exam) []Finding {
 	hidden := e.Hub.Facts.ChecksHidden
-	switch {
-	case e.Hub.State != HubRead || hidden.Why == "":
+	if e.Hub.State != HubRead || hidden.Why == "" {
 		return nil
-	case e.InActions:
-		return []Finding{problem(hidden.Fix, "%s: a merge never sees its checks", hidden.Why)}
 	}
-	return []Finding{warn(hidden.Fix, "%s: with this token, a merge never sees its checks", hidden.Why)}
+	return []Finding{e.here(hidden.Fix, "%s: with this token, a merge never sees its checks", hidden.Why)}
 }
 
 func repository(e *exam) []Finding {
@@ -94,12 +87,8 @@ func defaultBranch(e *exam) []Finding {
 	main, known := e.Hub.Facts.DefaultBranch, false
 	for _, f := range append([]File{e.Settings.File}, e.Workflows...) {
 		known = known || f.Main != MainUnknown
-		switch {
-		case !used[f.Path]:
-		case f.Main == MainMissing:
-			out = append(out, warn("commit it and push it to "+main, "%s is not on %s, from which runs read it", f.Path, main))
-		case f.Main == MainOther:
-			out = append(out, warn("commit it and push it to "+main, "%s differs from %s, from which runs read it", f.Path, main))
+		if lies := map[Main]string{MainMissing: "is not on", MainOther: "differs from"}[f.Main]; lies != "" && used[f.Path] {
+			out = append(out, warn("commit it and push it to "+main, "%s %s %s, from which runs read it", f.Path, lies, main))
 		}
 	}
 	if !known {
@@ -108,7 +97,8 @@ func defaultBranch(e *exam) []Finding {
 	return orOK(out, "settings and workflow are those on %s", main)
 }
 
-// pullRequests checks flows that start from an issue: they end in a pull request opened with the workflow's token.
+// pullRequests checks flows that start from an issue: they end in a pull request opened with the workflow's token. Without labels that
+// start runs, nothing does.
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/enabling-features-for-your-repository/managing-github-actions-settings-for-a-repository#preventing-github-actions-from-creating-or-approving-pull-requests
 func pullRequests(e *exam) []Finding {
 	a := e.Hub.Facts.Actions
@@ -116,22 +106,18 @@ func pullRequests(e *exam) []Finding {
 	case e.ownToken():
 		return []Finding{ok("opening pull requests: allowed by the action's own token")}
 	case e.Hub.State != HubRead:
-		return []Finding{unchecked("opening pull requests by workflows: not checked")}
+		return nil // the token's own finding says why
 	case !a.Known:
 		return []Finding{unchecked("opening pull requests by workflows: not checked: %s", a.Why)}
-	case !a.PullRequests:
-		return []Finding{e.unopened("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
-			"opening pull requests: workflows are not allowed to, so work on an issue stays on its branch")}
+	case a.PullRequests:
+		return []Finding{ok("opening pull requests: allowed")}
 	}
-	return []Finding{ok("opening pull requests: allowed")}
-}
-
-// unopened is a problem only where labels start runs: without them nothing starts from an issue.
-func (e *exam) unopened(fix, text string) Finding {
-	if _, heard := e.all("issues"); len(heard) > 0 || len(e.uses) == 0 {
-		return problem(fix, "%s", text)
+	f := problem("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
+		"opening pull requests: workflows are not allowed to, so work on an issue stays on its branch")
+	if _, heard := e.all("issues"); len(heard) == 0 && len(e.uses) > 0 {
+		f.Level = Warning
 	}
-	return warn(fix, "%s", text)
+	return []Finding{f}
 }
 
 // useApp is the fix for what the workflow's own token cannot do.

@@ -20,15 +20,13 @@ func identity(e *exam) []Finding {
 	named := slices.ContainsFunc(bots, func(l string) bool { return strings.EqualFold(l, workflowBot) })
 	const fix = `list both accounts in [repo] bots of the settings, such as bots = ["` + workflowBot + `", "my-app[bot]"]`
 	switch {
-	case len(e.uses) == 0:
-		return nil
 	case own != nil && given != nil && (!named || len(bots) < 2):
 		return []Finding{problem(fix,
 			"%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account", own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))}
 	case given != nil && !named:
 		return []Finding{ok("%s: MergeXO posts as one account; if the workflow's own token did before, %s", e.files(), fix)}
 	case len(bots) > 0:
-		return []Finding{ok("%s: comments of MergeXO by %s count, besides those of the workflow's token", e.files(), list(bots))}
+		return e.compared(nil, "comments of MergeXO by "+list(bots)+" count, besides those of the workflow's token")
 	}
-	return []Finding{ok("%s: MergeXO posts as one account, %s", e.files(), workflowBot)}
+	return e.compared(nil, "MergeXO posts as one account, "+workflowBot)
 }

@@ -44,7 +44,7 @@ func isolation(e *exam) []Finding {
 		return nil
 	}
 	s := e.Settings
-	if s.runsNothing() {
+	if (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0 {
 		return []Finding{ok("%s: no agent or test runs that needs isolation", s.Path)}
 	}
 	if s.Isolation == "none" && s.User == "" {
@@ -62,11 +62,6 @@ func isolation(e *exam) []Finding {
 		}
 	}
 	return out
-}
-
-// runsNothing reports whether there is no foreign code to run.
-func (s Settings) runsNothing() bool {
-	return (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
 }
 
 // isolated is the isolation of a job.

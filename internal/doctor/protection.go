@@ -39,7 +39,7 @@ func joins(strategy string) bool {
 func protection(e *exam) []Finding {
 	d, main := e.Hub.Facts.Demands, e.Hub.Facts.DefaultBranch
 	if e.Hub.State != HubRead {
-		return []Finding{unchecked("merging: the rules of the default branch were not checked")}
+		return nil // the token's own finding says why
 	}
 	var out []Finding
 	if !d.Known {
@@ -49,18 +49,13 @@ func protection(e *exam) []Finding {
 		return out
 	}
 	for _, demand := range d.List {
-		if f, found := e.refused(demand); found {
-			out = append(out, f)
-		}
+		out = append(out, e.refused(demand)...)
 	}
 	out = append(out, unlike(e)...)
-	return orOK(out, "merging: %s accepts the result of %s", main, list(strategies(e.Settings.Strategies)))
+	return orOK(out, "merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
 }
 
-func (e *exam) refused(d model.Demand) (Finding, bool) {
-	if d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
-		return Finding{}, false
-	}
+func (e *exam) refused(d model.Demand) []Finding {
 	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {
@@ -68,8 +63,8 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 			places = append(places, fmt.Sprintf("%s = %s", s.Place, quote(s.Name)))
 		}
 	}
-	if len(places) == 0 {
-		return Finding{}, false
+	if len(places) == 0 || d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
+		return nil
 	}
 	f := problem(r.fix, "merging: %s %s (%s), which rules out %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
 	// Not everybody can see who may bypass a rule. The workflow's own bot never may:
@@ -78,7 +73,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 		f.Level = Warning
 		f.Text += ", unless the action's token may bypass it"
 	}
-	return f, true
+	return []Finding{f}
 }
 
 // workflowBot is the account behind the workflow's own token.
@@ -88,20 +83,7 @@ func sourceOf(d model.Demand) string {
 	if len(d.Names) == 0 {
 		return d.Source
 	}
-	names := make([]string, len(d.Names))
-	for i, n := range d.Names {
-		names[i] = quote(n)
-	}
-	return d.Source + ": " + cut(list(names), 120)
-}
-
-// strategies are the distinct names of strategies.
-func strategies(all []Strategy) []string {
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return sorted(names)
+	return d.Source + ": " + cut(list(each(d.Names, quote)), 120)
 }
 
 // hindrances says which rules keep the agent from pushing its branches, and what follows.

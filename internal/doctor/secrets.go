@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 var secretName = regexp.MustCompile(`(?i)\b(secrets|vars)\.([a-z_]\w*)`)
@@ -12,36 +14,36 @@ var secretName = regexp.MustCompile(`(?i)\b(secrets|vars)\.([a-z_]\w*)`)
 // secrets checks that every secret that a workflow of ours names is stored, and so is the App's id. GitHub gives an empty text for one
 // that is not. https://docs.github.com/en/actions/reference/security/secrets
 func secrets(e *exam) []Finding {
+	if e.Hub.State != HubRead {
+		return nil
+	}
 	var out []Finding
-	stored := 0
-	unseen := map[string]bool{}
+	stored, unseen := 0, map[string]bool{}
 	for _, w := range e.ours() {
-		for _, named := range w.names() {
+		named := w.names()
+		for _, n := range named {
 			known, of := e.Hub.Secrets, "secret"
-			if named.variable {
+			if n.variable {
 				known, of = e.Hub.Variables, "variable"
 			}
 			switch {
-			case e.Hub.State != HubRead:
-			case known.Why != "":
-				if !unseen[of] {
-					out = append(out, unchecked("%s: whether the %s %s is stored was not checked: %s", place(w.path, named.line), of, named.name, known.Why))
-				}
-				unseen[of] = true
-			case slices.Contains(known.All, named.name):
+			case slices.Contains(known.All, n.name):
 				stored++
-			default:
-				other := slices.DeleteFunc(slices.Clone(known.All), func(name string) bool {
-					return slices.ContainsFunc(w.names(), func(n naming) bool { return n.name == name })
+			case known.Why == "":
+				others := slices.DeleteFunc(slices.Clone(known.All), func(name string) bool {
+					return slices.ContainsFunc(named, func(n naming) bool { return n.name == name })
 				})
-				out = append(out, e.unstored(w, named, of, other))
+				out = append(out, e.unstored(w, n, of, others))
+			case !unseen[of]:
+				out = append(out, unchecked("%s: whether the %s %s is stored was not checked: %s", place(w.path, n.line), of, n.name, known.Why))
+				unseen[of] = true
 			}
 		}
 	}
-	if stored > 0 && len(out) == 0 {
-		out = append(out, ok("%s: the secrets and variables that it names are stored", e.files()))
+	if stored == 0 {
+		return out
 	}
-	return out
+	return orOK(out, "%s: the secrets and variables that it names are stored", e.files())
 }
 
 // unstored is the finding for a secret or a variable that is named and not stored.
@@ -64,30 +66,24 @@ type naming struct {
 // names are the secrets that a workflow names, and the variables for an App, each at its first place. Jobs with an environment are left
 // out, which has secrets of its own.
 func (w *workflow) names() (out []naming) {
-	for i, line := range strings.Split(w.text, "\n") {
-		line, _, _ = strings.Cut(" "+line, " #")
-		if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.environment && j == w.jobAt(i+1) }) {
-			continue
+	var walk func(key string, n *yaml.Node)
+	walk = func(key string, n *yaml.Node) {
+		if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.environment && j.node == n }) {
+			return
 		}
-		for _, found := range secretName.FindAllStringSubmatch(line, -1) {
-			n := naming{name: strings.ToUpper(found[2]), variable: strings.EqualFold(found[1], "vars")}
-			known := n.name == "GITHUB_TOKEN" || n.variable && !strings.Contains(line, "app-id:") || slices.ContainsFunc(out, func(o naming) bool { return o.name == n.name })
-			if n.line = i + 1; !known {
-				out = append(out, n)
+		for _, found := range secretName.FindAllStringSubmatch(n.Value, -1) {
+			one := naming{strings.ToUpper(found[2]), n.Line, strings.EqualFold(found[1], "vars")}
+			other := one.name == "GITHUB_TOKEN" || one.variable && key != "app-id"
+			if !other && !slices.ContainsFunc(out, func(o naming) bool { return o.name == one.name }) {
+				out = append(out, one)
 			}
 		}
-	}
-	return out
-}
-
-// jobAt is the job that a line is of; nil: it is above them all.
-func (w *workflow) jobAt(line int) (found *job) {
-	for _, j := range w.jobs {
-		if j.line <= line && (found == nil || found.line < j.line) {
-			found = j
+		for i, kid := range n.Content {
+			walk(n.Content[max(i-1, 0)].Value, kid) // which is the key, in a mapping
 		}
 	}
-	return found
+	walk("", w.node)
+	return out
 }
 
 // versions checks that the version of MergeXO that a workflow names exists.
@@ -109,11 +105,9 @@ func versions(e *exam) []Finding {
 
 // Versions are the versions of MergeXO that workflows name: "owner/name@ref".
 func Versions(files []File) (all []string) {
-	for _, f := range files {
-		if w, err := readWorkflow(f); err == nil {
-			for _, u := range usesOf(w) {
-				all = append(all, u.s.uses.value)
-			}
+	for _, w := range parsed(files) {
+		for _, u := range usesOf(w) {
+			all = append(all, u.s.uses.value)
 		}
 	}
 	return sorted(all)

@@ -114,14 +114,10 @@ func people(e *exam) []Finding {
 }
 
 func isAre(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = quote(n)
-	}
 	if len(names) == 1 {
-		return quoted[0] + " is"
+		return quote(names[0]) + " is"
 	}
-	return list(quoted) + " are"
+	return list(each(names, quote)) + " are"
 }
 
 // sources finds required checks that the settings name without an App: everybody with write access can set a status of any name.

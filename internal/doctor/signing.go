@@ -12,28 +12,24 @@ const makeKey = "store the output of `openssl rand -hex 32` in the repository's 
 // token, all of them are github-actions[bot].
 func signing(e *exam) []Finding {
 	var bare []string
-	first, asked := "", 0
+	first, asked := "", false
 	for _, u := range e.allSteps() {
 		if u.phase == agentPhase || u.ownToken() {
 			continue
 		}
-		asked++
+		asked = true
 		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
 			first, bare = cmp.Or(first, u.at(u.s.line)), append(bare, "jobs."+u.j.id)
 		}
 	}
 	switch {
-	case len(e.uses) == 0:
-		return nil
-	case asked == 0:
-		return []Finding{ok("%s: no other workflow comments with the same token", e.files())}
 	case len(bare) > 0:
 		return []Finding{warn("pass the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
 			"%s: no signing key in %s: a comment posted by another workflow could be mistaken for MergeXO's, because both use the same token", first, list(sorted(bare)))}
-	case e.InActions && !e.Signed:
+	case asked && e.InActions && !e.Signed:
 		return []Finding{warn(makeKey, "%s: the signing key that the workflow names is empty", e.files())}
-	case e.InActions:
+	case asked:
 		return []Finding{ok("%s: markers are signed", e.files())}
 	}
-	return []Finding{ok("%s: markers are signed with the input signing-key", e.files())}
+	return e.compared(nil, "no other workflow comments with the same token")
 }

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +11,12 @@ import (
 // signs precede a finding in a terminal.
 var signs = map[Level]string{OK: "ok", Warning: "warn", Problem: "fix", Unchecked: "-"}
 
-// Write prints findings in groups: one line each, with the id of the rule at its end and the fix below it.
-func Write(w io.Writer, findings []Finding) error {
+// Text is findings in groups: one line each, with the id of the rule at its end and the fix below it, and a count of them all.
+func Text(findings []Finding) string {
 	var out strings.Builder
-	group := ""
+	group, count := "", map[Level]int{}
 	for _, f := range findings {
-		if f.Group != group {
+		if count[f.Level]++; f.Group != group {
 			if group != "" {
 				out.WriteString("\n")
 			}
@@ -33,24 +32,11 @@ func Write(w io.Writer, findings []Finding) error {
 			fmt.Fprintf(&out, "        %s\n", f.Fix)
 		}
 	}
-	fmt.Fprintf(&out, "\n%s\n", Summary(findings))
-	if _, err := io.WriteString(w, out.String()); err != nil {
-		return fmt.Errorf("write findings: %w", err)
-	}
-	return nil
-}
-
-// Summary counts findings in one line.
-func Summary(findings []Finding) string {
-	count := map[Level]int{}
-	for _, f := range findings {
-		count[f.Level]++
-	}
-	parts := []string{fmt.Sprintf("%d to fix", count[Problem]), fmt.Sprintf("%d worth a look", count[Warning]), fmt.Sprintf("%d ok", count[OK])}
+	fmt.Fprintf(&out, "\n%d to fix, %d worth a look, %d ok", count[Problem], count[Warning], count[OK])
 	if count[Unchecked] > 0 {
-		parts = append(parts, fmt.Sprintf("%d not checked", count[Unchecked]))
+		fmt.Fprintf(&out, ", %d not checked", count[Unchecked])
 	}
-	return strings.Join(parts, ", ")
+	return out.String() + "\n"
 }
 
 // oneLine makes untrusted text safe for one line of output: no control characters, nothing that reorders or hides text, no

@@ -26,8 +26,16 @@ func timeout(e *exam) []Finding {
 			out = append(out, unchecked("%s.timeout-minutes is %s, which is known only at run time", at, quote(t.value)))
 			continue
 		}
-		for _, limit := range e.limits(u) {
-			if time.Duration(minutes*float64(time.Minute)) <= limit.value {
+		for _, limit := range []struct {
+			key     string
+			value   time.Duration
+			counts  bool
+			follows string
+		}{
+			{"agent.run_timeout", e.Settings.RunTime, u.phase != applyPhase && e.Settings.Adapter != "", "the job ends before the run can save its work"},
+			{"merge.test_timeout", e.Settings.TestTime, u.phase != agentPhase, "the run ends before the tests do"},
+		} {
+			if limit.counts && u.phase != planPhase && time.Duration(minutes*float64(time.Minute)) <= limit.value {
 				out = append(out, warn("give the job some minutes more, or lower "+limit.key, "%s.timeout-minutes is %s, and %s in %s is %g minutes: %s",
 					at, t.value, limit.key, e.Settings.Path, limit.value.Minutes(), limit.follows))
 				break
@@ -39,26 +47,4 @@ func timeout(e *exam) []Finding {
 		}
 	}
 	return e.compared(out, "each job has more time than what it runs")
-}
-
-// limit is a time of the settings that a job has to be longer than.
-type limit struct {
-	key     string
-	value   time.Duration
-	follows string
-}
-
-// limits are those of what a job runs.
-func (e *exam) limits(u use) (all []limit) {
-	if !e.readable() || u.phase == planPhase {
-		return nil
-	}
-	if u.phase != applyPhase && e.Settings.Adapter != "" {
-		all = append(all, limit{"agent.timeout", e.Settings.Timeout, "the run ends before the agent does"},
-			limit{"agent.run_timeout", e.Settings.RunTime, "the job ends before the run can save its work"})
-	}
-	if u.phase != agentPhase {
-		all = append(all, limit{"merge.test_timeout", e.Settings.TestTime, "the run ends before the tests do"})
-	}
-	return all
 }

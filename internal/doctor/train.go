@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,36 +31,45 @@ func (e *exam) required() []string {
 func (e *exam) requiredChecks() []string { return OfActions(e.required()) }
 
 // OfActions are the names of the required checks that jobs of GitHub Actions may have.
-func OfActions(required []string) []string {
-	var names []string
-	for _, name := range required {
-		bare, app := name, ""
-		if at := strings.LastIndexByte(name, '@'); at > 0 {
-			bare, app = name[:at], name[at+1:]
-		}
-		if app == "" || app == "github-actions" {
-			names = append(names, bare)
+func OfActions(required []string) (names []string) {
+	for _, r := range required {
+		if name, own := ofActions(r); own {
+			names = append(names, name)
 		}
 	}
 	return names
 }
 
+// ofActions is the name of a required check, which may end in @APP, and whether a job of GitHub Actions may have it.
+func ofActions(required string) (name string, own bool) {
+	at := strings.LastIndexByte(required, '@')
+	if at <= 0 {
+		return required, true
+	}
+	app := required[at+1:]
+	return required[:at], app == "" || app == "github-actions"
+}
+
 // Elsewhere are the required checks that other services report: by their App, or since no workflow has such a job.
 func Elsewhere(files []File, required []string) []string {
-	return slices.DeleteFunc(slices.Clone(required), func(name string) bool {
-		own := OfActions([]string{name})
-		check, path := Deaf(files, trainBranch, own, Reported{})
-		return own != nil && (check == "" || path != "" || strings.HasSuffix(name, "@github-actions"))
+	return slices.DeleteFunc(slices.Clone(required), func(r string) bool {
+		name, own := ofActions(r)
+		return own && (HasJob(files, name) || strings.HasSuffix(r, "@github-actions"))
+	})
+}
+
+// HasJob reports whether some workflow has a job with a check of that name, or may have one.
+func HasJob(files []File, check string) bool {
+	return slices.ContainsFunc(parsed(files), func(w *workflow) bool {
+		does, may := w.reports(check)
+		return does || may
 	})
 }
 
 // HearsPush says whether some workflow runs on a push to a branch. Files that are no workflows hear nothing.
 // https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
 func HearsPush(files []File, branch string) bool {
-	return slices.ContainsFunc(files, func(f File) bool {
-		w, err := readWorkflow(f)
-		return err == nil && w.hearsPush(branch)
-	})
+	return slices.ContainsFunc(parsed(files), func(w *workflow) bool { return w.hearsPush(branch) })
 }
 
 func (w *workflow) hearsPush(branch string) bool {
@@ -111,30 +121,26 @@ func (e *exam) ownCI() string {
 // reports them.
 func requiredJobs(e *exam) []Finding {
 	var out []Finding
-	for _, name := range sorted(e.required()) {
-		if !e.nowhere(name) {
+	for _, required := range sorted(e.required()) {
+		if !e.nowhere(required) {
 			continue
 		}
-		f := warn("name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
-			"required check %s: no job of .github/workflows has that name, so that a merge never sees it%s", quote(name), hint(OfActions([]string{name})[0], e.checks()))
-		if strings.HasSuffix(name, "@github-actions") {
-			f.Level = Problem
-		} else {
-			f.Text = strings.Replace(f.Text, "never sees it", "waits for another service", 1)
+		level, follows := Warning, "waits for another service"
+		if strings.HasSuffix(required, "@github-actions") {
+			level, follows = Problem, "never sees it"
 		}
-		out = append(out, f)
+		name, _ := ofActions(required)
+		out = append(out, Finding{Level: level, Fix: "name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
+			Text: fmt.Sprintf("required check %s: no job of .github/workflows has that name, so that a merge %s%s", quote(required), follows, hint(name, e.checks()))})
 	}
 	return out
 }
 
 // nowhere reports whether a required check is one that a job should have, by its name or its App, and no job has.
-func (e *exam) nowhere(name string) bool {
-	own := OfActions([]string{name})
-	if own == nil || len(others(e.Workflows)) == 0 || strings.HasSuffix(name, "@") || strings.Contains(name, "/") && !strings.HasSuffix(name, "@github-actions") {
-		return false
-	}
-	check, path := Deaf(e.Workflows, "", own, Reported{})
-	return check != "" && path == ""
+func (e *exam) nowhere(required string) bool {
+	name, own := ofActions(required)
+	named := strings.HasSuffix(required, "@github-actions") || !strings.HasSuffix(required, "@") && !strings.Contains(required, "/")
+	return own && named && len(others(e.Workflows)) > 0 && !HasJob(e.Workflows, name)
 }
 
 // checks are the names of the checks that the jobs of the repository have.

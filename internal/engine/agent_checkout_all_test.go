@@ -28,21 +28,17 @@ func TestACheckoutLeftInAStateThatCanBeTaken(t *testing.T) {
 		"picked":   {"Picked"},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.clone()
 			w.agent = "talk+" + how
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.remark("alice", "Answer me.")))
 			assert.Equal(t, append([]string{"Write greeting.txt"}, subjects...), w.commits())
 			last := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
 			assert.Equal(t, last.at("commit", "committer", "name"), last.at("commit", "author", "name"), "it is nobody else's commit")
 			w.settled(1, 1, len(subjects))
 
 			w.agent = "answer"
-			w.review("alice", "And again.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
 			w.settled(2, 2, len(subjects)+1)
 		})
 	}
@@ -52,18 +48,14 @@ func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"merged", "picked", "merging", "picking"} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.clone()
 			w.agent = "talk+" + how + "+silent"
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.remark("alice", "Answer me.")))
 			w.settled(1, 1, 0)
 			assert.Contains(t, w.marked("turn", "done")[0]["body"], "left changes in its checkout without a commit message")
 			w.agent = "answer"
-			w.review("alice", "And again.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
 			w.settled(2, 2, 1)
 		})
 	}

@@ -29,7 +29,6 @@ func happens(t *testing.T, place string, troubles []trouble) {
 	t.Parallel()
 	for _, c := range troubles {
 		t.Run(c.how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			if place == workspace {
 				w.clone()
@@ -38,8 +37,7 @@ func happens(t *testing.T, place string, troubles []trouble) {
 			theirs := files()
 			w.agent = c.how
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			c.result = model.ResultFailed
 			if c.blocked != "" {
 				c.result = model.ResultBlocked
@@ -83,15 +81,12 @@ func (w *world) neighbour() (files func() map[string]string) {
 }
 
 func TestADamagedConfigurationIsPutBack(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.clone()
 	was, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
 	require.NoError(t, err)
 	w.agent = "talk+the config is garbage"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
 	now, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
 	require.NoError(t, err)

@@ -36,8 +36,7 @@ func TestARealProgramThatIsNotThereOrNotLoggedInAndThenIs(t *testing.T) {
 
 		w.env[r.KeyName] = key
 		s.Play(w.answering(r, comment, "world", "moon")...)
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 		w.settled(1, 1, 1)
 		assert.Equal(t, "hello\nmoon\n", w.file("greeting.txt"))
 	})
@@ -54,8 +53,7 @@ func TestARealProgramOfAnotherVersionIsOnlyWorthANote(t *testing.T) {
 		var said bytes.Buffer
 		e := w.engine()
 		e.Foreign = &said
-		rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-		require.NoError(t, err)
+		rep := w.by(e, w.delivery("pull_request_review_comment"))
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 		w.settled(1, 1, 1)
 		assert.Contains(t, said.String(), fmt.Sprintf("%s says it is \"%[1]s 9.9.9\"; version ", r.Adapter))
@@ -63,7 +61,6 @@ func TestARealProgramOfAnotherVersionIsOnlyWorthANote(t *testing.T) {
 }
 
 func TestARealProgramWhoseLastWordsAreNotJustTheOutcome(t *testing.T) {
-	t.Parallel()
 	r := modelstub.Codex()
 	w, s := played(t, r, "")
 	comment, before := w.review("alice", "Greet the moon."), w.tip()
@@ -77,7 +74,6 @@ func TestARealProgramWhoseLastWordsAreNotJustTheOutcome(t *testing.T) {
 
 	script[1] = modelstub.Say("I have greeted it:\n\n```json\n" + good + "\n```\n\nAnything else?")
 	s.Play(script...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 }

@@ -19,12 +19,10 @@ func TestWordsThatAreNoAnswer(t *testing.T) {
 		{how: "binary", says: `it begins with "�::stop::\n"`},
 	} {
 		t.Run(c.how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = c.how
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			c.result = model.ResultFailed
 			w.shown(c, w.handle(ev), before)
 			w.recovers(ev, false)

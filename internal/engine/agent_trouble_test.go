@@ -66,8 +66,7 @@ func (w *world) recovers(ev model.Event, blocked bool) {
 	w.t.Helper()
 	w.agent = "answer"
 	if blocked {
-		w.talk("carol", "/mergexo unblock")
-		ev = w.delivery("issue_comment")
+		ev = w.say("carol", "/mergexo unblock")
 	}
 	rep := w.handle(ev)
 	require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
@@ -82,12 +81,9 @@ func (w *world) recovers(ev model.Event, blocked bool) {
 }
 
 func TestWordsInAnotherEncodingAreStillAnAnswer(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "latin1"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 0)
 	assert.Contains(t, w.replies()[0]["body"], "\uFFFD la carte")
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "Un caf\uFFFD, please")
@@ -100,13 +96,11 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// It does not run beside others: what they allocate would be counted.
 func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	w := newWorld(t)
 	w.agent = "flood100"
 	before := w.tip()
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	used := allocated()
 	rep := w.handle(ev)
 	assert.Less(t, allocated()-used, uint64(96<<20), "less than was said, and all of the rest of the run is counted with it")
@@ -114,12 +108,10 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	w.recovers(ev, false)
 }
 
-// It does not run beside others: what they allocate would be counted.
 func TestNoiseIsNotHeldInMemory(t *testing.T) {
 	w := newWorld(t)
 	w.agent = "noise100+answer"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	used := allocated()
 	rep := w.handle(ev)
 	assert.Less(t, allocated()-used, uint64(96<<20), "less than was said, and all of the rest of the run is counted with it")
@@ -128,7 +120,6 @@ func TestNoiseIsNotHeldInMemory(t *testing.T) {
 }
 
 func TestAnAnswerForAnotherPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	mine, number, head := w.review("alice", "Answer me."), w.number, w.head
 	ev := w.delivery("pull_request_review_comment")
@@ -147,8 +138,7 @@ func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 	talk := w.talk("alice", "And me, in the conversation.")
 	require.NoError(t, os.WriteFile(w.log+".foreign", fmt.Appendf(nil, "%d %d %d %d", mine, other, unheard, talk), 0o600))
 	w.agent = "foreign"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 0)
 	assert.EqualValues(t, mine, w.replies()[0]["in_reply_to_id"], "the one that was right")
 	for _, id := range []int64{other, unheard, talk} {
@@ -163,12 +153,9 @@ func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 }
 
 func TestARepliesLengthLosesNoTurn(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "answer+lengthy"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
 	body := w.replies()[0]["body"].(string)
 	assert.LessOrEqual(t, len(body), 65536)
@@ -178,7 +165,6 @@ func TestARepliesLengthLosesNoTurn(t *testing.T) {
 }
 
 func TestAProcessThatIsLeftBehindIsGone(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "answer+behind"
 	gate := w.log + ".gate"
@@ -194,9 +180,7 @@ func TestAProcessThatIsLeftBehindIsGone(t *testing.T) {
 		assert.NoError(t, os.WriteFile(gate+".seen", nil, 0))
 		seen <- f
 	}()
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	f := <-seen
 	defer f.Close()
 	n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return

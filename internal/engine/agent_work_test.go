@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -43,7 +42,6 @@ func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
 	} {
 		for _, place := range []string{ownClone, workspace} {
 			t.Run(how+" in "+place, func(t *testing.T) {
-				t.Parallel()
 				w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
 				w.differs(w.head)
 				if place == workspace {
@@ -51,9 +49,7 @@ func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
 				}
 				w.agent = how
 				before := w.tip()
-				w.review("alice", "Answer me.")
-				rep := w.handle(w.delivery("pull_request_review_comment"))
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.handle(w.remark("alice", "Answer me.")))
 				assert.Equal(t, pushed, w.changed(before, w.tip()))
 				said := w.marked("turn", "done")[0]["body"]
 				assert.NotContains(t, said, "left changes")
@@ -65,13 +61,10 @@ func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
 }
 
 func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.differs(w.head)
 	w.agent = "answer+commits all+doubts"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.handle(w.remark("alice", "Answer me.")))
 	branch, _ := w.kept()
 	assert.Equal(t, []string{"greeting.txt"}, w.changed(w.tip(), branch))
 }
@@ -80,13 +73,11 @@ func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"job", "job+commits all"} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.differs("main")
 			w.agent = how
 			w.label("alice", "agent:bugfix")
-			rep := w.handle(w.delivery("issues"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.delivery("issues")))
 			pulls := w.list("octo", w.path("/pulls?state=open"))
 			head := pulls[len(pulls)-1].at("head", "sha").(string)
 			for _, p := range pulls {
@@ -100,14 +91,12 @@ func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
 }
 
 func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t,
 		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
 	w.differs("main")
 	base := w.at("main")
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, []string{"f.txt", "mended"}, w.changed(base, "main"))
 	w.quiet()
@@ -129,13 +118,10 @@ func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
 		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.remark("alice", "Answer me.")))
 			assert.Equal(t, row.pushed, w.changed(before, w.tip()))
 			said := w.marked("turn", "done")[0]["body"]
 			assert.Contains(t, said, row.says)
@@ -152,15 +138,12 @@ func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
 }
 
 func TestASparseWorkspaceTakesNewFilesOutsideOfIt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", w.head, "in/a.txt", "a\n")
 	w.write("octo", w.head, "out/b.txt", "b\n")
 	w.clone("--sparse")
 	w.agent = "answer+goes out"
 	before := w.tip()
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, []string{"greeting.txt", "out/new.txt"}, w.changed(before, w.tip()))
 }

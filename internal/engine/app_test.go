@@ -79,15 +79,13 @@ func (w *world) hours(word string) {
 }
 
 func TestAnAppOutlivesItsTokens(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "echo tests are running; test -f fixed.txt"]`, `test_timeout = "90m"`)
 	r := newRobot(w, "octo/widgets")
 	w.agent = "answer+repair"
 	w.hours("tests are running")
 	w.review("alice", "Answer me.")
 	begin := w.now
-	rep := r.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	r.w.done(r.handle(w.delivery("pull_request_review_comment")))
 	w.settled(1, 1, 2)
 	assert.Equal(t, 2*70*time.Minute, w.now.Sub(begin))
 	assert.Len(t, r.given, 2, "one before the agent, and one after its last tests: a first use is soon enough")
@@ -98,11 +96,9 @@ func TestAnAppOutlivesItsTokens(t *testing.T) {
 }
 
 func TestAnAppsTokenForTheAgentsJobOnlyReads(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	r := newRobot(w, "octo/widgets")
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	_, _ = r.engine(app.ToRead).Handle(t.Context(), ev) // whatever becomes of it
 	require.NotEmpty(t, r.given)
 	for path, want := range map[string]int{w.path("/git/refs"): 403, w.path("/issues"): 403} {
@@ -118,23 +114,18 @@ func TestAnAppsTokenForTheAgentsJobOnlyReads(t *testing.T) {
 }
 
 func TestAnAppLandsAGroup(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	r := newRobot(g.world, "octo/widgets", "octo/client")
-	g.talk("carol", "/mergexo merge")
-	rep := r.handle(g.delivery("issue_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	r.w.done(r.handle(g.say("carol", "/mergexo merge")))
 	assert.Equal(t, []string{"merged", "merged"}, g.badges())
 	assert.Len(t, r.given, 2, "one for the run's own repository, and one for both")
 }
 
 func TestAGroupThatTheAppIsNotInstalledOnIsTold(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	r := newRobot(g.world, "octo/widgets")
 	here, there := g.at("main"), g.main()
-	g.talk("carol", "/mergexo merge")
-	rep := r.handle(g.delivery("issue_comment"))
+	rep := r.handle(g.say("carol", "/mergexo merge"))
 	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client does not exist, or the token may not see it")
 	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
@@ -142,7 +133,6 @@ func TestAGroupThatTheAppIsNotInstalledOnIsTold(t *testing.T) {
 
 // An agent should not get to see our secrets. If it does, they still go nowhere.
 func TestOurOwnSecretsAreNeverPublished(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
 	r := newRobot(w, "octo/widgets")
 	line := strings.Split(r.key, "\n")[4]
@@ -152,16 +142,12 @@ func TestOurOwnSecretsAreNeverPublished(t *testing.T) {
 		w.write("octo", "main", ".github/mergexo.toml", regexp.MustCompile(`(?m)^command = .*$`).ReplaceAllLiteralString(settings, command))
 	}
 	script(`echo '{"general_comment": "I found ` + line + ` there."}'`)
-	w.talk("alice", "What is there?")
-	require.Equal(t, model.ResultDone, r.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, r.handle(w.say("alice", "What is there?")).Result)
 	said := w.marked("turn", "done")[0]["body"]
 	assert.Contains(t, said, "I found *** there.")
 
 	script(`echo "` + line + `" > fixture; echo '{"commit_message": "A fixture"}'`)
-	w.talk("alice", "Write it down.")
-	rep := r.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, model.ReasonSecret, rep.BlockedReason)
+	rep := r.w.blocked(model.ReasonSecret, r.handle(w.say("alice", "Write it down.")))
 	assert.Contains(t, rep.Reason, "a secret of MergeXO's own")
 	assert.NotContains(t, rep.Reason, line)
 	for _, c := range w.comments() {

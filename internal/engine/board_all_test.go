@@ -38,12 +38,11 @@ func (w *world) change(title, branch, file, text string) int {
 func (w *world) hears(agent, text string) {
 	w.t.Helper()
 	w.agent = agent
-	w.talk("alice", text)
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("alice", text))
 }
 
-// lands has CI test a car, and the car land.
-func (w *world) lands(car int) {
+// landsCar has CI test a car, and the car land.
+func (w *world) landsCar(car int) {
 	w.t.Helper()
 	branch := fmt.Sprint("mergexo/train/main/", car)
 	w.handle(w.tests(branch, w.trains()[branch]))
@@ -109,8 +108,8 @@ func busy(t *testing.T) *world {
 	landed := w.ready("landed", "one\n", "two\n")
 	w.named(landed, "Trim spaces", "Use one line per greeting")
 	w.aboard(landed, "")
-	w.lands(1)
-	w.lands(2)
+	w.landsCar(1)
+	w.landsCar(2)
 	w.open("bob", "Greet robots", "They read this as well.")
 	w.agent = "stuck"
 	w.handle(w.label("carol", bugfix))
@@ -121,7 +120,7 @@ func busy(t *testing.T) *world {
 	cars := w.ready("car", "three\n", "four\n", "five\n", "six\n")
 	w.named(cars, "Load greetings from disk", "Cache the greetings", "Log what was greeted", "Greet in Spanish")
 	w.aboard(cars, "")
-	w.lands(3)
+	w.landsCar(3)
 	w.change("Greet the reader by name", "reader", "reader.txt", "reader\n")
 	w.command("carol", "/mergexo merge")
 	w.change("Keep the order of names", "order", "order.txt", "a\nb\n")
@@ -131,14 +130,10 @@ func busy(t *testing.T) *world {
 	w.hears("notes+costs", "Trees, too.")
 	w.talk("bob", "Is moss a plant?")
 	w.change("Greet in verse", "verse", "verse.txt", "roses are red\n")
-	w.talk("alice", "Make it rhyme.")
-	ev := w.delivery("issue_comment")
-	w.gate.at = func(_ int, r *http.Request) fate { // the run is still at work
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			return diesFirst
-		}
-		return passes
-	}
+	ev := w.say("alice", "Make it rhyme.")
+	w.gate.when(diesFirst, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack")
+	}) // the run is still at work
 	_, _ = w.engine().Handle(context.Background(), ev)
 	w.later(5 * time.Minute)
 	return w
@@ -149,7 +144,6 @@ var anySHA = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 // The sample of the dashboard's pictures and tests is what the engine reads of a repository at work. What differs from run to run
 // is the port of the server and the hashes of commits: they are replaced, and nothing else.
 func TestTheBoardOfARepositoryAtWork(t *testing.T) {
-	t.Parallel()
 	w := busy(t)
 	w.gate.revive()
 	b, err := w.engine().Board(context.Background(), repo)

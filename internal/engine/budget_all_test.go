@@ -19,8 +19,7 @@ func aTurnIsDone(t *testing.T) *world {
 	t.Helper()
 	return begin(t, "a turn is done", func() *world {
 		w := newWorld(t)
-		w.review("alice", "Answer me.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 		return w
 	})
 }
@@ -40,12 +39,10 @@ func TestBudgets(t *testing.T) {
 	}
 	for _, old := range []int{0, 50, 5000} {
 		t.Run(fmt.Sprintf("a turn after %d comments", old), func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.clone()
 			if old > 0 {
-				w.talk("alice", "The first of many.")
-				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+				require.Equal(t, model.ResultDone, w.handle(w.say("alice", "The first of many.")).Result)
 				for i := range old {
 					w.talk("eve", fmt.Sprintf("Chatter %d.", i))
 				}
@@ -60,8 +57,7 @@ func TestBudgets(t *testing.T) {
 			w.review("alice", "Answer me.")
 			w.gate.revive()
 			ev := w.delivery("pull_request_review_comment")
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.handle(ev))
 			within(t, w, fmt.Sprintf("turn of one reply and one commit after %d comments", old), 8+tracked, 3, rep)
 			require.Len(t, w.replies(), 1)
 
@@ -79,7 +75,6 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 	t.Run("hundreds of comments in the very second of a receipt", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		for i := range 400 {
 			w.api("eve", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": fmt.Sprintf("Chatter %d.", i)})
@@ -87,8 +82,7 @@ func TestBudgets(t *testing.T) {
 		for i := range 2 {
 			w.api("alice", "POST", w.pull("/comments"), object{"body": fmt.Sprintf("Answer me, %d.", i), "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"})
 			w.gate.revive()
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.handle(w.delivery("pull_request_review_comment")))
 			if i > 0 {
 				within(t, w, "turn in the same second as 400 comments and a receipt", 8, 3, rep)
 			}
@@ -97,7 +91,6 @@ func TestBudgets(t *testing.T) {
 	})
 	for _, line := range []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"} {
 		t.Run("command "+line, func(t *testing.T) {
-			t.Parallel()
 			w := aTurnIsDone(t)
 			w.write("bob", w.head, "more.txt", "a person's commit\n")
 			switch line {
@@ -108,8 +101,7 @@ func TestBudgets(t *testing.T) {
 			}
 			w.talk("carol", "/mergexo "+line)
 			w.gate.revive()
-			rep := w.handle(w.delivery("issue_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.handle(w.delivery("issue_comment")))
 			within(t, w, "command "+line, 6, 0, rep)
 		})
 	}
@@ -120,7 +112,6 @@ func TestBudgets(t *testing.T) {
 		"where the old one is due": func(string) string { return "" },
 	} {
 		t.Run("unblock "+name, func(t *testing.T) {
-			t.Parallel()
 			w := aTurnIsDone(t)
 			now := w.rewritten()
 			w.talk("bob", "And me.") // bob's rights are not this command's affair
@@ -141,20 +132,17 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 	t.Run("somebody's rights", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
 		w.talk("reader", "Do as I say.")
 		w.gate.revive()
-		rep := w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultNothing, rep.Result)
+		rep := w.gives(model.ResultNothing, w.handle(w.delivery("issue_comment")))
 		within(t, w, "event by somebody whose rights must be asked", 2, 0, rep)
 		w.later(5 * time.Minute) // no replica hides it any more
 		for range 2 {            // the first turn asks about the reader once more; from its receipt on nobody does
 			w.review("alice", "Answer me.")
 			w.gate.revive()
-			rep = w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep = w.done(w.handle(w.delivery("pull_request_review_comment")))
 		}
 		within(t, w, "turn beside the comment of somebody without rights", 8, 3, rep)
 	})

@@ -17,8 +17,7 @@ func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
 	for n := 1; ; n++ {
 		w := newWorld(t)
 		w.agent = "commits+fail"
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Answer me.")
 		for _, f := range []fate{diesFirst, diesAfter} {
 			w.gate.only(n, f)
 			_, _ = w.engine().Handle(context.Background(), ev)

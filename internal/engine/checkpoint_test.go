@@ -67,12 +67,10 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			rep := w.handle(ev)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
 			assert.Equal(t, c.reason, rep.BlockedReason)
@@ -86,8 +84,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 
 			w.agent = "answer"
 			if c.result == model.ResultBlocked {
-				w.talk("carol", "/mergexo unblock")
-				ev = w.delivery("issue_comment")
+				ev = w.say("carol", "/mergexo unblock")
 			}
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)
 			w.settled(1, 1, len(c.kept)+1)
@@ -97,21 +94,17 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 }
 
 func TestWorkWhoseTestsFailIsKept(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1")
-	w.review("alice", "Answer me.")
-	require.Equal(t, "tests_failed", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
+	require.Equal(t, "tests_failed", w.handle(w.remark("alice", "Answer me.")).BlockedReason)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 2, "one of each round")
 	assert.Contains(t, w.marked("block", "")[0]["body"], w.linkOf(branch))
 }
 
 func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "workflow+fail"
-	w.review("alice", "Answer me.")
-	assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	assert.Empty(t, w.checkpoints())
 	paste := regexp.MustCompile("To look at it: `(git fetch .*)`").FindStringSubmatch(w.marked("turn", "failed")[0]["body"].(string))
 	require.NotNil(t, paste)
@@ -124,22 +117,18 @@ func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
 }
 
 func TestARewrittenHistoryIsKeptAside(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "amend+fail"
-	w.review("alice", "Answer me.")
-	assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	require.Len(t, w.checkpoints(), 1)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], w.linkOf(w.checkpoints()[0]))
 	assert.Equal(t, []string{"Write greeting.txt"}, w.commits(), "and not on the branch")
 }
 
 func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "commits+dirty+hangs"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 3)

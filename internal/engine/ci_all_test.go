@@ -10,7 +10,6 @@ import (
 )
 
 func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.handle(ev)
 	want, writes := w.incidentShows(), w.gate.writes
@@ -19,7 +18,6 @@ func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
 		fates["lost"], fates["unclear"] = lost, unclear
 		for name, f := range fates {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w, ev := flake(t)
 				w.gate.only(n, f)
 				w.handle(ev)

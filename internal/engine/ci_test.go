@@ -29,25 +29,21 @@ func (w *world) ci(id int, name, status, conclusion string) {
 }
 
 func TestAFailureOfCIIsFeedback(t *testing.T) {
-	t.Parallel()
 	w := newCI(t, "first_fail")
 	w.agent = "logs"
 	w.ci(9001, "test", "completed", "failure")
-	rep := w.handle(w.delivery("workflow_run"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("workflow_run")))
 	receipts := w.marked("turn", "done")
 	require.Len(t, receipts, 1)
 	assert.Contains(t, receipts[0]["body"], "FAIL TestGreet")
 	assert.NotContains(t, receipts[0]["body"], "\x1b")
 	assert.Contains(t, receipts[0]["body"], fmt.Sprintf("%d:actions:9001:", w.number))
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result, "once")
-	w.sweep()
-	w.quiet()
+	w.rests()
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	t.Parallel()
 	w := newCI(t, "all_complete")
 	w.agent = "logs"
 	w.sweep()
@@ -74,11 +70,9 @@ func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
 		"the workflow that this is a run of": {"first_fail", func(w *world) { w.ci(9001, "mergexo", "completed", "failure") }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newCI(t, c.when)
 			c.do(w)
-			rep := w.handle(w.delivery("workflow_run"))
-			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
 			w.sweep()
 			assert.Zero(t, w.calls())
 		})
@@ -113,12 +107,10 @@ func (w *world) attempt(id int) int {
 }
 
 func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
 	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "It waits for a port.***\n", "what the agent says of its keys is not posted")
 	assert.Equal(t, 2, w.attempt(9001))
@@ -126,9 +118,7 @@ func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	require.Len(t, receipts, 1)
 	assert.Contains(t, receipts[0]["body"], "#2", "it links the issue")
 	w.ci(9001, "test", "completed", "failure")
-	rep = w.handle(w.delivery("workflow_run"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, model.ReasonFlaky, rep.BlockedReason)
+	w.blocked(model.ReasonFlaky, w.handle(w.delivery("workflow_run")))
 	assert.Len(t, w.marked("block", ""), 1)
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.issues(), 1)
@@ -136,24 +126,20 @@ func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 }
 
 func TestAFlakyTestThatGitHubDoesNotRunAgain(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.fail(object{"match": object{"method": "POST", "path": "*/rerun-failed-jobs"}, "status": 403, "times": 0})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, 1, w.attempt(9001))
 	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "The failed jobs could not be rerun.")
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "reported as #2; the failed jobs could not be rerun.")
 }
 
 func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.handle(ev)
 	w.ci(9001, "test", "completed", "success")
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result)
-	w.sweep()
-	w.quiet()
+	w.rests()
 	assert.Equal(t, 1, w.calls())
 }
 
@@ -167,19 +153,15 @@ func TestARunThatWaitsForApprovalIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for _, when := range []string{"first_fail", "all_complete"} {
 		t.Run(when, func(t *testing.T) {
-			t.Parallel()
 			w := newCI(t, when)
 			for _, branch := range []string{"main", w.head} {
 				w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
 			}
-			w.review("alice", "Answer me.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 			calls := w.calls()
 			held := w.delivery("workflow_run")
-			rep := w.handle(held)
-			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-			w.sweep()
-			w.quiet()
+			w.gives(model.ResultNothing, w.handle(held))
+			w.rests()
 			assert.Equal(t, calls, w.calls())
 			runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
 			require.Len(t, runs, 1)

@@ -8,7 +8,6 @@ import (
 )
 
 func TestASecondFailureOnOneHeadIsFoundByTheSweep(t *testing.T) {
-	t.Parallel()
 	w := newCI(t, "first_fail")
 	w.agent = "logs"
 	w.ci(9001, "test", "completed", "failure")
@@ -22,7 +21,6 @@ func TestASecondFailureOnOneHeadIsFoundByTheSweep(t *testing.T) {
 
 // A run that GITHUB_TOKEN has begun anew may send no event.
 func TestAFlakeThatFailsAgainIsBlockedByTheSweep(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.handle(ev)
 	require.Equal(t, 2, w.attempt(9001))
@@ -34,7 +32,6 @@ func TestAFlakeThatFailsAgainIsBlockedByTheSweep(t *testing.T) {
 }
 
 func TestAFlakeOnTheNextHeadIsReportedOnce(t *testing.T) {
-	t.Parallel()
 	w, ev := flake(t)
 	w.handle(ev)
 	w.ci(9001, "test", "completed", "success")
@@ -57,7 +54,6 @@ func TestAHeadThatStaysRedIsNotDueForEver(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newCI(t, "all_complete")
 			w.sweep()
 			do(w)

@@ -10,7 +10,6 @@ import (
 )
 
 func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
-	t.Parallel()
 	shows := func(w *world, other int) string {
 		return fmt.Sprint(w.shows(), len(w.conflictsOn(w.number)), len(w.conflictsOn(other)))
 	}
@@ -22,7 +21,6 @@ func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 	for n := 1; n <= writes; n++ {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				assert.Equal(t, want, shows(w, other))

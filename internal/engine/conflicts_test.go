@@ -36,7 +36,6 @@ func (w *world) conflictsOn(number int) []string {
 }
 
 func TestConflictsAreToldOnceAndTakenBack(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.sweep()
@@ -61,7 +60,6 @@ func TestConflictsAreToldOnceAndTakenBack(t *testing.T) {
 }
 
 func TestConflictsAreNotToldWhereNobodyWantsToKnow(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[sweep]\nconflicts = \"never\"")
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.sweep()
@@ -71,7 +69,6 @@ func TestConflictsAreNotToldWhereNobodyWantsToKnow(t *testing.T) {
 }
 
 func TestConflictsWithAPullRequestThatIsNotTrackedAreToldOnTheOtherOne(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("feature/other", "hello\nmoon\n")
 	w.sweep()
@@ -82,7 +79,6 @@ func TestConflictsWithAPullRequestThatIsNotTrackedAreToldOnTheOtherOne(t *testin
 
 // TestOnePullRequestKeepsNoOtherFromBeingTold: it was moved to a base without settings, which are that branch's own affair.
 func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.sweep()
@@ -99,7 +95,6 @@ func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
 
 // TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain: the others are told, and no word is left that all was looked at.
 func TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", w.number)}, "status": 403, "times": 100})
@@ -114,7 +109,6 @@ func TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain(t *testing.T) {
 
 // TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody: its branch is still there.
 func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.sweep()
@@ -132,7 +126,6 @@ func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *tes
 }
 
 func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.review("alice", "Answer me.")
@@ -156,7 +149,6 @@ func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
 }
 
 func TestAReplyThatWasDeletedIsReportedOnceAndNotPostedAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	w.sweep()
@@ -174,7 +166,6 @@ func TestAReplyThatWasDeletedIsReportedOnceAndNotPostedAgain(t *testing.T) {
 }
 
 func TestASweepTellsWhereTheWorkIsThatAMergeOvertook(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	writes := 0
@@ -198,7 +189,6 @@ func TestASweepTellsWhereTheWorkIsThatAMergeOvertook(t *testing.T) {
 }
 
 func TestARateLimitInTheMiddleLeavesTheRestToTheNextSweep(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	w.fail(object{"match": object{"method": "POST", "path": "/api/v3/repos/octo/widgets/issues"}, "status": 403, "times": 1,
@@ -212,7 +202,6 @@ func TestARateLimitInTheMiddleLeavesTheRestToTheNextSweep(t *testing.T) {
 }
 
 func TestASweepTakesAwayLeasesThatAreOver(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	lease := func(base string, until time.Time) string {

@@ -13,8 +13,7 @@ import (
 func TestFirstContactsAndRefusals(t *testing.T) {
 	t.Parallel()
 	line := func(w *world, text string) {
-		w.review("alice", text)
-		w.handle(w.delivery("pull_request_review_comment"))
+		w.handle(w.remark("alice", text))
 	}
 	agent := func(settings ...string) func(t *testing.T) *world {
 		return func(t *testing.T) *world { return newWorld(t, settings...) }
@@ -41,8 +40,7 @@ func TestFirstContactsAndRefusals(t *testing.T) {
 		}},
 		"given_up": {agent(), func(w *world) {
 			w.agent = "exit"
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			for range 3 {
 				w.passing(time.Minute, atWork)
 				w.handle(ev)

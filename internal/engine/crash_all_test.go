@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -15,12 +14,10 @@ import (
 )
 
 func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
-	t.Parallel()
 	want, writes := uninterrupted(t)
 	for n := 1; n <= writes; n++ {
 		for name, f := range map[string]fate{"applied": unclear, "not applied": lost} {
 			t.Run(fmt.Sprintf("write %d %s", n, name), func(t *testing.T) {
-				t.Parallel()
 				w, ev := twoComments(t)
 				w.gate.only(n, f)
 				rep := w.handle(ev)
@@ -37,7 +34,6 @@ func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
 // From its second write on, a recovery leaves what one leaves that has a later death to make good: of that, the recovery from
 // the first of these deaths dies everywhere.
 func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
-	t.Parallel()
 	want, writes := uninterrupted(t)
 	_, ev := twoComments(t)
 	for first := 2; first <= writes; first++ {
@@ -62,16 +58,13 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 }
 
 func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
-	t.Parallel()
 	want, writes := uninterrupted(t)
 	for n := 1; n <= writes; n++ {
 		for _, when := range []string{"before", "after"} {
 			t.Run(fmt.Sprintf("the second runs %s write %d of the first", when, n), func(t *testing.T) {
-				t.Parallel()
 				w, ev := twoComments(t)
 				second := func() {
-					rep, err := w.engine().Handle(context.Background(), ev)
-					assert.NoError(t, err)
+					rep := w.beside(ev)
 					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
 				}
 				entered := false
@@ -86,8 +79,7 @@ func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
 				} else {
 					w.gate.after = enter
 				}
-				rep, err := w.engine().Handle(context.Background(), ev)
-				require.NoError(t, err)
+				rep := w.by(w.engine(), ev)
 				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
 				require.True(t, entered)
 				w.over(1)

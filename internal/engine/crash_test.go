@@ -52,15 +52,13 @@ func shown(body any) string {
 func twoComments(t *testing.T) (*world, model.Event) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	w.review("bob", "And me.")
-	return w, w.delivery("pull_request_review_comment")
+	return w, w.remark("bob", "And me.")
 }
 
 // uninterrupted is how the turn ends when nothing goes wrong, and how many writes that takes.
 func uninterrupted(t *testing.T) (string, int) {
 	w, ev := twoComments(t)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	require.Equal(t, 8, w.gate.writes, "marker, claim, stage, plan, push, two replies, receipt")
 	return w.shows(), w.gate.writes
 }
@@ -83,17 +81,14 @@ func deathsBy(n int) map[string]int {
 }
 
 func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	dead := w.wrecks(func() {
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 	})
 	want, last := w.shows(), w.gate.writes
 	for _, n := range writes(1, last, writeClaim, 3, writePlan, writePush, last-1) {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
 				rep := w.recover(ev)

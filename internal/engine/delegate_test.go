@@ -20,7 +20,6 @@ func newDelegate(t *testing.T) *world {
 }
 
 func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
-	t.Parallel()
 	w := newDelegate(t)
 	w.talk("dana", "/mergexo merge") // which counts no more later than now
 	w.orders("carol", "/mergexo delegate @dana")
@@ -51,7 +50,6 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 }
 
 func TestADelegationIsTakenBackForGood(t *testing.T) {
-	t.Parallel()
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
 	w.orders("carol", "/mergexo delegate cancel")
@@ -82,7 +80,6 @@ func TestWhoMayBeADelegate(t *testing.T) {
 		{"carol", "/mergexo delegate", "`delegate` needs a person, such as `@octocat`"},
 	} {
 		t.Run(c.text+" by "+c.by, func(t *testing.T) {
-			t.Parallel()
 			w := newDelegate(t)
 			require.Equal(t, model.ResultDone, w.orders(c.by, c.text).Result)
 			w.answered("rejected", c.says)
@@ -94,7 +91,6 @@ func TestWhoMayBeADelegate(t *testing.T) {
 
 // Whoever has lost access is heard no more.
 func TestADelegateWhoLosesAccessIsHeardNoMore(t *testing.T) {
-	t.Parallel()
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
 	w.put("/_sandbox/users/dana", object{"type": "User", "repository": repo.String(), "permission": "none"})
@@ -105,11 +101,8 @@ func TestADelegateWhoLosesAccessIsHeardNoMore(t *testing.T) {
 
 // However long a conversation gets, and however little of it is read, a receipt knows the delegates.
 func TestAReceiptKeepsTheDelegates(t *testing.T) {
-	t.Parallel()
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], `"delegates":[{"login":"dana"`)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
+	assert.Contains(t, w.lastSaid(), `"delegates":[{"login":"dana"`)
 }

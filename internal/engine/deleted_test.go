@@ -33,8 +33,7 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 		begin    func(t *testing.T, w *world)
 	}{
 		"a rewritten history": {"", func(t *testing.T, w *world) {
-			w.talk("alice", "One.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "One.")).Result)
 			w.rewritten()
 		}},
 		"a pause": {"", func(t *testing.T, w *world) {
@@ -42,23 +41,18 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 			w.silences("carol")
 		}},
 		"a budget": {"[feedback]\nturns_per_day = 1", func(t *testing.T, w *world) {
-			w.talk("alice", "One.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
-			w.talk("alice", "Two.")
-			require.Equal(t, model.ReasonBudget, w.handle(w.delivery("issue_comment")).BlockedReason)
+			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "One.")).Result)
+			require.Equal(t, model.ReasonBudget, w.handle(w.say("alice", "Two.")).BlockedReason)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", c.settings)
 			w.agent = "talk"
 			c.begin(t, w)
 			calls := w.calls()
 			for range 2 {
 				w.silences(us)
-				w.talk("alice", "Go on.")
-				rep := w.handle(w.delivery("issue_comment"))
-				assert.Equal(t, model.ReasonMarkerDeleted, rep.BlockedReason, rep.Reason)
+				rep := w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("alice", "Go on.")))
 				assert.Contains(t, rep.Reason, "a comment of MergeXO's was deleted by alice at ")
 				w.sweep()
 				assert.Len(t, w.marked("block", ""), 1)
@@ -83,22 +77,18 @@ func TestARestoredReceiptCountsForTheBudget(t *testing.T) {
 		"cost_per_day_usd = 1.0": {model.ReasonMarkerDeleted, model.ReasonMarkerDeleted},
 	} {
 		t.Run(setting, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", "[feedback]\n"+setting)
-			w.review("alice", "One.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "One.")
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)
 			w.unreceipted()
 			assert.Equal(t, reasons[0], w.handle(ev).BlockedReason)
-			w.talk("alice", "Two.")
-			assert.Equal(t, reasons[1], w.handle(w.delivery("issue_comment")).BlockedReason)
+			assert.Equal(t, reasons[1], w.handle(w.say("alice", "Two.")).BlockedReason)
 		})
 	}
 }
 
 // A request to merge waits as well.
 func TestADeletedCommentHoldsAMergeUp(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
 	w.silences("carol")

@@ -18,16 +18,14 @@ func longAgo(t *testing.T, more ...string) *world {
 	t.Helper()
 	return begin(t, fmt.Sprint("reviews are long ago", more), func() *world {
 		w := newWorld(t, more...)
-		w.review("alice", "One.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
 		w.draft("bob", "Drafted.")
 		for i := range 60 {
 			w.later(time.Second)
 			w.api("eve", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": fmt.Sprintf("Chatter %d.", i)})
 		}
 		w.later(5 * time.Minute)
-		w.talk("alice", "Two.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Two.")).Result)
 		w.later(5 * time.Minute)
 		return w
 	})
@@ -56,7 +54,6 @@ func TestWhatChangesOnALineLongAgoIsHeard(t *testing.T) {
 		"by a sweep": func(w *world) { w.sweep() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := longAgo(t)
 			reviews := w.list("bob", w.pull("/reviews"))
 			drafted := reviews[slices.IndexFunc(reviews, func(o object) bool { return o["state"] == "PENDING" })].id()
@@ -76,7 +73,6 @@ func TestWhatChangesOnALineLongAgoIsHeard(t *testing.T) {
 
 // A run looks for such edits once. What its later readings see, and answer, does not settle those.
 func TestAnEditLongAgoThatComesDuringARunIsTheNextOnes(t *testing.T) {
-	t.Parallel()
 	w := longAgo(t, `required_tests = ["sh", "-c", "echo tests are running"]`)
 	w.printed.At("tests are running", func() {
 		w.later(time.Minute)

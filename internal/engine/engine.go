@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -42,7 +41,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	base, ofTrain := train.BaseOf(ev.Branch)
 	switch {
 	case ofTrain || ev.Number == 0 && ev.Branch != "":
-		return e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
+		return e.job().train(ctx, landing.TrainOrder{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is MergeXO's own comment")
 	case ev.Number == 0 && ev.SHA != "" && ev.Name != "push":
@@ -64,7 +63,7 @@ func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report)
 	tested := false
 	for _, branch := range ev.Branches {
 		if base, is := train.BaseOf(branch); is {
-			tested, all = true, errors.Join(all, e.job().train(ctx, trains.Order{Repo: ev.Repo, Base: base}, rep))
+			tested, all = true, errors.Join(all, e.job().train(ctx, landing.TrainOrder{Repo: ev.Repo, Base: base}, rep))
 		}
 	}
 	if tested {
@@ -113,9 +112,9 @@ func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Repor
 }
 
 // advance takes a merge train further that the run is about.
-func (e *Engine) advance(ctx context.Context, o trains.Order, rep *model.Report) error {
+func (e *Engine) advance(ctx context.Context, o landing.TrainOrder, rep *model.Report) error {
 	o.Of = mergeRequests
-	_, err := trains.Advance(ctx, &e.World, rep, o)
+	_, err := landing.AdvanceTrain(ctx, &e.World, rep, o)
 	if err == nil && thread.Changed(rep.Effects) {
 		rep.Result = model.ResultDone
 	}

@@ -35,7 +35,6 @@ func diesFromForkTo(t *testing.T, badge string, start func(t *testing.T) *world)
 	for n := 1; n <= writes; n++ {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				assert.Equal(t, badge, w.badge())

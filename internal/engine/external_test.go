@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 )
 
 func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	head := w.theirs()
 	w.letIn("carol")
@@ -40,8 +38,7 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 	t.Parallel()
 	for name, merge := range map[string]func(w *world){
 		"by its label": func(w *world) {
-			w.letIn("carol")
-			w.sweep()
+			w.admits("carol")
 		},
 		"by a command, without a mirror": func(w *world) {
 			w.later(time.Minute)
@@ -57,7 +54,6 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newExternalFrom(t, "Fix/Big_Thing")
 			number := w.number
 			merge(w)
@@ -68,7 +64,6 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 }
 
 func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.letIn("octo")
 	w.sweep()
@@ -88,7 +83,6 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newExternal(t, rule)
 			head, base := w.theirs(), w.at("main")
 			w.letIn("carol")
@@ -114,14 +108,12 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 }
 
 func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t,
 		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`,
 		"[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
 	head, base := w.theirs(), w.at("main")
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "closed", w.badge())
 	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
 	assert.Equal(t, base, w.bare("rev-parse", "main^^"))
@@ -132,15 +124,13 @@ func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
 
 // The command goes by the same line of the settings as the label.
 func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
 	base := w.at("main")
 	w.later(time.Minute)
 	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
 	refused := w.command("carol", "/mergexo merge strategy=no-ff")
 	assert.Equal(t, "STRATEGY_UNUSABLE", refused.BlockedReason, refused.Reason)
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, "closed", w.badge())
 	assert.Equal(t, base, w.bare("rev-parse", "main^"))
 	assert.Contains(t, w.request(), "Thank you, @mallory!")
@@ -160,10 +150,8 @@ func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
 }
 
 func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("reject", "It is out of scope."))
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "closed", w.badge())
 	said := w.comments()
 	require.Len(t, said, 1)
@@ -195,7 +183,6 @@ func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
 				continue
 			}
 			t.Run(name+", "+verdict, func(t *testing.T) {
-				t.Parallel()
 				w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; echo "{\"verdict\": \"`+verdict+`\", \"reason\": \"Out of scope.\"}"']`, `fix = ["false"]`)
 				before := w.at("main")
 				w.letIn("carol")
@@ -217,7 +204,6 @@ func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
 }
 
 func TestANewHeadIsEvaluatedAfterAVoidVerdict(t *testing.T) {
-	t.Parallel()
 	const evaluating = "the evaluation is at work"
 	w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; if grep -q better f.txt; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"reject\",\"reason\":\"no\"}"; fi']`)
 	w.letIn("carol")
@@ -228,20 +214,17 @@ func TestANewHeadIsEvaluatedAfterAVoidVerdict(t *testing.T) {
 	w.sweep()
 	require.Equal(t, "open", w.badge())
 	w.quiet()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	w.quiet()
 }
 
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t,
 		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\",\"reason\":\"good now\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
 	head := w.theirs()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
 	assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
@@ -250,10 +233,8 @@ func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
 }
 
 func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "open", w.badge())
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], "Please write a test.")
@@ -262,12 +243,10 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	w.contribute("feature", "f_test.txt", "test\n")
 	w.sweep() // which GitHub shows the push to when it has looked
 	assert.Equal(t, "open", w.badge(), "a later push needs the label again")
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.letIn("carol")
 	w.contribute("feature", "f.txt", "something else\n")
@@ -277,8 +256,7 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	assert.Contains(t, w.comments()[0]["body"], w.theirs())
 	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalVoid)}, w.waiting("sandbox-actions"))
 	w.quiet()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	w.quiet()
 }
@@ -303,7 +281,6 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 		}, "open"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newExternal(t)
 			w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
 			w.letIn("carol")
@@ -318,7 +295,6 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 
 // Who has written the pull request may choose its base; who admits it says which one that is.
 func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
 	before := w.at("release")
@@ -331,21 +307,18 @@ func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], "carol may have accepted this for another branch")
 	w.quiet()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	assert.NotEqual(t, before, w.at("release"))
 	w.quiet()
 }
 
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	const settings = ".github/mergexo.toml"
 	w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), "[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n", 1))
 	before := w.theirs()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	require.Equal(t, "open", w.badge())
 	mirror := fmt.Sprintf("gh-pr-%d/feature", w.number)
 	require.Equal(t, before, w.at(mirror))
@@ -362,8 +335,7 @@ func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	assert.Equal(t, before, w.at(mirror), "the mirror is never overwritten")
 	assert.Equal(t, "open", w.badge())
 	w.quiet()
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, before, w.at(mirror))
 	assert.Equal(t, after, w.at(mirror+"-2"))
 	w.quiet()
@@ -385,13 +357,10 @@ func TestAForcePushInTheMiddleIsToldOnce(t *testing.T) {
 			t.Parallel()
 			w := start(t)
 			before, after := w.theirs(), ""
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					w.forcePush()
-					after = w.theirs()
-				}
-				return passes
-			}
+			w.beforeWrite(n, func() {
+				w.forcePush()
+				after = w.theirs()
+			})
 			w.sweepOnly()
 			w.gate.revive()
 			for range 2 {
@@ -417,13 +386,11 @@ func TestAForcePushInTheMiddleIsToldOnce(t *testing.T) {
 }
 
 func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.write("octo", "main", "f.txt", "f\n")
 	picked := w.at("main")
 	w.write("octo", "main", "later.txt", "later\n")
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "closed", w.badge())
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], picked)
@@ -431,7 +398,6 @@ func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
 }
 
 func TestAnEvaluationThatPrintsGarbageIsToldAfterThreeAttempts(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, `evaluate = ["sh", "-c", "cat >/dev/null; echo LGTM"]`)
 	w.letIn("carol")
 	for range 3 {

@@ -45,8 +45,7 @@ const anyPath = "\n[feedback]\nforbid_paths = []\n"
 func onMirror(t *testing.T, w *world, settings string) {
 	t.Helper()
 	w.contribute("feature", ".github/mergexo.toml", settings)
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	base := w.mirror()
 	require.NotEmpty(t, w.at(base))
 	w.contribute("feature", "more.txt", "more\n")
@@ -54,7 +53,6 @@ func onMirror(t *testing.T, w *world, settings string) {
 }
 
 func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
 	mark, base := filepath.Join(t.TempDir(), "run"), w.mirror()
 	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\nallowed_users = [\"mallory\"]\n[agent]\nadapter = \"suggestion\"\n[merge]\napprovals = 0\n"+
@@ -67,7 +65,6 @@ func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 }
 
 func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
 	guest := w.number
 	victim := w.second("agent/victim", "victim.txt")
@@ -81,24 +78,19 @@ func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
 }
 
 func TestAForksWorkflowIsOnNoBranchBeforeItIsJudged(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "No workflows, please."))
 	w.contribute("feature", ".github/workflows/x.yml", "on: push\njobs: {}\n")
-	w.letIn("carol")
-	w.sweep()
-	status, _ := w.send("octo", "GET", w.path("/contents/.github/workflows/x.yml?ref="+w.mirror()), nil)
-	assert.Equal(t, 404, status)
+	w.admits("carol")
+	w.lacks(w.mirror(), ".github/workflows/x.yml")
 	assert.Contains(t, strings.ToLower(w.said()), "workflow", "why it came to nothing")
 	w.quiet()
 }
 
 func TestWhatSomebodyElsePushesOnTheMirrorIsNotLanded(t *testing.T) {
-	t.Parallel()
 	w := mirrored(t)
 	w.write("alice", w.mirror(), "backdoor.txt", "nobody has looked at this\n")
 	w.sweep()
-	status, _ := w.send("octo", "GET", w.path("/contents/backdoor.txt?ref=main"), nil)
-	assert.Equal(t, 404, status, w.badge())
+	w.lacks("main", "backdoor.txt")
 }
 
 // link commits a symbolic link to main.
@@ -128,12 +120,10 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newExternal(t, "evaluate = "+c.command)
 			c.base(w)
 			w.contribute("feature", c.path, yes)
-			w.letIn("carol")
-			w.sweep()
+			w.admits("carol")
 			assert.NotEqual(t, "merged", w.badge())
 			assert.NotContains(t, w.said(), "the evaluation approved")
 		})
@@ -141,12 +131,10 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 }
 
 func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "[[merge.rule]]\nbranch = \"none-of-these\"\nstrategy = \"no-ff\"")
 	raw := w.fileOf("main", ".github/mergexo.toml")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(raw, "[merge]\n", "[merge]\napprovals = 0\nrequired_checks = [\"test\"]\n", 1))
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	require.Equal(t, "open", w.badge())
 	require.NotEmpty(t, w.marked("merge", ""))
 	w.later(time.Minute)
@@ -159,7 +147,6 @@ func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
 }
 
 func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.later(time.Minute)
 	status, out := w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"needs-work"}})
@@ -172,7 +159,6 @@ func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
 }
 
 func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.write("octo", "main", "f.txt", "f\n") // the same as the contributor's commit
 	w.later(time.Minute)
@@ -182,13 +168,11 @@ func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
 	tree := w.api("mallory", "POST", fork+"/git/trees", object{"base_tree": tip.at("tree", "sha"), "tree": []object{{"path": "extra.txt", "mode": "100644", "type": "blob", "content": "extra\n"}}})
 	evil := w.api("mallory", "POST", fork+"/git/commits", object{"message": "Merge", "tree": tree["sha"], "parents": []any{w.theirs(), old}})
 	w.api("mallory", "PATCH", fork+"/git/refs/heads/"+w.head, object{"sha": evil["sha"], "force": false})
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.NotEqual(t, "closed", w.badge(), "extra.txt is not on main")
 }
 
 func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	fork := "/api/v3/repos/mallory/widgets"
 	tip := w.api("mallory", "GET", fork+"/git/commits/"+w.theirs(), nil)
@@ -206,15 +190,11 @@ func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
 }
 
 func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("reject", "Out of scope."))
 	w.letIn("carol")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/%d", w.number)) {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/%d", w.number))
+	})
 	w.sweepOnly()
 	require.True(t, w.gate.died())
 	w.gate.revive()
@@ -229,15 +209,11 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 }
 
 func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.letIn("carol")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/labels/") {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.when(diesFirst, func(r *http.Request) bool {
+		return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/labels/")
+	})
 	w.sweepOnly()
 	require.True(t, w.gate.died())
 	w.gate.revive()
@@ -246,7 +222,6 @@ func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
 }
 
 func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
-	t.Parallel()
 	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	said := w.comments()
 	require.Len(t, said, 1)
@@ -263,7 +238,6 @@ func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 }
 
 func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
-	t.Parallel()
 	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.sweep()
@@ -274,7 +248,6 @@ func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
 
 // GitHub takes no branch with such workflows from the workflow's token. People are told what to do, and it is not tried for ever.
 func TestAForkWhoseWorkflowsNoBranchHasIsTold(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
 	w.contribute("feature", ".github/workflows/ci.yml", "on: push\n")
 	w.letIn("carol")

@@ -78,6 +78,13 @@ func (w *world) letIn(login string) {
 	require.Equal(w.t, 200, status, "%s", out)
 }
 
+// admits is a label that lets the fork in, and the sweep that takes it up.
+func (w *world) admits(login string) {
+	w.t.Helper()
+	w.letIn(login)
+	w.sweep()
+}
+
 // mirrorName is the branch that mirrors the pull request.
 func (w *world) mirrorName() string { return fmt.Sprintf("gh-pr-%d/%s", w.number, w.head) }
 

@@ -48,7 +48,6 @@ func TestTheNewestWordsOfTheirAuthorCount(t *testing.T) {
 			"carol": {"Delete the file.", "Keep the file."}, // as it was sent, and then the edit's own event
 		} {
 			t.Run(name+", edited by "+editor, func(t *testing.T) {
-				t.Parallel()
 				w := newWorld(t)
 				w.agent = "record+echo"
 				event, path := say(w, "alice", "Delete the file.")
@@ -70,8 +69,7 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 	t.Parallel()
 	for _, now := range []string{"<!-- never mind -->", "/mergexo status"} {
 		w := newWorld(t)
-		w.talk("alice", "Delete the file.")
-		ev := w.delivery("issue_comment")
+		ev := w.say("alice", "Delete the file.")
 		w.later(time.Minute)
 		w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", ev.CommentID)), object{"body": now})
 		w.handle(ev)
@@ -85,7 +83,6 @@ func TestAnApprovalCallsNoAgent(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"LGTM, thanks!", "👍", "Ship it?", "Thank you. Please merge it."} {
 		t.Run(words, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", "[merge]\ntests = \"none\"")
 			approve := func() model.Report {
 				w.later(time.Minute)
@@ -105,7 +102,6 @@ func TestAnApprovalCallsNoAgent(t *testing.T) {
 }
 
 func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "record+echo"
 	w.later(time.Minute)
@@ -122,7 +118,6 @@ func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
 	t.Parallel()
 	for name, say := range ways {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.hide("dana", "write")
 			for _, text := range []string{"<!-- note to self -->", "<!-- a note\n\nwithout an end", "\u200b\u2060", "[note]: <> (hidden)", "<!--\n/mergexo merge\n-->", "&#8203;<br>"} {
@@ -139,7 +134,6 @@ func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
 		})
 	}
 	t.Run("on an issue", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		w.agent = "ask"
 		w.handle(w.label("alice", smallJob))

@@ -64,36 +64,30 @@ func (w *world) notices(login string) []string {
 }
 
 func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	w.newApp()
 	w.refusesAs("sandbox-octo", "octo")
 	w.refusesAs(appToken, "mergexo-app[bot]")
 	assert.Equal(t, head, w.tip())
-	w.talk("alice", "And again.")
-	_, err := w.engineAs(appToken).Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engineAs(appToken).Handle(context.Background(), w.say("alice", "And again."))
 	require.ErrorIs(t, err, thread.ErrIdentity)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result, "for the bot nothing has changed")
 }
 
 func TestAnotherTokenDoesNoAnsweredCommentAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.newApp()
 	w.review("alice", "Answer me.")
-	w.talk("alice", "And me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "And me.")).Result)
 	for range 2 {
 		w.refusesAs("sandbox-octo", "octo")
 		w.refusesAs(appToken, "mergexo-app[bot]")
 	}
 	w.settled(1, 1, 1)
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -107,13 +101,11 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 	t.Parallel()
 	const both = `bots = ["github-actions[bot]"]`
 	as := func(w *world, ev model.Event) model.Report {
-		rep, err := w.engineAs(appToken).Handle(context.Background(), ev)
-		require.NoError(t, err)
+		rep := w.by(w.engineAs(appToken), ev)
 		w.over(w.runs)
 		return rep
 	}
 	t.Run("a pull request whose issue lost its receipt", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t, both)
 		w.newApp()
 		ev := w.label("alice", smallJob)
@@ -128,7 +120,6 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("a pull request that was closed before the run that opened it died", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t, both)
 		w.newApp()
 		ev := w.label("alice", smallJob)
@@ -145,7 +136,6 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		assert.Len(t, w.pulls(), 1)
 	})
 	t.Run("an issue about a flaky test", func(t *testing.T) {
-		t.Parallel()
 		w, ev := flake(t)
 		w.setting(both)
 		w.newApp()
@@ -163,10 +153,8 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 
 // What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
 func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.remark("alice", "Answer me."))
 	require.NoError(t, err)
 	w.over(w.runs)
 	w.settled(1, 1, 1)
@@ -180,22 +168,17 @@ func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 
 	t.Run("and goes on once the settings name both", func(t *testing.T) {
 		w.setting(`bots = ["octo", "github-actions[bot]"]`)
-		w.sweep()
-		w.quiet()
-		w.talk("alice", "One more.")
-		rep := w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.rests()
+		w.done(w.handle(w.say("alice", "One more.")))
 		w.settled(1, 2, 2)
 		w.later(time.Minute)
-		w.talk("octo", "And one of mine.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result, "what octo says without a token is octo's own")
+		require.Equal(t, model.ResultDone, w.handle(w.say("octo", "And one of mine.")).Result, "what octo says without a token is octo's own")
 		w.settled(1, 3, 3)
 	})
 }
 
 // A run that dies is gone on with under another account, and its comment is edited, which spoils nothing.
 func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `bots = ["octo", "github-actions[bot]"]`)
 	id := w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
@@ -205,8 +188,7 @@ func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 		w.over(w.runs)
 		w.gate.revive()
 	}
-	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
-	require.NoError(t, err)
+	w.by(w.engineAs("sandbox-octo"), ev)
 	w.over(w.runs)
 	w.settled(1, 1, 1)
 	assert.NotZero(t, id)
@@ -219,12 +201,9 @@ func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
 	t.Parallel()
 	for _, worker := range []string{appToken, "sandbox-octo", "sandbox-actions"} {
 		t.Run(worker, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.newApp()
-			w.review("alice", "Answer me.")
-			_, err := w.engineAs(worker).Handle(context.Background(), w.delivery("pull_request_review_comment"))
-			require.NoError(t, err)
+			w.by(w.engineAs(worker), w.remark("alice", "Answer me."))
 			for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
 				one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
 				require.NoError(t, err, onlooker)
@@ -242,7 +221,6 @@ func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
 
 // No run hears a bot that gives a command.
 func TestABotLiftsNoBlockOfAnother(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	w.newApp()
 	said := len(w.comments())
@@ -270,13 +248,11 @@ func TestWhoseMarkerStopsANumber(t *testing.T) {
 		{"robot", "Bot", "none", "", "a signing key", false},
 	} {
 		t.Run(c.login+" "+c.key, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.key = c.key
 			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
 			w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
-			w.review("bob", "Answer me.")
-			_, err := w.engine().Handle(context.Background(), w.delivery("pull_request_review_comment"))
+			_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))
 			if c.stops {
 				require.ErrorIs(t, err, thread.ErrIdentity)
 				assert.Zero(t, w.calls())
@@ -303,35 +279,30 @@ func TestAQuotedMarkerIsACommentLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "a signing key"} {
 		t.Run(key, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.key, w.agent = key, "talk"
 			w.newApp()
-			w.talk("alice", "First.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "First.")).Result)
 			receipt := w.comments()[1]["body"].(string)
 			w.later(time.Minute)
 			w.talk("mergexo-app[bot]", receipt)
-			w.talk("alice", "What does this mean?\n\n"+receipt)
-			ev := w.delivery("issue_comment")
+			ev := w.say("alice", "What does this mean?\n\n"+receipt)
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)
 			assert.Equal(t, 2, w.calls())
 			w.later(time.Minute)
 			w.talk("alice", "/mergexo pause\n\n"+w.quotes(journal.Codec{Key: []byte(key)}))
 			w.sweep()
 			assert.Equal(t, 2, w.calls())
-			assert.Contains(t, w.lastWords(), "**Nothing was changed.** Only people with the maintain")
+			assert.Contains(t, w.lastSaid(), "**Nothing was changed.** Only people with the maintain")
 		})
 	}
 }
 
 // Another account stops its own number. The sweep goes on with the others.
 func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.newApp()
-	w.talk("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Answer me.")).Result)
 	first := w.number
 	w.number = w.openBeside("agent/other", "other\n")
 	w.talk("alice", "And me.")
@@ -344,12 +315,10 @@ func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
 
 // Whose token it is may review like anybody, and be answered.
 func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("octo", "Answer me.")
 	as := func(name string) model.Report {
-		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery(name))
-		require.NoError(t, err)
+		rep := w.by(w.engineAs("sandbox-octo"), w.delivery(name))
 		w.over(w.runs)
 		return rep
 	}
@@ -364,14 +333,11 @@ func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
 
 // A person's token sets workflows going by its own comments too, also by those that it has edited since.
 func TestTheEventsOfARunWithAPersonsTokenSayNothingTwice(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
-	w.talk("alice", "Say more.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("alice", "Say more.")
 	w.gate.after = func(int) { w.later(time.Minute) } // so that an edit is later than what it edits
 	as := func(ev model.Event) model.Report {
-		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
-		require.NoError(t, err)
+		rep := w.by(w.engineAs("sandbox-octo"), ev)
 		w.over(w.runs)
 		return rep
 	}
@@ -387,12 +353,10 @@ func TestTheEventsOfARunWithAPersonsTokenSayNothingTwice(t *testing.T) {
 }
 
 func TestAPersonsAnswerOnAnIssueIsHeardByARunWithTheirToken(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	as := func(ev model.Event) model.Report {
-		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
-		require.NoError(t, err)
+		rep := w.by(w.engineAs("sandbox-octo"), ev)
 		w.over(w.runs)
 		return rep
 	}

@@ -38,7 +38,6 @@ func rooted() bool { return os.Getuid() == 0 }
 const whoAmI = `id -un > who; echo '{"commit_message": "Who", "general_comment": "'$(id -un)'"}'`
 
 func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
@@ -46,8 +45,7 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	w.isolated(whoAmI)
 	w.talk("alice", "Who are you?")
 	e := w.engine()
-	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, err)
+	rep := w.by(e, w.delivery("issue_comment"))
 	assert.Equal(t, model.ResultBlocked, rep.Result, "the tests fail")
 	name := regexp.MustCompile(`mergexo-[0-9a-f]{8}\b`).FindString(rep.Reason)
 	require.NotEmpty(t, name, rep.Reason)
@@ -61,7 +59,6 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 }
 
 func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
@@ -77,19 +74,16 @@ func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
 }
 
 func TestAJobWithoutATokenHoldsTheNetworkToo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.isolated(whoAmI)
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
-	w.talk("alice", "Who are you?")
-	ev, e := w.delivery("issue_comment"), w.engine()
+	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	_, err := e.Handle(context.Background(), ev)
 	assert.ErrorContains(t, err, `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
 }
 
 func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.isolated(whoAmI)
 	w.talk("alice", "Who are you?")
@@ -104,16 +98,13 @@ func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
 }
 
 func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.isolated(whoAmI)
-	w.talk("alice", "Who are you?")
-	ev, e := w.delivery("issue_comment"), w.engine()
+	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	var warnings []string
 	e.Warn = func(text string) { warnings = append(warnings, text) }
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(e, ev)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Contains(t, w.logged.String(), "level=WARN msg=isolation level=none")
 	assert.Equal(t, []string{
@@ -131,32 +122,27 @@ func TestRequiredTestsHaveAHomeWhereNoAgentRan(t *testing.T) {
 		return
 	}
 	t.Run("for a turn that is put on a new head", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, atHome)
 		w.isolated(whoAmI)
-		w.talk("alice", "Who are you?")
-		ev := w.delivery("issue_comment")
+		ev := w.say("alice", "Who are you?")
 		w.gate.only(writePlan, diesAfter)
 		w.handle(ev)
 		require.Len(t, w.marked("turn", "planned"), 1)
 		w.gate.revive()
 		push := w.push("bob")
 		w.api(push.Login, push.Method, push.Path, json.RawMessage(push.Body))
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 		w.settled(0, 1, 2)
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "agent_started"))
 		assert.Contains(t, w.logged.String(), "turn_replayed")
 	})
 	t.Run("for a fork", func(t *testing.T) {
-		t.Parallel()
 		w := newExternal(t,
 			`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
 			`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
 		w.setting(atHome)
 		w.isolated("exit 1")
-		w.letIn("carol")
-		w.sweep()
+		w.admits("carol")
 		assert.Equal(t, "merged", w.badge(), w.said())
 	})
 }
@@ -186,7 +172,6 @@ func (o overdue) NewTimer(d time.Duration) clockwork.Timer {
 }
 
 func TestWhatOutlivesItsStepEndsTheRun(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}

@@ -20,10 +20,9 @@ func overdrawn(t *testing.T) (*world, model.Event) {
 	ev := w.label("alice", smallJob)
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	w.agent = "job"
-	rep := w.handle(ev)
-	require.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
+	rep := w.blocked(model.ReasonBudget, w.handle(ev))
 	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
-	assert.Contains(t, w.lastWords(), "**Waiting for the next day: today's budget is used up**")
+	assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
 	return w, ev
 }
 
@@ -34,13 +33,11 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := overdrawn(t)
 			count := len(w.comments())
 			w.later(11 * time.Hour)
 			assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
-			w.sweep()
-			w.quiet()
+			w.rests()
 			assert.Len(t, w.comments(), count, "said once")
 			assert.Equal(t, 1, w.calls())
 			board, err := w.engine().Board(t.Context(), repo)
@@ -51,8 +48,7 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 			w.later(time.Hour)
 			goOn(w, ev)
 			require.Len(t, w.pulls(), 1, w.logged.String())
-			w.sweep()
-			w.quiet()
+			w.rests()
 			assert.Equal(t, 2, w.calls())
 		})
 	}
@@ -62,25 +58,22 @@ func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
 	t.Parallel()
 	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
 		t.Run(setting, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", "[feedback]\n"+setting)
 			w.agent = "meanwhile+costs+told"
 			ev := w.label("alice", smallJob)
 			w.later(time.Minute)
 			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(ev))
 			assert.Equal(t, calls, w.calls())
 			assert.Len(t, w.pulls(), 1)
 			w.handle(ev)
-			assert.Equal(t, calls == 1, strings.Contains(w.lastWords(), "continues in [#3]"))
+			assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
 		})
 	}
 }
 
 // What happens at a moment of its own ends no wait of another kind.
 func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
-	t.Parallel()
 	w, ev := overdrawn(t)
 	w.later(12 * time.Hour)
 	w.agent = "ask"
@@ -93,7 +86,6 @@ func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
 }
 
 func TestAnEditedMarkerWaitsOnWhenTheDayIsOver(t *testing.T) {
-	t.Parallel()
 	w, ev := overdrawn(t)
 	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Never mind."})
 	require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
@@ -104,7 +96,6 @@ func TestAnEditedMarkerWaitsOnWhenTheDayIsOver(t *testing.T) {
 }
 
 func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair", "", "[feedback]\nturns_per_day = 1")
 	w.agent = "exit"
 	w.handle(ev)

@@ -10,14 +10,12 @@ import (
 )
 
 func TestUnclearAnswersOnTheWayToAPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
 	want := w.showsIssue()
 	for n := 1; n <= 7; n++ {
 		for name, f := range map[string]fate{"unclear": unclear, "lost": lost} {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := newIssue(t)
 				ev := w.label("alice", smallJob)
 				w.gate.only(n, f)

@@ -38,7 +38,6 @@ func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
 	w.handle(ev)
 	require.True(w.t, w.gate.died(), "write %d", n)
 	w.gate.revive()
-	w.gate.at = nil
 	return w.recover(ev)
 }
 
@@ -48,8 +47,7 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 		w := newIssue(t)
 		ev := w.label("alice", label)
 		dead := w.wrecks(func() {
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(ev))
 		})
 		require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 		want := w.showsIssue()
@@ -60,7 +58,6 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 		for _, n := range writes(1, 7, kept...) {
 			for name, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s %s write %d", label, name, n), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
 					rep := w.recover(ev)
 					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
@@ -76,23 +73,19 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	ev := w.label("alice", smallJob)
 	dead := w.wrecks(func() {
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		w.gives(model.ResultBlocked, w.handle(ev))
 	})
 	require.Equal(t, 4, w.gate.writes, "claim, checkpoint, stop, the claim taken away")
 	want := w.showsIssue()
 	for _, n := range writes(1, 4, 2, 3) {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
-				rep := w.recover(ev)
-				assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+				w.gives(model.ResultBlocked, w.recover(ev))
 				if n == 2 { // the checkpoint is there and is gone on from
 					assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)
 					assert.Len(t, w.comments(), 1)

@@ -13,12 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// mainTip is the head of the default branch.
-func (w *world) mainTip() string {
-	w.t.Helper()
-	return w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
-}
-
 // beforeWriting lets something happen when the next run has read all that it needs and is about to write.
 func (w *world) beforeWriting(do func()) {
 	w.gate.revive()
@@ -48,7 +42,6 @@ func (w *world) diesPushing(ready func(*http.Request) bool) {
 func always(*http.Request) bool { return true }
 
 func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
 	id := w.talk("bob", "What about Gemran?")
@@ -59,14 +52,12 @@ func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
 	w.handle(ev)
 	w.later(time.Minute)
 	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "What about German?"})
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.handle(w.delivery("issue_comment")))
 	assert.Len(t, w.comments(), 3)
 	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
 }
 
 func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -75,8 +66,7 @@ func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
 	w.handle(ev)
 	w.gate.revive()
 	for _, text := range []string{"And short", "And loud"} {
-		rep := w.handle(w.say("bob", text))
-		assert.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
+		w.blocked(model.ReasonBudget, w.handle(w.say("bob", text)))
 	}
 	assert.Zero(t, w.gate.writes)
 	stops := w.marked("issue", "awaiting_issue_followup")
@@ -86,13 +76,10 @@ func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
 }
 
 func TestARunThatStallsBeforeItsClaimLeavesTheIssueToAnother(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", design)
 	w.beforeWriting(func() { w.handle(w.label("alice", bugfix)) })
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "pull request 3 was opened")
+	w.ended(model.ResultNothing, "pull request 3 was opened", w.handle(ev))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, "agent/bugfix/2-greet-in-french", w.pulls()[0].at("head", "ref"))
 	assert.Len(t, w.branches(), 1)
@@ -101,18 +88,15 @@ func TestARunThatStallsBeforeItsClaimLeavesTheIssueToAnother(t *testing.T) {
 }
 
 func TestABranchThatIsMadeWhileTheAgentGetsStuckIsNotItsCheckpoint(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	main := w.mainTip()
+	main := w.at("main")
 	w.agent = "meanwhile+ask"
 	ev := w.label("alice", smallJob)
 	w.meanwhile(deed{"octo", "POST", w.path("/git/refs"), fmt.Sprintf(`{"ref": "refs/heads/%s", "sha": %q}`, branch, main)})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.handle(ev))
 	assert.Contains(t, w.attemptBody(), w.linkOf(branch+"-2"))
 	w.agent = "told"
-	rep = w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Formal")))
 	assert.Equal(t, main, w.branches()[branch], "it is octo's")
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
@@ -120,9 +104,8 @@ func TestABranchThatIsMadeWhileTheAgentGetsStuckIsNotItsCheckpoint(t *testing.T)
 }
 
 func TestAnIssueWaitsWhereEveryNameIsTaken(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	main := w.mainTip()
+	main := w.at("main")
 	last := ""
 	for i := 1; i <= 20; i++ {
 		last = branch
@@ -131,20 +114,17 @@ func TestAnIssueWaitsWhereEveryNameIsTaken(t *testing.T) {
 		}
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + last, "sha": main})
 	}
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ReasonBranch, rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.lastWords(), last)
+	w.blocked(model.ReasonBranch, w.handle(w.label("alice", smallJob)))
+	assert.Contains(t, w.lastSaid(), last)
 	assert.Zero(t, w.calls())
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, branch, w.pulls()[0].at("head", "ref"))
 	assert.Equal(t, main, w.branches()[last], "it is octo's")
 	assert.Len(t, w.branches(), 20)
 }
 
 func TestDeathsBeforeAnythingIsSaidDoNotHideTheCheckpoint(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -157,42 +137,30 @@ func TestDeathsBeforeAnythingIsSaidDoNotHideTheCheckpoint(t *testing.T) {
 		require.True(t, w.gate.died())
 	}
 	w.gate.revive()
-	rep := w.handle(ev)
-	require.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAttempts, w.handle(ev))
 	assert.Equal(t, kept, w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
 	assert.Contains(t, w.attemptBody(), w.linkOf(branch))
 	assert.Empty(t, w.marked("issue", "started"), "one status comment")
 }
 
 func TestADesignThatIsTrackedBeforeItsRunComesBackIsImplemented(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agentSetting(`track = ["agent/*"]`, `track = ["agent/**"]`)
 	ev := w.label("alice", design)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/pulls") {
-			return diesAfter
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pulls") })
+	w.dies(ev)
 	require.Len(t, w.pulls(), 1)
 	w.recover(model.Event{Name: "pull_request", Action: "opened", Repo: repo, Number: 3, IsPull: true}) // as an App's token makes GitHub send it
 	require.Contains(t, w.talkOn(3), "[pr]")
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.later(time.Minute)
 	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	rep = w.handle(w.delivery("pull_request"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request")))
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
 }
 
 func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.saves()
 	w.agent = "quiet+waits+job"
@@ -202,8 +170,7 @@ func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
 	require.True(t, w.gate.died())
 	assert.Len(t, w.checkpoints(), 1)
 	w.gate.revive()
-	rep := w.recover(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.recover(ev))
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, []string{branch}, keys(w.branches()))
 	assert.Equal(t, 1, w.calls())

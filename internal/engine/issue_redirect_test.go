@@ -29,21 +29,17 @@ func (w *world) reword(login string, comment int64, text string) model.Event {
 }
 
 func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
-	t.Parallel()
 	w := answeredIssue(t)
 	first := w.talk("bob", "What about Gemran?")
 	w.handle(w.delivery("issue_comment"))
 	w.handle(w.reword("bob", first, "What about German?"))
-	w.sweep()
-	w.quiet()
-	rep := w.handle(w.say("bob", "And Italian?"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.rests()
+	w.done(w.handle(w.say("bob", "And Italian?")))
 	assert.Equal(t, 2, strings.Count(w.talkOn(2), "continues in [#3]"), "one for each comment")
 	w.quiet()
 }
 
 func TestTwoRunsAtOnceTellOfAClosedPullRequestOnce(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	w.later(time.Minute)
@@ -59,14 +55,12 @@ func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	for label, agent := range map[string]string{smallJob: "record+told", design: "record+job"} {
 		t.Run(label, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", "[feedback]\nmax_per_turn = 1")
 			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
 			w.later(time.Minute)
 			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
 			for _, text := range []string{"German?", "Italian?"} {
-				rep := w.handle(w.say("bob", text))
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.handle(w.say("bob", text)))
 			}
 			assert.Equal(t, 2, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"), "one for each comment")
 			w.sweep()
@@ -90,7 +84,6 @@ func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
 
 // What a comment was told of a closed pull request is for the next attempt, also where somebody opens the pull request again.
 func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
-	t.Parallel()
 	w := answeredIssue(t)
 	w.later(time.Minute)
 	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
@@ -98,11 +91,8 @@ func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
 	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "open"})
 	w.handle(w.say("bob", "Italian?"))
 	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
-	w.sweep()
-	w.quiet()
-	for i := range 120 {
-		w.talk("eve", fmt.Sprint("Chatter ", i))
-	}
+	w.rests()
+	w.chatter(120)
 	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
 	w.unlabel("alice", smallJob)
 	w.agent = "record+told"
@@ -115,7 +105,6 @@ func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "German?"} {
 		t.Run("told "+text, func(t *testing.T) {
-			t.Parallel()
 			w := answeredIssue(t)
 			w.later(time.Minute)
 			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
@@ -123,16 +112,14 @@ func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
 				w.handle(w.say("bob", text))
 			}
 			w.handle(w.say("carol", "/mergexo status"))
-			rep := w.handle(w.say("carol", "/mergexo retry"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Len(t, w.pulls(), 2, w.lastWords())
+			w.done(w.handle(w.say("carol", "/mergexo retry")))
+			assert.Len(t, w.pulls(), 2, w.lastSaid())
 		})
 	}
 }
 
 // Nothing follows from what is said there, and no sweep comes back for it.
 func TestACommentAfterAMergeMakesNoSweepComeBack(t *testing.T) {
-	t.Parallel()
 	w := answeredIssue(t)
 	w.later(time.Minute)
 	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
@@ -147,7 +134,6 @@ func TestALabelThatIsAddedAgainIsFoundByASweep(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{smallJob, design} {
 		t.Run(label, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
 			w.unlabel("alice", label)

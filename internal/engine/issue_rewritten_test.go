@@ -19,50 +19,41 @@ func stuckIssue(t *testing.T, more ...string) (w *world, checkpoint string) {
 }
 
 func TestACheckpointThatAPersonRewroteWaitsForAnOperator(t *testing.T) {
-	t.Parallel()
 	w, old := stuckIssue(t)
 	w.head = branch
 	now := w.rewritten()
-	rep := w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ReasonRewrite, rep.BlockedReason, rep.Reason)
+	rep := w.blocked(model.ReasonRewrite, w.handle(w.say("bob", "Formal")))
 	assert.NotContains(t, rep.Reason, "to continue, comment on the issue")
 	assert.NotContains(t, rep.Reason, "kept on branch "+branch+" at "+old)
-	said := w.lastWords()
+	said := w.lastSaid()
 	assert.NotContains(t, said, "The work so far is kept on")
 	assert.Contains(t, said, "is now at [`"+now[:10])
 	assert.Contains(t, said, old, "and what was kept can be had back")
 	assert.Contains(t, said, "until an operator decides")
 	count := len(w.comments())
 
-	rep = w.handle(w.say("bob", "Go on, please"))
-	assert.Equal(t, model.ResultBlocked, rep.Result)
-	assert.Contains(t, rep.Reason, "waits for an operator")
+	w.ended(model.ResultBlocked, "waits for an operator", w.handle(w.say("bob", "Go on, please")))
 	assert.Len(t, w.comments(), count+1, "nothing is said again")
 	assert.Equal(t, 1, w.calls())
 
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, now, w.bare("rev-parse", branch+"~1"), "from what is there now")
 }
 
 func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
-	t.Parallel()
 	w, old := stuckIssue(t, "", "[feedback]\nturns_per_day = 1")
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
-	rep := w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
-	assert.NotContains(t, w.lastWords(), "The work so far is kept")
-	assert.Contains(t, w.lastWords(), "that branch was deleted")
-	assert.Contains(t, w.lastWords(), old)
+	w.blocked(model.ReasonBudget, w.handle(w.say("bob", "Formal")))
+	assert.NotContains(t, w.lastSaid(), "The work so far is kept")
+	assert.Contains(t, w.lastSaid(), "that branch was deleted")
+	assert.Contains(t, w.lastSaid(), old)
 }
 
 func TestACheckpointThatAPersonWentOnFromIsStillKept(t *testing.T) {
-	t.Parallel()
 	w, old := stuckIssue(t)
 	w.write("bob", branch, "bob.txt", "bob\n")
 	w.agent = "stuck"
-	rep := w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, w.lastWords(), "The work so far is kept on branch [`"+branch+"`]")
-	assert.NotContains(t, w.lastWords(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
+	w.gives(model.ResultBlocked, w.handle(w.say("bob", "Formal")))
+	assert.Contains(t, w.lastSaid(), "The work so far is kept on branch [`"+branch+"`]")
+	assert.NotContains(t, w.lastSaid(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
 }

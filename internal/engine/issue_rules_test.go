@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,7 +41,6 @@ func TestWhoMaySetAnAgentToWork(t *testing.T) {
 		}, model.ResultDone},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.put("/_sandbox/users/trudy", object{"type": "User", "repository": repo.String(), "permission": "triage"})
 			w.open(c.author, "Greet in French", "People in France read this.")
@@ -61,7 +59,6 @@ func TestWhoMaySetAnAgentToWork(t *testing.T) {
 }
 
 func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.label("alice", design)
 	w.label("alice", smallJob)
@@ -77,14 +74,12 @@ func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
 }
 
 func TestALabelThatPausesComesFirst(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.label("alice", smallJob)
 	ev := w.label("alice", "agent:ignore")
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	assert.Zero(t, w.gate.writes)
-	rep := w.handle(w.unlabel("alice", "agent:ignore"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.unlabel("alice", "agent:ignore")))
 }
 
 func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
@@ -113,25 +108,21 @@ func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
 }
 
 func TestABranchThatIsNotOursIsLeftAlone(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	main := w.at("main")
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main})
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", smallJob)))
 	assert.Equal(t, main, w.branches()[branch])
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 }
 
 func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	main := w.at("main")
 	w.agent = "meanwhile+job"
 	ev := w.label("alice", smallJob)
 	w.meanwhile(deed{"octo", "POST", w.path("/git/refs"), `{"ref": "refs/heads/` + branch + `", "sha": "` + main + `"}`})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, main, w.branches()[branch])
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 	assert.Len(t, w.comments(), 1)
@@ -140,30 +131,26 @@ func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
 }
 
 func TestPeopleWorkOnTheCheckpointToo(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
 	w.write("bob", branch, "bob.txt", "bob\n")
 	theirs := w.branches()[branch]
 	w.agent = "record+told"
-	rep := w.handle(w.say("bob", "I added a file"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "I added a file")))
 	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
 	commits := w.list("octo", w.path("/commits?sha="+branch))
 	assert.Equal(t, theirs, commits[1]["sha"])
 }
 
 func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
 	w.agent = "meanwhile+told"
 	ev := w.say("bob", "Formal")
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/bob.txt"), `{"message": "Bob", "branch": "` + branch + `", "content": "Ym9iCg=="}`})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
@@ -173,15 +160,13 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	w.handle(w.label("alice", smallJob))
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.agent = "told"
-	rep = w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Formal")))
 	assert.Equal(t, "hello\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Contains(t, w.attemptBody(), "was deleted after the checkpoint")
 }
 
 // TestRecordedWorkOutlivesAPushToItsBranch: the run that recorded it died before it could publish it.
 func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -194,8 +179,7 @@ func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
 	require.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"), "nothing is published yet")
 	w.api("bob", "PUT", w.path("/contents/bob.txt"), object{"message": "Bob", "branch": branch, "content": "Ym9iCg=="})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls(), "the work was done")
@@ -221,7 +205,6 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 		}, model.ResultFailed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.agent = "meanwhile+job"
 			ev := w.label("alice", smallJob)
@@ -234,15 +217,13 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 				assert.Empty(t, w.pulls())
 				assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 				w.api("alice", "PATCH", w.thread(""), object{"state": "open"})
-				rep = w.handle(w.say("carol", "/mergexo retry"))
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.handle(w.say("carol", "/mergexo retry")))
 				assert.Len(t, w.pulls(), 1)
 				assert.Equal(t, 1, w.calls(), "the work was done")
 				assert.Empty(t, w.stages())
 			case "paused":
 				assert.Empty(t, w.pulls())
-				rep = w.handle(w.unlabel("alice", "agent:ignore"))
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				rep = w.done(w.handle(w.unlabel("alice", "agent:ignore")))
 				assert.Len(t, w.pulls(), 1)
 				assert.Equal(t, 1, w.calls())
 			case "deleted":
@@ -256,58 +237,47 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 }
 
 func TestActionsMayNotOpenPullRequests(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": false})
-	rep := w.handle(w.label("alice", smallJob))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, model.ReasonNoPull, rep.BlockedReason)
+	w.blocked(model.ReasonNoPull, w.handle(w.label("alice", smallJob)))
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], "Allow GitHub Actions to create and approve pull requests")
 	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": true})
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issues")).Result)
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 1, w.calls(), "no agent was needed")
 }
 
 // TestWorkOutlivesItsBranch: somebody tidied up before the pull request could be opened.
 func TestWorkOutlivesItsBranch(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.pullsByActions(false)
 	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.pullsByActions(true)
-	rep := w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 1, w.calls(), "no agent was needed again")
 }
 
 func TestWorkThatTheServerHasForgottenIsDoneAgain(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.pullsByActions(false)
 	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.bare("gc", "-q", "--prune=now")
 	w.pullsByActions(true)
-	rep := w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the planned commits are gone with branch \""+branch+"\"")
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.ended(model.ResultFailed, "the planned commits are gone with branch \""+branch+"\"", w.handle(w.say("carol", "/mergexo retry")))
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 }
 
 // TestWorkIsForTheDefaultBranchAsItIsCalledNow: it was renamed before a run could go on that had recorded its work.
 func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	w.gate.revive()
@@ -315,22 +285,19 @@ func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
 	w.handle(ev)
 	w.gate.revive()
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/trunk", "sha": w.mainTip()})
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/trunk", "sha": w.at("main")})
 	w.api("octo", "PATCH", w.path(""), object{"default_branch": "trunk"})
 	w.api("octo", "DELETE", w.path("/git/refs/heads/main"), nil)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, "trunk", w.pulls()[0].at("base", "ref"))
 	assert.Equal(t, 1, w.calls(), "the work was done")
 }
 
 func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "record+job"
-	rep := w.handle(w.label("alice", design))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", design)))
 	pull := w.pulls()[0]
 	assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
 	assert.Contains(t, pull["body"], "Refs #2")
@@ -341,8 +308,7 @@ func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
 
 	w.later(time.Minute)
 	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	rep = w.handle(w.delivery("pull_request"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(w.delivery("pull_request")))
 	assert.Equal(t, 2, rep.Number)
 	require.Len(t, w.pulls(), 2)
 	impl := w.pulls()[1]
@@ -362,14 +328,11 @@ func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"rebase", "api"} {
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", "[merge]\ntests = \"none\"\nstrategy = \""+strategy+"\"")
-			rep := w.handle(w.label("alice", design))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.label("alice", design)))
 			w.number = 3
 			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-			rep = w.command("carol", "/mergexo merge")
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.command("carol", "/mergexo merge"))
 			assert.Equal(t, "merged", w.badge())
 			assert.Equal(t, 2, rep.Number)
 			assert.NotEmpty(t, w.at("agent/impl/2-greet-in-french"))
@@ -382,19 +345,16 @@ func TestADesignThatLandsAfterTheAgentsJobWaits(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"commands", "apply"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", "[merge]\ntests = \"none\"")
 			require.Equal(t, model.ResultDone, w.handle(w.label("alice", design)).Result)
 			w.number = 3
 			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-			w.talk("carol", "/mergexo merge")
-			ev, dir := w.delivery("issue_comment"), ""
+			ev, dir := w.say("carol", "/mergexo merge"), ""
 			if name == "apply" {
 				dir = filepath.Join(t.TempDir(), "handoff")
 				require.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
 			}
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.phase(thread.ApplyPhase, ev, dir))
 			assert.Equal(t, "merged", w.badge())
 			assert.Equal(t, 3, rep.Number)
 		})
@@ -402,24 +362,20 @@ func TestADesignThatLandsAfterTheAgentsJobWaits(t *testing.T) {
 }
 
 func TestADesignChangesNothingElse(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.write("octo", "main", "docs/design/2-greet-in-french.md", "mine\n")
 	w.agent = "job+sloppy"
-	rep := w.handle(w.label("alice", design))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", design)))
 	b := "agent/design/2-greet-in-french"
 	assert.Equal(t, "mine\n", w.fileOf(b, "docs/design/2-greet-in-french.md"))
 	assert.Contains(t, w.fileOf(b, "docs/design/2-greet-in-french-2.md"), "Say bonjour.")
-	status, _ := w.send("octo", "GET", w.path("/contents/beside.txt?ref="+b), nil)
-	assert.Equal(t, http.StatusNotFound, status)
+	w.lacks(b, "beside.txt")
 	assert.Contains(t, w.pulls()[0]["body"], "changed files other than its design document")
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "beside\n", w.fileOf(w.checkpoints()[0], "beside.txt"))
 }
 
 func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
 	w.later(time.Minute)
@@ -432,15 +388,13 @@ func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 	assert.Contains(t, said[2]["body"], "add the label again")
 	w.unlabel("alice", smallJob)
 	w.agent = "record+job"
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", smallJob)))
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, branch+"-2", w.pulls()[1].at("head", "ref"))
 	assert.Equal(t, []string{"Not like this."}, words(w.requests()[0]))
 }
 
 func TestCommandsOnAnIssue(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -449,8 +403,7 @@ func TestCommandsOnAnIssue(t *testing.T) {
 	assert.Contains(t, said[len(said)-1]["body"], "awaiting issue followup")
 	assert.Contains(t, said[len(said)-1]["body"], branch)
 	w.agent = "pleased"
-	rep := w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Len(t, w.pulls(), 1, "the checkpoint was good as it was")
 	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
 	w.handle(w.say("carol", "/mergexo retry"))
@@ -459,21 +412,17 @@ func TestCommandsOnAnIssue(t *testing.T) {
 }
 
 func TestTheDaysBudgetHoldsForIssues(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
 	ev := w.say("bob", "Formal")
 	for range 2 {
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Equal(t, model.ReasonBudget, rep.BlockedReason)
+		w.blocked(model.ReasonBudget, w.handle(ev))
 	}
 	assert.Len(t, w.comments(), 3, "said once")
 	w.later(24 * time.Hour)
 	w.agent = "record+told"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, []string{"Formal"}, words(w.requests()[0]), "it was not lost")
 }
 
@@ -484,8 +433,7 @@ func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
 		w.open(author, "Greet in French", "")
 		ev := w.label("alice", smallJob)
 		w.gate.seen = nil
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.handle(ev))
 		api, git := w.gate.counted()
 		assert.LessOrEqual(t, api, 12, "%v", w.gate.seen)
 		assert.LessOrEqual(t, git, 4, "%v", w.gate.seen)
@@ -494,12 +442,8 @@ func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
 }
 
 func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	e := w.engine()
-	e.DryRun(true)
-	rep, err := e.Handle(t.Context(), w.label("alice", smallJob))
-	require.NoError(t, err)
+	rep := w.dry(w.label("alice", smallJob))
 	assert.Zero(t, w.gate.writes)
 	var kinds []string
 	for _, eff := range rep.Effects {
@@ -518,35 +462,25 @@ func (w *world) attemptBody() string {
 }
 
 func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	for i := range 150 {
-		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
-	}
+	w.chatter(150)
 	w.gate.revive()
 	w.handle(w.delivery("issue_comment"))
 	api, _ := w.gate.counted()
 	assert.Equal(t, 1, api, "an issue without a label of ours")
 	ev := w.label("alice", smallJob)
-	for i := range 150 {
-		w.talk("eve", fmt.Sprintf("More chatter %d.", i))
-	}
+	w.chatter(150)
 	w.gate.revive()
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	for i := range 150 {
-		w.talk("eve", fmt.Sprintf("Still more chatter %d.", i))
-	}
+	w.done(w.handle(ev))
+	w.chatter(150)
 	w.gate.revive()
-	rep = w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.handle(ev))
 	assert.Len(t, w.pulls(), 1, "what was done is found below all that")
 	api, _ = w.gate.counted()
 	assert.LessOrEqual(t, api, 3, "the third asks who eve is, who may hide that she belongs here: %v", w.gate.seen)
 }
 
 func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", design))
 	issue := w.number
@@ -558,30 +492,25 @@ func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
 	w.number = issue
 	w.unlabel("alice", "agent:ignore")
 	w.number = 3
-	rep := w.handle(w.say("alice", "Shorter, please."))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Shorter, please.")))
 	assert.Equal(t, 2, w.requests()[0].Issue.Number)
 }
 
 func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	w.handle(ev)
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Nothing to see."})
 	for range 2 {
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Equal(t, model.ReasonMarkerEdited, rep.BlockedReason)
+		w.blocked(model.ReasonMarkerEdited, w.handle(ev))
 	}
 	assert.Len(t, w.comments(), 2, "said once")
 	assert.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on")).Result)
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 1, w.calls())
 	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-	rep := w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Len(t, w.pulls(), 2, "an operator wanted it")
 }
 
@@ -604,7 +533,6 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.agent = "ask"
 			ev := w.label("alice", c.label)
@@ -628,8 +556,7 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 			assert.Equal(t, calls, w.calls())
 			if c.label == smallJob {
 				w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-				rep = w.handle(w.say("carol", "/mergexo retry"))
-				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.handle(w.say("carol", "/mergexo retry")))
 				assert.Equal(t, calls+1, w.calls(), "the edit was accepted by the command before")
 			}
 		})
@@ -637,14 +564,11 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 }
 
 func TestADeletedReceiptOpensNoSecondPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	w.handle(ev)
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "pull request 3")
+	w.ended(model.ResultNothing, "pull request 3", w.handle(ev))
 	assert.Len(t, w.pulls(), 1)
 	assert.Empty(t, w.comments())
 	assert.Equal(t, 1, w.calls())

@@ -30,7 +30,6 @@ func TestAStopIsHandedOverWithItsWork(t *testing.T) {
 		"three failures":   {smallJob, "quiet+fail", "", "", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			whole, w := newIssue(t, c.setting, c.feedback), newIssue(t, c.setting, c.feedback)
 			whole.agent, w.agent = c.agent, c.agent
 			first, ev := whole.label("alice", c.label), w.label("alice", c.label)

@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -28,7 +26,6 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 			continue
 		}
 		t.Run(label, func(t *testing.T) {
-			t.Parallel()
 			whole := newIssue(t, `required_tests = ["test", "-e", "greeting.txt"]`)
 			require.Equal(t, model.ResultDone, whole.handle(whole.label("alice", label)).Result)
 
@@ -36,8 +33,7 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 			ev := w.label("alice", label)
 			dir := w.prepared(ev)
 			assert.Empty(t, w.comments())
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.phase(thread.ApplyPhase, ev, dir))
 			assert.Equal(t, whole.showsIssue(), w.showsIssue(), "as a whole run leaves it")
 			assert.Equal(t, from, w.pulls()[0].at("head", "ref"))
 			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
@@ -49,24 +45,20 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 
 // TestARepairThatSaysMoreIsHandedOver: to a repair an agent may answer as if there were a pull request already.
 func TestARepairThatSaysMoreIsHandedOver(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, `required_tests = ["test", "-e", "fixed.txt"]`)
 	w.agent = "job+repair+chats"
-	rep := w.inTwo(w.label("alice", smallJob))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.label("alice", smallJob)))
 	assert.Equal(t, 2, w.calls())
 	assert.Len(t, w.pulls(), 1)
 }
 
 func TestAMergedDesignIsImplementedInTwoJobs(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "record+job"
 	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
 	w.later(time.Minute)
 	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	rep := w.inTwo(w.delivery("pull_request"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.delivery("pull_request")))
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
 	assert.Contains(t, w.pulls()[1]["body"], "Implements the design of #3")
@@ -75,7 +67,6 @@ func TestAMergedDesignIsImplementedInTwoJobs(t *testing.T) {
 }
 
 func TestAnAttemptGoesOnInTwoJobs(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "record+session1+ask"
 	require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
@@ -85,8 +76,7 @@ func TestAnAttemptGoesOnInTwoJobs(t *testing.T) {
 
 	ev := w.say("bob", "Formal")
 	w.talk("alice", "And short")
-	rep := w.inTwo(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(ev))
 	assert.Equal(t, "hello\nsalut?\nFormal\nAnd short\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, []string{"Formal", "And short"}, words(w.requests()[1]))
 	assert.Equal(t, "session-1", w.requests()[1].Session)
@@ -96,44 +86,35 @@ func TestAnAttemptGoesOnInTwoJobs(t *testing.T) {
 }
 
 func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, `required_tests = ["sh", "-c", "exit 1"]`, "[feedback]\nrepair_rounds = 0")
 	require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", design)).Result)
 	doc := "docs/design/2-greet-in-french.md"
 	assert.Equal(t, doc, w.attemptMarker(model.PhaseWaiting).Doc)
 	w.agentSetting(`required_tests = ["sh", "-c", "exit 1"]`, "")
-	rep := w.inTwo(w.say("alice", "Try again"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.say("alice", "Try again")))
 	files := w.list("octo", w.path("/pulls/3/files"))
 	require.Len(t, files, 1)
 	assert.Equal(t, doc, files[0]["filename"])
 }
 
 func TestAnAgentThatTakesTooLongInItsOwnJob(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "quiet+hangs"
 	w.passing(time.Minute, atWork)
-	rep := w.inTwo(w.label("alice", smallJob))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason)
+	w.blocked(model.ReasonTimeout, w.inTwo(w.label("alice", smallJob)))
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
 }
 
 func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "quiet+hangs"
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
-	rep := w.interrupted(e, ev, 2)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.interrupted(e, ev, 2))
 	assert.Zero(t, w.gate.writes)
-	rep = w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, model.ReasonCancelled, rep.BlockedReason)
+	w.blocked(model.ReasonCancelled, w.phase(thread.ApplyPhase, ev, dir))
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
 	w.agent = "job"
 	require.Equal(t, model.ResultDone, w.inTwo(w.say("alice", "Go on")).Result)
@@ -170,7 +151,6 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 }
 
 func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	idle := func(ev model.Event) {
 		t.Helper()
@@ -199,23 +179,15 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 }
 
 func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	dir := w.prepared(ev)
 	w.gate.revive()
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == 3 { // after claim and stage
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.only(3, diesAfter) // after claim and stage
 	w.phase(thread.ApplyPhase, ev, dir)
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	rep := w.recoverInPhase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "issue 2 needs no agent now")
+	w.ended(model.ResultNothing, "issue 2 needs no agent now", w.recoverInPhase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff")))
 	assert.Zero(t, w.gate.writes)
 	require.Equal(t, model.ResultDone, w.recoverInPhase(thread.ApplyPhase, ev, "").Result)
 	assert.Len(t, w.pulls(), 1)
@@ -223,40 +195,30 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 }
 
 func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	w.gate.revive()
-	rep := w.phase(thread.ApplyPhase, ev, "")
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
+	rep := w.ended(model.ResultNothing, "issue 2 waits for an agent phase", w.phase(thread.ApplyPhase, ev, ""))
 	assert.Zero(t, w.gate.writes)
 	for i := 1; i <= 2; i++ {
-		rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
-		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "turn on issue 2 failed, attempt")
+		rep = w.ended(model.ResultFailed, "turn on issue 2 failed, attempt", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 		assert.Contains(t, rep.Reason, "the agent's job handed over nothing")
 	}
-	rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
-	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAttempts, w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 	assert.Empty(t, w.branches())
 	assert.Empty(t, w.pulls())
 	assert.Zero(t, w.calls())
-	rep = w.inTwo(w.say("alice", "Once more"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.say("alice", "Once more")))
 }
 
 func TestADryRunOfAnIssuesAgentPhaseLeavesNothing(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	e.DryRun(true)
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.by(e, ev))
 	entries, _ := os.ReadDir(dir)
 	assert.Empty(t, entries)
 	assert.Zero(t, w.gate.writes)

@@ -28,24 +28,19 @@ func issueOver(t *testing.T, label string) (*world, model.Event, string) {
 func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	t.Parallel()
 	t.Run("somebody says more", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		w.agent = "record+told"
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		later := w.say("bob", "Louder")
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "1 comment on issue 2 wait for an agent phase")
+		w.ended(model.ResultRetry, "1 comment on issue 2 wait for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
 		assert.Equal(t, "hello\ndone 1\n", w.fileOf(branch, "greeting.txt"), "the agent's work is not thrown away")
 		assert.Empty(t, w.pulls(), "and bob is heard before the pull request is opened")
 		assert.Len(t, w.comments(), 2, "one of ours")
 		assert.Contains(t, w.attemptBody(), "The new comments come first")
 
-		rep = w.phase(thread.ApplyPhase, later, "")
-		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-		rep = w.inTwo(later)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.gives(model.ResultNothing, w.phase(thread.ApplyPhase, later, ""))
+		w.done(w.inTwo(later))
 		assert.Equal(t, []string{"Louder"}, words(w.requests()[1]))
 		assert.Equal(t, "hello\ndone 1\nLouder\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 		assert.Len(t, w.pulls(), 1)
@@ -55,7 +50,6 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, later, "").Result, "bob is not sent elsewhere")
 	})
 	t.Run("somebody edits what was taken up", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		w.agent = "record+told"
 		id := w.talk("bob", "Louder")
@@ -63,63 +57,50 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		dir := w.prepared(ev)
 		w.later(time.Minute)
 		w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Softer"})
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "is not pending")
+		w.ended(model.ResultRetry, "is not pending", w.phase(thread.ApplyPhase, ev, dir))
 		assert.Empty(t, w.branches())
 		require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
 		assert.Equal(t, "hello\nSofter\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	})
 	t.Run("the base branch moves", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := issueOver(t, smallJob)
-		began := w.sha("main")
+		began := w.at("main")
 		w.write("octo", "main", "other.txt", "other\n")
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.phase(thread.ApplyPhase, ev, dir))
 		assert.Equal(t, began, w.attemptMarker(model.PhaseDone).Start)
 		files := w.list("octo", w.path("/pulls/3/files"))
 		require.Len(t, files, 1)
 		assert.Equal(t, "greeting.txt", files[0]["filename"])
 	})
 	t.Run("the base branch is rewritten", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
-		before := w.sha("main")
+		before := w.at("main")
 		w.write("octo", "main", "other.txt", "other\n")
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": before, "force": true})
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "handoff refused: start")
+		w.ended(model.ResultRetry, "handoff refused: start", w.phase(thread.ApplyPhase, ev, dir))
 		assert.Empty(t, w.branches())
 		assert.Empty(t, w.comments())
 	})
 	t.Run("the name of the branch is taken", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := issueOver(t, smallJob)
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.sha("main")})
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, dir).Result)
-		assert.Equal(t, w.sha("main"), w.branches()[branch])
+		assert.Equal(t, w.at("main"), w.branches()[branch])
 		assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 	})
 	t.Run("another label asks for another flow", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := issueOver(t, smallJob)
 		w.label("alice", bugfix)
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "handoff refused: flow: it is for small_job, but this run is for bugfix")
+		w.ended(model.ResultRetry, "handoff refused: flow: it is for small_job, but this run is for bugfix", w.phase(thread.ApplyPhase, ev, dir))
 		assert.Empty(t, w.branches())
 	})
 	t.Run("the issue is renamed", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := issueOver(t, design)
 		w.later(time.Minute)
 		w.api("alice", "PATCH", w.thread(""), object{"title": "Greet in Breton"})
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.phase(thread.ApplyPhase, ev, dir))
 		assert.Contains(t, w.fileOf("agent/design/2-greet-in-breton", "docs/design/2-greet-in-french.md"), "Say bonjour.")
 	})
 }
@@ -134,7 +115,6 @@ func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
 		"tests":    {`required_tests = ["true"]`, model.ResultRetry}, // they do not run in the second job
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, c.tests)
 			w.agent = "ask"
 			require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
@@ -178,12 +158,9 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 		"paths that leave the outcome": {inOutcome("touch_paths", []any{"../x"}), "touch_paths[0]: it leaves the repository"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev, dir := issueOver(t, design)
 			c.with(t, w, dir)
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, model.ReasonOutcome, rep.BlockedReason)
+			rep := w.blocked(model.ReasonOutcome, w.phase(thread.ApplyPhase, ev, dir))
 			assert.Contains(t, rep.Reason, c.says)
 			assert.Empty(t, w.pulls())
 			assert.Empty(t, w.stages())
@@ -191,8 +168,7 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 				assert.Len(t, w.branches(), 1)
 				assert.Len(t, w.checkpoints(), 1, "a person can look at it, and no attempt goes on from it")
 			}
-			rep = w.inTwo(w.say("alice", "Once more"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.inTwo(w.say("alice", "Once more")))
 			assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
 		})
 	}
@@ -202,7 +178,6 @@ func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	for name, c := range forging {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev, dir := issueOver(t, smallJob)
 			c.with(t, w, dir)
 			rep := w.phase(thread.ApplyPhase, ev, dir)
@@ -224,8 +199,7 @@ func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {
 			if c.result == model.ResultBlocked {
 				ev = w.say("alice", "Once more")
 			}
-			rep = w.inTwo(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.inTwo(ev))
 			assert.Len(t, w.pulls(), 1)
 		})
 	}

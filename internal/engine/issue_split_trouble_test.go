@@ -14,7 +14,6 @@ import (
 )
 
 func TestWhatAnAgentLeavesBesideIsNotPushedByItsJob(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "job+sloppy"
 	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
@@ -23,8 +22,7 @@ func TestWhatAnAgentLeavesBesideIsNotPushedByItsJob(t *testing.T) {
 
 	w = newWorld(t)
 	w.agent = "dirty+talk"
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.inTwo(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.inTwo(w.remark("alice", "Answer me.")).Result)
 	w.settled(1, 1, 0)
 }
 
@@ -46,11 +44,11 @@ func smuggled(files ...string) func(*testing.T, *world, string) {
 // linked puts a symbolic link in place of a design's document.
 func linked(path string) func(*testing.T, *world, string) {
 	return forgedAt("main", func(w *world) {
-		before := w.api("octo", "GET", w.path("/git/commits/"+w.sha("forged")), nil).at("tree", "sha")
+		before := w.api("octo", "GET", w.path("/git/commits/"+w.at("forged")), nil).at("tree", "sha")
 		tree := w.api("octo", "POST", w.path("/git/trees"), object{"base_tree": before, "tree": []any{
 			object{"path": path, "mode": "120000", "type": "blob", "content": "../../greeting.txt"},
 		}})["sha"]
-		made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Link", "tree": tree, "parents": []any{w.sha("forged")}})["sha"]
+		made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Link", "tree": tree, "parents": []any{w.at("forged")}})["sha"]
 		w.api("octo", "PATCH", w.path("/git/refs/heads/forged"), object{"sha": made})
 	})
 }
@@ -102,40 +100,26 @@ var forging = map[string]struct {
 		w.delete("forged", "key.txt")
 	}), model.ResultBlocked, "key.txt:1: github-pat"},
 	"a history of its own": {func(t *testing.T, w *world, dir string) {
-		tree := w.api("octo", "GET", w.path("/git/commits/"+w.sha("main")), nil).at("tree", "sha")
+		tree := w.api("octo", "GET", w.path("/git/commits/"+w.at("main")), nil).at("tree", "sha")
 		root := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Anew", "tree": tree, "parents": []any{}})["sha"]
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": root})
-		rebundle(t, w, dir, "^"+w.sha("main"))
+		rebundle(t, w, dir, "^"+w.at("main"))
 	}, model.ResultFailed, "bundle refused (rewrite)"},
 }
 
 func TestAHandoffIsOfATurnOrOfAnIssue(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	turn := w.delivery("pull_request_review_comment")
+	turn := w.remark("alice", "Answer me.")
 	ofTurn, pull := w.prepared(turn), w.number
 	w.agent = "job"
 	w.open("alice", "Greet in French", "")
 	ev := w.label("alice", smallJob)
 	ofIssue := w.prepared(ev)
-	rep := w.phase(thread.ApplyPhase, ev, ofTurn)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "handoff refused: number")
-	rep = w.phase(thread.ApplyPhase, turn, ofIssue)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "handoff refused: number")
+	w.ended(model.ResultRetry, "handoff refused: number", w.phase(thread.ApplyPhase, ev, ofTurn))
+	w.ended(model.ResultRetry, "handoff refused: number", w.phase(thread.ApplyPhase, turn, ofIssue))
 	changed("number", w.number)(t, w, ofTurn)
 	changed("number", pull)(t, w, ofIssue)
-	rep = w.phase(thread.ApplyPhase, turn, ofIssue)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "handoff refused: flow")
+	w.ended(model.ResultRetry, "handoff refused: flow", w.phase(thread.ApplyPhase, turn, ofIssue))
 	assert.Empty(t, w.comments())
 	assert.Empty(t, w.branches())
-}
-
-// sha is the tip of a branch.
-func (w *world) sha(branch string) string {
-	w.t.Helper()
-	return w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
 }

@@ -10,10 +10,8 @@ import (
 )
 
 func TestALabelMakesAPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", smallJob)))
 	pulls := w.pulls()
 	require.Len(t, pulls, 1)
 	assert.Equal(t, "agent/small/2-greet-in-french", pulls[0].at("head", "ref"))

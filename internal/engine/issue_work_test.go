@@ -3,7 +3,6 @@ package engine_test
 import (
 	"encoding/base64"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -25,17 +24,14 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0")
 			w.agent = c.first
-			rep := w.handle(w.label("alice", smallJob))
-			require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+			w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
 			before := w.fileOf(branch, "greeting.txt")
 			w.agent = c.second
-			rep = w.handle(w.say("carol", "/mergexo retry"))
-			assert.Equal(t, c.reason, rep.BlockedReason, rep.Reason)
-			assert.Contains(t, w.lastWords(), c.says)
-			assert.Contains(t, w.lastWords(), w.linkOf(branch))
+			w.blocked(c.reason, w.handle(w.say("carol", "/mergexo retry")))
+			assert.Contains(t, w.lastSaid(), c.says)
+			assert.Contains(t, w.lastSaid(), w.linkOf(branch))
 			assert.Equal(t, before, w.fileOf(branch, "greeting.txt"))
 			assert.Empty(t, w.pulls())
 		})
@@ -43,16 +39,13 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 }
 
 func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "scribbles"
-	rep := w.handle(w.label("alice", design))
-	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAgent, w.handle(w.label("alice", design)))
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "scribble\n", w.fileOf(w.checkpoints()[0], "scribble.txt"))
 	w.agent = "job+closes"
-	rep = w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Formal")))
 	require.Len(t, w.pulls(), 1)
 	files := w.list("octo", w.path("/pulls/3/files"))
 	require.Len(t, files, 1)
@@ -63,7 +56,6 @@ func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
 }
 
 func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", design))
 	ev := w.say("eve", "Nice.")
@@ -80,15 +72,13 @@ func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 	w.later(time.Minute)
 	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
 	w.agent = "record+job"
-	rep := w.handle(w.delivery("pull_request"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request")))
 	require.Len(t, w.pulls(), 2)
 	assert.Contains(t, w.requests()[0].Prompt, "docs/design/french.md")
 	assert.NotContains(t, w.requests()[0].Prompt, "another.md")
 }
 
 func TestWorkThatConflictsWithSomebodysPushIsKeptBesideIt(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
@@ -97,33 +87,27 @@ func TestWorkThatConflictsWithSomebodysPushIsKeptBesideIt(t *testing.T) {
 	sha := w.api("octo", "GET", w.path("/contents/greeting.txt?ref="+branch), nil)["sha"].(string)
 	text := base64.StdEncoding.EncodeToString([]byte("bob's line\n"))
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/greeting.txt"), fmt.Sprintf(`{"message": "Bob", "branch": %q, "content": %q, "sha": %q}`, branch, text, sha)})
-	rep := w.handle(ev)
-	assert.Equal(t, model.ReasonConflict, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonConflict, w.handle(ev))
 	assert.Empty(t, w.pulls())
 	assert.Equal(t, "bob's line\n", w.fileOf(branch, "greeting.txt"))
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "the agent's line\n", w.fileOf(w.checkpoints()[0], "greeting.txt"))
-	assert.Contains(t, w.lastWords(), w.linkOf(w.checkpoints()[0]))
+	assert.Contains(t, w.lastSaid(), w.linkOf(w.checkpoints()[0]))
 }
 
 func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": []string{"octo"}})
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonPush, w.handle(w.label("alice", smallJob)))
 	require.Len(t, w.checkpoints(), 1)
-	assert.Contains(t, w.lastWords(), w.linkOf(w.checkpoints()[0]))
-	rep = w.handle(w.say("bob", "And now?"))
-	assert.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.lastSaid(), w.linkOf(w.checkpoints()[0]))
+	w.blocked(model.ReasonPush, w.handle(w.say("bob", "And now?")))
 	w.gate.revive()
-	rep = w.handle(w.say("eve", "Nice."))
-	assert.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonPush, w.handle(w.say("eve", "Nice.")))
 	assert.Zero(t, w.gate.writes, "that was said: %v", w.gate.seen)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": []string{"octo", "github-actions[bot]"}})
 	w.agent = "beside"
-	rep = w.handle(w.say("bob", "I let you push now."))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "I let you push now.")))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch, w.pulls()[0].at("head", "ref"))
 	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
@@ -131,19 +115,16 @@ func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
 }
 
 func TestAnAnswerThatArrivesBeforeTheStopIsTakenUpAndRemembered(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "record+meanwhile+stuck"
 	ev := w.label("alice", smallJob)
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Vouvoyer"}`})
-	rep := w.handle(ev)
-	assert.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAgent, w.handle(ev))
 	asked := w.requests()
 	require.Len(t, asked, 2, "nobody else looks at what came while this run was at work")
 	assert.Equal(t, []string{"Vouvoyer"}, words(asked[1]))
-	rep = w.handle(w.say("alice", "And short"))
-	assert.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAgent, w.handle(w.say("alice", "And short")))
 	asked = w.requests()
 	require.Len(t, asked, 3)
 	assert.Equal(t, []string{"And short"}, words(asked[2]), "bob is answered")
@@ -151,49 +132,36 @@ func TestAnAnswerThatArrivesBeforeTheStopIsTakenUpAndRemembered(t *testing.T) {
 }
 
 func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
 	w.handle(w.label("alice", smallJob))
 	before := w.branches()[branch]
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
-	rep := w.handle(w.say("bob", "Formal"))
-	require.Equal(t, model.ReasonMarkerDeleted, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("bob", "Formal")))
 	w.sweep()
 	assert.Equal(t, 1, w.calls(), "it may have stopped anything")
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 	assert.Equal(t, "hello\nFormal\n", w.fileOf(branch+"-2", "greeting.txt"))
 	assert.Equal(t, before, w.branches()[branch], "nobody says whose it is")
-	for _, told := range []string{w.pulls()[0]["body"].(string), w.lastWords()} {
+	for _, told := range []string{w.pulls()[0]["body"].(string), w.lastSaid()} {
 		assert.Contains(t, told, branch)
 		assert.Contains(t, told, "already existed and was left alone")
 	}
 }
 
 func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "quiet+hangs"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	saved := w.killed(ev)
 	w.agentSetting(`checkpoint_every = "10s"`, "")
 	w.agent = "answer"
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			return diesFirst
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.gate.when(diesFirst, isPush)
+	w.dies(ev)
 	w.agent = "stuck"
-	rep := w.recover(ev)
-	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAgent, w.recover(ev))
 	require.Len(t, w.checkpoints(), 1)
 	assert.NotEqual(t, saved, w.checkpoints()[0], "what a run that died had saved is part of what is kept now")
 	assert.Contains(t, w.fileOf(w.checkpoints()[0], "greeting.txt"), "quiet\n")

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -17,7 +17,7 @@ type job interface {
 	// look takes turns on the numbers of an event and on what follows.
 	look(ctx context.Context, ev model.Event, rep *model.Report) error
 	// train takes a merge train further that the run is about.
-	train(ctx context.Context, o trains.Order, rep *model.Report) error
+	train(ctx context.Context, o landing.TrainOrder, rep *model.Report) error
 }
 
 func (e *Engine) job() job {
@@ -32,7 +32,7 @@ func (j writingJob) look(ctx context.Context, ev model.Event, rep *model.Report)
 	return err
 }
 
-func (j writingJob) train(ctx context.Context, o trains.Order, rep *model.Report) error {
+func (j writingJob) train(ctx context.Context, o landing.TrainOrder, rep *model.Report) error {
 	return j.e.advance(ctx, o, rep)
 }
 
@@ -59,6 +59,6 @@ func (j agentsJob) look(ctx context.Context, ev model.Event, rep *model.Report) 
 	return errors.Join(err, werr)
 }
 
-func (agentsJob) train(context.Context, trains.Order, *model.Report) error {
+func (agentsJob) train(context.Context, landing.TrainOrder, *model.Report) error {
 	return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
 }

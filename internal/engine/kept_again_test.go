@@ -19,9 +19,7 @@ func askedAbout(t *testing.T, how string) (w *world, checkpoint string) {
 	t.Helper()
 	w = newWorld(t)
 	w.agent = how + "+stuck"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	w.blocked("agent_blocked", w.handle(w.remark("alice", "Answer me.")))
 	require.Len(t, w.checkpoints(), 1)
 	return w, w.checkpoints()[0]
 }
@@ -34,7 +32,6 @@ func (w *world) answeredBy(how string) model.Report {
 }
 
 func TestATurnThatAskedGoesOnFromItsWork(t *testing.T) {
-	t.Parallel()
 	w, checkpoint := askedAbout(t, "commits+dirty")
 	before := w.branches()[checkpoint]
 	require.Equal(t, model.ResultDone, w.answeredBy("record+answer").Result)
@@ -54,10 +51,8 @@ func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
 		"empty+talk": {1, ""}, // a commit message says that it is ready
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w, checkpoint := askedAbout(t, "dirty")
-			rep := w.answeredBy(how)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.answeredBy(how))
 			w.settled(1, 1, want.commits)
 			assert.Contains(t, w.receipt(), want.note)
 			assert.Contains(t, w.checkpoints(), checkpoint)
@@ -69,7 +64,6 @@ func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
 }
 
 func TestWhatPeopleAddToACheckpointIsTakenUpWithIt(t *testing.T) {
-	t.Parallel()
 	w, checkpoint := askedAbout(t, "dirty")
 	w.write("bob", checkpoint, "bob.txt", "bob\n")
 	require.Equal(t, model.ResultDone, w.answeredBy("answer").Result)
@@ -79,7 +73,6 @@ func TestWhatPeopleAddToACheckpointIsTakenUpWithIt(t *testing.T) {
 }
 
 func TestACheckpointIsReplayedOnWhatWasPushedMeanwhile(t *testing.T) {
-	t.Parallel()
 	w, _ := askedAbout(t, "commits")
 	w.write("bob", w.head, "bob.txt", "bob\n")
 	require.Equal(t, model.ResultDone, w.answeredBy("answer").Result)
@@ -98,7 +91,7 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 		"its branch deleted": {"dirty", func(w *world, checkpoint string) { w.api("bob", "DELETE", w.path("/git/refs/heads/"+checkpoint), nil) },
 			"GitHub does not have it", false},
 		"its branch replaced": {"dirty", func(w *world, checkpoint string) {
-			w.api("bob", "PATCH", w.path("/git/refs/heads/"+checkpoint), object{"sha": w.mainTip(), "force": true})
+			w.api("bob", "PATCH", w.path("/git/refs/heads/"+checkpoint), object{"sha": w.at("main"), "force": true})
 		}, "its history was rewritten", false},
 		"the comment edited": {"dirty", func(w *world, _ string) {
 			w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", w.list("octo", w.pull("/comments"))[0].id())), object{"body": "Rather not."})
@@ -107,12 +100,10 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 			".github/workflows/x.yml", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, checkpoint := askedAbout(t, c.left)
 			w.later(1e9)
 			c.change(w, checkpoint)
-			rep := w.answeredBy("sees+answer")
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.answeredBy("sees+answer"))
 			assert.NotContains(t, w.found(), "left.txt")
 			said := w.receipt()
 			assert.Contains(t, said, "the agent started over, without the work of an earlier attempt")
@@ -127,11 +118,9 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 }
 
 func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "workflow+fail"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "The next attempt starts without it")
 	w.agent = "sees+answer"
@@ -141,17 +130,15 @@ func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
 }
 
 func TestAFlowThatIsNotTheSameBeginsAfresh(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "dirty+stuck"
 	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
 	w.unlabel("alice", design)
 	w.agent = "sees+job"
 	w.label("alice", smallJob)
-	rep := w.handle(w.say("bob", "Just do it."))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Just do it.")))
 	assert.NotContains(t, w.found(), "left.txt", "files are no part of a design")
-	assert.NotContains(t, w.lastWords(), "started over")
+	assert.NotContains(t, w.lastSaid(), "started over")
 }
 
 func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
@@ -177,8 +164,7 @@ func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
 			w.agent = map[string]string{"a turn": "answer", "an issue": "job"}[name]
 			ev := w.say("bob", "Formal.")
 			dir := w.prepared(ev)
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.phase(thread.ApplyPhase, ev, dir))
 			assert.Equal(t, "left\n", file())
 		})
 	}
@@ -203,13 +189,11 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 	}{
 		"a turn that asks": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
 		"a turn that fails": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		}, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
 		"an issue": {func(t *testing.T) (*world, model.Event) {
 			w := newIssue(t)
@@ -249,11 +233,11 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 				require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
 				if pushed {
 					assert.Contains(t, w.found(), "left.txt", "it went on from there")
-					assert.NotContains(t, w.lastWords(), "started over")
+					assert.NotContains(t, w.lastSaid(), "started over")
 					return
 				}
 				assert.NotContains(t, w.found(), "left.txt")
-				assert.Contains(t, w.lastWords(), paste[0], "the bundle is named until it is used")
+				assert.Contains(t, w.lastSaid(), paste[0], "the bundle is named until it is used")
 			})
 		}
 	}
@@ -271,8 +255,7 @@ func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
 		"a turn": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.handle(w.delivery("pull_request"))
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		}, "block", "", "agent_blocked", "dirty+lost+stuck"},
 		"an issue": {func(t *testing.T) (*world, model.Event) {
 			w := newIssue(t)
@@ -291,13 +274,12 @@ func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
 			first := w.handle(ev)
 			require.NotEqual(t, model.ResultBlocked, first.Result)
 			kept, asked := len(w.checkpoints()), w.calls()
-			rep := w.handle(ev)
-			require.Equal(t, c.reason, rep.BlockedReason, rep.Reason)
+			w.blocked(c.reason, w.handle(ev))
 			assert.Equal(t, asked, w.calls(), "the agent is not asked again")
 			assert.Len(t, w.marked(c.kind, c.phase), 1)
 			assert.Len(t, w.checkpoints(), kept)
 			for _, one := range w.checkpoints() {
-				assert.Contains(t, w.lastWords(), one)
+				assert.Contains(t, w.lastSaid(), one)
 			}
 			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 			assert.Equal(t, asked, w.calls())

@@ -22,8 +22,7 @@ func TestADeathWhileWorkIsKeptOrTakenUpIsMadeGood(t *testing.T) {
 			w := newWorld(t)
 			w.branch("mergexo")
 			w.agent = "dirty+stuck"
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		}, []int{4, 5}},
 		"a turn that goes on from a checkpoint": {func(t *testing.T) (*world, model.Event) {
 			w, _ := askedAbout(t, "dirty")
@@ -50,17 +49,15 @@ func TestADeathWhileWorkIsKeptOrTakenUpIsMadeGood(t *testing.T) {
 		for _, n := range writes(1, last, c.kept...) {
 			for how, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
-					rep := w.handle(ev)
-					require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+					w.gives(model.ResultBlocked, w.handle(ev))
 					u := w.unfinished()
 					assert.Equal(t, u.SHA, w.bare("rev-parse", u.Ref()), "what is named is there")
 					assert.Contains(t, w.bare("show", u.SHA+":left.txt"), "left")
 					w.agent = "sees+stuck"
 					require.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on.")).Result)
 					assert.Contains(t, w.found(), "left.txt", "and it is taken up")
-					assert.NotContains(t, w.lastWords(), "started over")
+					assert.NotContains(t, w.lastSaid(), "started over")
 				})
 			}
 		}
@@ -86,8 +83,7 @@ func TestADeathWhileAStopIsSaidAgainIsMadeGood(t *testing.T) {
 		"a turn": func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.handle(w.delivery("pull_request"))
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		},
 		"an issue": func(t *testing.T) (*world, model.Event) {
 			w := newIssue(t)
@@ -104,10 +100,8 @@ func TestADeathWhileAStopIsSaidAgainIsMadeGood(t *testing.T) {
 		for _, n := range writes(1, last, 1, 2) {
 			for how, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
-					rep := w.handle(ev)
-					require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+					w.gives(model.ResultBlocked, w.handle(ev))
 					assert.Contains(t, w.conversation(), "Formal or not?")
 					assert.LessOrEqual(t, w.calls(), 2)
 					if n == 1 {

@@ -20,7 +20,7 @@ import (
 // branch makes a branch at the tip of main.
 func (w *world) branch(name string) {
 	w.t.Helper()
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + name, "sha": w.mainTip()})
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + name, "sha": w.at("main")})
 }
 
 // hiddenCheckpoint is the one hidden ref with work, and its commit.
@@ -89,11 +89,9 @@ func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 			"dirty+fail":  {"turn", model.ResultFailed},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
-				t.Parallel()
 				w := newWorld(t)
 				w.agent = how
-				w.review("alice", "Answer me.")
-				ev := w.delivery("pull_request_review_comment")
+				ev := w.remark("alice", "Answer me.")
 				takes(w)
 				require.Equal(t, c.result, w.handle(ev).Result)
 				w.gate.revive()
@@ -107,9 +105,7 @@ func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 
 				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL"})
 				w.agent = "answer"
-				w.talk("alice", "Formal.")
-				rep := w.handle(w.delivery("issue_comment"))
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.handle(w.say("alice", "Formal.")))
 				assert.Equal(t, "left\n", w.file("left.txt"), "it went on from there")
 			})
 		}
@@ -117,16 +113,14 @@ func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 }
 
 func TestAnIssueWhoseBranchCannotBeCreatedWaitsAndSaysWhy(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.branch("agent2") // no sibling is in the way
 	w.api("octo", "DELETE", w.path("/git/refs/heads/agent/greet"), nil)
 	w.branch("agent")
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ReasonBranch, rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.lastWords(), "'refs/heads/agent' exists; cannot create 'refs/heads/"+branch)
+	w.blocked(model.ReasonBranch, w.handle(w.label("alice", smallJob)))
+	assert.Contains(t, w.lastSaid(), "'refs/heads/agent' exists; cannot create 'refs/heads/"+branch)
 	require.Len(t, w.checkpoints(), 1)
-	assert.Contains(t, w.lastWords(), w.checkpoints()[0])
+	assert.Contains(t, w.lastSaid(), w.checkpoints()[0])
 	assert.Equal(t, w.branches()[w.checkpoints()[0]], w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
 	_, waiting, err := w.engine().Standings(context.Background(), repo)
 	require.NoError(t, err)
@@ -136,22 +130,19 @@ func TestAnIssueWhoseBranchCannotBeCreatedWaitsAndSaysWhy(t *testing.T) {
 	assert.Len(t, w.comments(), 1, "nothing is tried again meanwhile")
 
 	w.api("octo", "DELETE", w.path("/git/refs/heads/agent"), nil)
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch, w.pulls()[0].at("head", "ref"))
 	assert.Equal(t, 1, w.calls(), "the work was done")
 }
 
 func TestABranchBelowTheNameCostsAnotherName(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.branch(branch + "/notes")
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", smallJob)))
 	require.Len(t, w.pulls(), 1)
 	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
-	assert.Contains(t, w.lastWords(), "branch "+branch+" could not be created")
+	assert.Contains(t, w.lastSaid(), "branch "+branch+" could not be created")
 	assert.Equal(t, 1, w.calls())
 }
 
@@ -196,7 +187,6 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.branch("moon")
 			if c.before != nil {
@@ -219,7 +209,7 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 			require.Equal(t, model.ReasonAgent, w.handle(w.say("bob", "Go on")).BlockedReason)
 			assert.Contains(t, w.found(), c.file)
 			assert.Contains(t, w.found(), c.also)
-			assert.NotContains(t, w.lastWords(), "started over")
+			assert.NotContains(t, w.lastSaid(), "started over")
 			again := w.attemptMarker(model.PhaseWaiting)
 			assert.Equal(t, "left", w.fileAt(again.LastCheckpoint, c.file), "it is kept on")
 		})

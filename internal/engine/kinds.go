@@ -10,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
 )
@@ -110,7 +109,7 @@ func (p pullTopics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
 	if err := p.Read(ctx); err != nil { // what was said of it in this run
 		return nil, err
 	}
-	return trains.Advance(ctx, p.World, p.Report, trains.Order{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
+	return landing.AdvanceTrain(ctx, p.World, p.Report, landing.TrainOrder{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
 }
 
 // prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.

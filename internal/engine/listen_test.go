@@ -11,24 +11,15 @@ import (
 // A conversation among people starts nothing with listen = "mention": nothing is said, no sweep is due, and why names the reason. A
 // comment that names MergeXO gets its turn, and so do commands.
 func TestOnlyAMentionWakesTheAgent(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nlisten = \"mention\"\nnames = [\"crew\"]")
-	w.talk("alice", "Shall we rename it?")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-	w.talk("carol", "@alice yes.")
-	rep = w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.handle(w.say("alice", "Shall we rename it?")))
+	w.gives(model.ResultNothing, w.handle(w.say("carol", "@alice yes.")))
 	assert.Zero(t, w.calls())
-	w.sweep()
-	w.quiet()
-	w.talk("carol", "/mergexo why")
-	w.handle(w.delivery("issue_comment"))
+	w.rests()
+	w.handle(w.say("carol", "/mergexo why"))
 	w.answered("applied", `Ignored: alice (it does not name MergeXO, and [feedback] listen is "mention"), carol (it does not name MergeXO`)
 
-	w.talk("alice", "Rename it, @crew.")
-	rep = w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Rename it, @crew.")))
 	assert.Equal(t, 1, w.calls())
 	assert.Contains(t, w.receipt(), "**Answered 1 comment**")
 }

@@ -23,12 +23,10 @@ func whats(entries []model.LogEntry) []string {
 
 func TestTheLogOfAClosedPullRequest(t *testing.T) {
 	w := newWorld(t)
-	w.review("alice", "Say it in French, please.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Say it in French, please."))
 	began := w.now
 	w.later(48 * time.Hour)
-	w.talk("carol", "/mergexo pause")
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("carol", "/mergexo pause"))
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 
 	e := w.engineAs("sandbox-octo")
@@ -51,8 +49,7 @@ func TestTheLogOfAClosedPullRequest(t *testing.T) {
 
 func TestTheLogLeavesOutWhatSomebodyEdited(t *testing.T) {
 	w := newWorld(t)
-	w.review("alice", "Say it in French, please.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Say it in French, please."))
 	receipt := w.marked("turn", "done")[0]
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": receipt["body"]})
 	w.later(time.Minute)

@@ -16,7 +16,6 @@ import (
 )
 
 func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
-	t.Parallel()
 	r := modelstub.Codex()
 	w, s := played(t, r, "[feedback]\non_missing_session = \"block\"\n")
 	w.seals, w.keeps = newKey(t), "" // a runner of its own for every run
@@ -42,8 +41,7 @@ func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
 
 	w.clone("--branch", w.head)
 	s.Play(w.answering(r, second, "moon", "sun")...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Contains(t, s.Asked(0), "Greet the moon.", "the session knows the first turn")
 	assert.Len(t, w.replies(), 2)
 	assert.Len(t, w.marked("turn", "done"), 2)

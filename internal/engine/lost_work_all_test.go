@@ -27,26 +27,20 @@ func (w *world) outage(method, service string, skip, times int) deed {
 }
 
 func TestAStageThatDoesNotGetThroughIsNotSaidToBeThere(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.meanwhile(w.outage("GET", "info/refs", 0, 6))
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	ev := w.remark("alice", "Answer me.")
+	w.gives(model.ResultRetry, w.handle(ev))
 	assert.Empty(t, w.stages())
 	assert.Empty(t, w.marked("turn", "planned"), "planned says that the work is on GitHub")
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 }
 
 func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.meanwhile(w.push("bob"))
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	pushes := 0
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
@@ -57,8 +51,7 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.handle(ev))
 	w.gate.revive()
 	planned := w.marked("turn", "planned")
 	require.Len(t, planned, 1)
@@ -66,22 +59,18 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 	require.Len(t, stages, 2, "the work as it was before the replay")
 	assert.Contains(t, planned[0]["body"], "The work so far is kept as [`"+stages[0][:10]+"`]")
 
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
 	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Answer, in words of call 1"}, w.commits())
 	assert.Equal(t, 1, w.calls(), "the recorded work is published")
 }
 
 func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "commits+insist"
 	w.meanwhile(w.outage("GET", "info/refs", 0, 1))
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	ev := w.remark("alice", "Answer me.")
+	w.gives(model.ResultRetry, w.handle(ev))
 	branch, subjects := w.kept()
 	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
 	claim := w.marked("turn", "started")
@@ -92,22 +81,17 @@ func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
 }
 
 func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
-	t.Parallel()
 	mended := filepath.Join(t.TempDir(), "mended")
 	w := newWorld(t, fmt.Sprintf(`required_tests = ["sh", "-c", "test -e %s || test ! -e other.txt || rm -rf .git"]`, mended))
 	w.meanwhile(w.push("bob"))
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "not a git repository")
+	ev := w.remark("alice", "Answer me.")
+	w.ended(model.ResultFailed, "not a git repository", w.handle(ev))
 	assert.Equal(t, []string{"Write greeting.txt", "Somebody's"}, w.commits())
 	assert.Empty(t, w.replies())
 
 	require.NoError(t, os.WriteFile(mended, nil, 0o600))
 	w.agent = "answer"
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Checkpoint of work on pull request 1", "Answer, in words of call 2"}, subjectsOf(w.commits()))
 	assert.Len(t, w.replies(), 1)
 	assert.Len(t, w.marked("turn", ""), 1, "the receipt")
@@ -116,13 +100,11 @@ func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
 }
 
 func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "commits+stuck"
 	w.handle(w.delivery("pull_request"))
 	pr := w.marked("pr", "")[0]
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	pushed := false
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if !pushed && strings.HasSuffix(r.URL.Path, "/git-receive-pack") { // the checkpoint
@@ -145,14 +127,10 @@ func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
 }
 
 func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
 	w.agent = "merge+despairs"
-	w.talk("alice", "Catch up with main.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "no model today")
+	w.ended(model.ResultFailed, "no model today", w.handle(w.say("alice", "Catch up with main.")))
 	branch, _ := w.kept()
 	require.Contains(t, w.fileOf(branch, "greeting.txt"), "<<<<<<<")
 	said := w.marked("turn", "failed")

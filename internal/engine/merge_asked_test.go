@@ -25,7 +25,6 @@ const labelWithdrew = "label \"merge\", which asked for the merge, was removed"
 
 // A label that is removed takes the request back: while it waits, and whoever puts it on again.
 func TestALabelThatIsRemovedTakesItsRequestBack(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"\nauto = \"label\"")
 	w.labels("carol", "merge")
 	w.handle(w.delivery("pull_request"))
@@ -47,7 +46,6 @@ func TestALabelThatIsRemovedTakesItsRequestBack(t *testing.T) {
 
 // Somebody removes the label while the tests run.
 func TestALabelThatIsRemovedDuringTheTests(t *testing.T) {
-	t.Parallel()
 	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
 		return "DELETE", w.path("/issues/1/labels/merge"), "{}"
 	}, `auto = "label"`)
@@ -55,8 +53,7 @@ func TestALabelThatIsRemovedDuringTheTests(t *testing.T) {
 	w.labels("carol", "merge")
 	w.handle(w.delivery("pull_request"))
 	assert.Equal(t, before, w.at("main"), w.logged.String())
-	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
-	assert.Contains(t, w.request(), labelWithdrew)
+	w.requested("merge_failed CANCELLED", labelWithdrew)
 }
 
 // The train hears of it at the event, and else sees it before it lands anything.
@@ -77,17 +74,14 @@ func TestALabelThatIsRemovedAboard(t *testing.T) {
 			w.handle(w.delivery("pull_request"))
 			assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 		}
-		w.wholeTrain()
-		assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+		w.arrives("open merged", numbers...)
 		w.number = numbers[0]
-		assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
-		assert.Contains(t, w.request(), labelWithdrew)
+		w.requested("merge_failed CANCELLED", labelWithdrew)
 	}
 }
 
 // After a failure an approval that is newer asks again, of somebody who may write, and once.
 func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, `auto = "approval"`, "ci_retries = 0")
 	w.write("octo", "main", "ci.sh", "exit 1\n")
 	w.number = w.ready("car", "one\n")[0]
@@ -95,8 +89,7 @@ func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
 	w.approve("bob")
 	w.handle(w.delivery("pull_request_review"))
 	w.wholeTrain()
-	require.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
-	assert.Contains(t, w.request(), "Push a fix, or rerun the check. Then have it approved again.")
+	w.requested("merge_failed CHECKS_FAILED", "Push a fix, or rerun the check. Then have it approved again.")
 	w.later(time.Minute)
 	w.sweep()
 	w.approve("eve")
@@ -162,11 +155,9 @@ func (w *world) retarget() {
 
 // An approval is for a head on a base.
 func TestAnApprovalIsForABase(t *testing.T) {
-	t.Parallel()
 	w := retargeted(t)
 	w.retarget()
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason, rep.Reason)
+	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.request(), `Waiting for 1 approval of `+w.tip()[:10]+`; alice approved it before its base was changed to "main"`)
 	w.approve("alice")
 	w.sweep()
@@ -195,7 +186,6 @@ func TestARequestIsForABase(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := retargeted(t, `auto = "label"`)
 			ev := story(w)
 			before := w.at("main")
@@ -211,7 +201,6 @@ func TestARequestIsForABase(t *testing.T) {
 
 // With auto = "approval" nobody has to give a command: one approval for the base at hand asks.
 func TestAnApprovalForAnotherBaseAsksForNothing(t *testing.T) {
-	t.Parallel()
 	w := retargeted(t, `auto = "approval"`)
 	w.retarget()
 	w.handle(w.delivery("pull_request"))

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,13 +26,11 @@ func (w *world) outOfAttempts(again func(n int) model.Report) string {
 		}
 		require.Equal(w.t, "ATTEMPTS", rep.BlockedReason, rep.Reason)
 	}
-	said := w.comments()
-	text, _, _ := strings.Cut(said[len(said)-1]["body"].(string), "<!--")
+	text, _, _ := strings.Cut(w.lastSaid(), "<!--")
 	return text
 }
 
 func TestMergeOutOfAttemptsNamesWhatPeopleWereTold(t *testing.T) {
-	t.Parallel()
 	tests := filepath.Join(t.TempDir(), "tests")
 	w := newMerge(t, fmt.Sprintf(`tests = ["sh", %q]`, tests), "attempts = 2")
 	text := w.outOfAttempts(func(n int) model.Report {
@@ -45,12 +42,10 @@ func TestMergeOutOfAttemptsNamesWhatPeopleWereTold(t *testing.T) {
 }
 
 func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
-	t.Parallel()
 	faults := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`
 	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
 	w.write("octo", "main", "tests.sh", w.asks("octo", "PUT", "/_sandbox/faults", faults)+"\n")
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	text := w.outOfAttempts(func(n int) model.Report {
 		w.fail()
 		if n > 0 {
@@ -64,12 +59,10 @@ func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
 }
 
 func TestMergeOutOfAttemptsForgetsTheErrorOfAnEarlierRun(t *testing.T) {
-	t.Parallel()
 	faults, once := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`, filepath.Join(t.TempDir(), "once")
 	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
 	w.write("octo", "main", "tests.sh", fmt.Sprintf("test -e %[1]s && exit; touch %[1]s; %[2]s\n", once, w.asks("octo", "PUT", "/_sandbox/faults", faults)))
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	text := w.outOfAttempts(func(n int) model.Report {
 		w.fail()
 		if n == 1 {
@@ -81,10 +74,8 @@ func TestMergeOutOfAttemptsForgetsTheErrorOfAnEarlierRun(t *testing.T) {
 }
 
 func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, "attempts = 2")
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	text := w.outOfAttempts(func(n int) model.Report {
 		if n < 2 {
 			w.diesAfterWrite(3 - n)
@@ -96,21 +87,11 @@ func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
 
 // An attempt that leaves its request waiting has a cause as well, though nothing has failed for good.
 func TestMergeOutOfAttemptsWhosePushesWereNotAnswered(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, "attempts = 2")
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	text := w.outOfAttempts(func(int) model.Report {
-		pushes := 0
-		w.gate.at = func(_ int, r *http.Request) fate {
-			if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-				if pushes++; pushes > 1 { // behind the lock
-					return lost
-				}
-			}
-			return passes
-		}
+		w.gate.pushes(lost, func(n int) bool { return n > 1 }) // behind the lock
 		return w.handle(ev)
 	})
 	assert.Contains(t, text, "The last one: PUSH_REJECTED: ")

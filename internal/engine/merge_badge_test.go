@@ -22,8 +22,7 @@ func newUnshown(t *testing.T, readings int) *world {
 		w := newMerge(t)
 		w.write("octo", "main", "other.txt", "meanwhile\n")
 		w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": readings})
-		rep := w.command("carol", "/mergexo merge")
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.command("carol", "/mergexo merge"))
 		require.Equal(t, []string{"done"}, w.merges())
 		require.Equal(t, "open", w.badge(), "what is closed would never be shown as merged")
 		require.Contains(t, w.request(), waitsForBadge)
@@ -50,7 +49,6 @@ func (w *world) waits() {
 }
 
 func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
-	t.Parallel()
 	w := newUnshown(t, 1000)
 	w.waits()
 	w.sweep() // the base has moved, which is noted once
@@ -70,7 +68,6 @@ func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
 }
 
 func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
-	t.Parallel()
 	w := newUnshown(t, 20)
 	for range 30 {
 		if w.badge() == "merged" {
@@ -88,7 +85,6 @@ func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
 }
 
 func TestMergeThatGitHubNeverShowsAndAPersonCloses(t *testing.T) {
-	t.Parallel()
 	w := newUnshown(t, 1000)
 	w.later(time.Minute)
 	w.api("carol", "PATCH", w.pull(""), object{"state": "closed"})
@@ -100,7 +96,6 @@ func TestMergeThatGitHubNeverShowsAndAPersonCloses(t *testing.T) {
 
 // Who pushes more to a branch that has landed wants more of it to land.
 func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
-	t.Parallel()
 	w := newUnshown(t, 1000)
 	w.write("alice", w.head, "more.txt", "more\n")
 	w.later(2 * time.Hour)
@@ -113,7 +108,6 @@ func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
 
 // A sweep that dies while it closes, and one that dies before it says so, leave the next one the rest.
 func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
-	t.Parallel()
 	whole := newUnshown(t, 1000)
 	whole.later(61 * time.Minute)
 	dead := whole.wrecks(func() { whole.sweep() })
@@ -121,7 +115,6 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 	require.Positive(t, writes)
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.later(time.Minute)
 			w.recoverBySweep()
@@ -133,7 +126,6 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 
 // A run that dies after the base has moved, or before it has said so, is gone on with: it waits for the badge as well.
 func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T) {
-	t.Parallel()
 	whole, ev := readyToMerge(t, model.StrategyRebase)
 	whole.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
 	dead := whole.wrecks(func() { whole.handle(ev) })
@@ -141,7 +133,6 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 	require.Contains(t, whole.request(), waitsForBadge)
 	for _, n := range writes(1, last, 4, last) {
 		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.recover(ev)
 			assert.Equal(t, want, w.ends())
@@ -154,7 +145,6 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 
 // A member that GitHub does not show waits by itself, where it is: the rest of the group is done.
 func TestMergeGroupOfWhichGitHubNeverShowsOne(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.world.put("/_sandbox/lag", object{"repository": "octo/client", "merges": 1000})
 	_, rep := g.request()

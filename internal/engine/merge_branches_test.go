@@ -66,12 +66,9 @@ func TestALongLivedBranchStays(t *testing.T) {
 		"merged by GitHub": {"delete_branch = true", " strategy=api", "Branch develop was not deleted: pull request 2 was based on it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := developed(t, tt.settings)
 			before := w.at("develop")
-			rep := w.command("carol", "/mergexo merge"+tt.command)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, "merged", w.badge())
+			w.lands("/mergexo merge" + tt.command)
 			assert.Equal(t, before, w.at("develop"))
 			assert.Contains(t, w.request(), tt.says)
 			assert.NotContains(t, w.request(), "was deleted")
@@ -81,13 +78,11 @@ func TestALongLivedBranchStays(t *testing.T) {
 
 // A strategy that would move it is refused by name, in a command and in a dry run, and why says the same.
 func TestALongLivedBranchIsNotRewritten(t *testing.T) {
-	t.Parallel()
 	w := developed(t, "[[merge.rule]]", `branch = "develop"`, `strategy = "squash"`)
 	const why = "trategy squash moves the head branch, but pull request 2 was based on it; strategy=no-ff leaves it as it is"
 	for _, order := range []string{"/mergexo merge", "/mergexo merge dry-run", "/mergexo merge strategy=squash"} {
 		w.command("carol", order)
-		all := w.comments()
-		assert.Contains(t, all[len(all)-1]["body"], why, order)
+		assert.Contains(t, w.lastSaid(), why, order)
 	}
 	said, err := w.engine().Why(context.Background(), repo, w.number)
 	require.NoError(t, err)
@@ -113,14 +108,11 @@ func TestWhichBranchesAreDeleted(t *testing.T) {
 		"an agent's, where GitHub need not": {branch: "agent/two", command: " strategy=api", gone: true, named: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, tt.settings)
 			w.api("octo", "PATCH", w.path(""), object{"delete_branch_on_merge": tt.deletes})
 			w.proposed(tt.branch, "main", "main")
 			w.moveOn()
-			rep := w.command("carol", "/mergexo merge"+tt.command)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, "merged", w.badge())
+			w.lands("/mergexo merge" + tt.command)
 			assert.Equal(t, tt.gone, w.at(tt.branch) == "")
 			if tt.named {
 				assert.Contains(t, w.request(), "Branch "+tt.branch+" was deleted")
@@ -167,7 +159,6 @@ func TestAProtectedHeadStays(t *testing.T) {
 	} {
 		for _, train := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, train), func(t *testing.T) {
-				t.Parallel()
 				w := newMerge(t)
 				if train {
 					w = newTrain(t, "ci_retries = 0")
@@ -193,14 +184,12 @@ func TestAProtectedHeadStays(t *testing.T) {
 
 // Where the base takes no merge commit either, the request is refused before anything runs, and both branches are named.
 func TestAProtectedHeadAndALinearBase(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.proposed("feat/two", "main", "main")
 	w.moveOn()
 	w.barHead(object{"push": []string{"octo"}})
 	w.protect(object{"linear": true})
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+	rep := w.blocked("STRATEGY_UNUSABLE", w.command("carol", "/mergexo merge"))
 	assert.Contains(t, rep.Reason, `the rules of branch "main" require a linear history; use strategy=api (no-ff leaves the head branch as it is: branch protection of branch "feat/two" forbids force pushes)`)
 	assert.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge strategy=api").Result)
 	assert.Equal(t, "merged", w.badge())
@@ -208,7 +197,6 @@ func TestAProtectedHeadAndALinearBase(t *testing.T) {
 
 // The rules come while the tests run: the request ends at once, and names the branch whose rules they are.
 func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
-	t.Parallel()
 	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
 		return "PUT", w.path("/branches/agent%2Fgreet/protection"), `{"required_linear_history": true, "required_status_checks": null, "enforce_admins": true, "required_pull_request_reviews": null, "restrictions": null}`
 	})
@@ -244,21 +232,17 @@ func TestAHeadThatIsProtectedAboard(t *testing.T) {
 		w.wholeTrain()
 		assert.Equal(t, "open merged", w.badges(numbers...), "%s: %s", batch, w.logged.String())
 		w.number = numbers[0]
-		assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-		assert.Contains(t, w.request(), "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
+		w.requested("merge_failed PROTECTED", "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "train_not_landed"), "it is not tried again")
 	}
 }
 
 // So do the rules of the base, for those that were about to land.
 func TestABaseThatIsProtectedAboard(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n")
 	w.pushesTo("main", func() { w.protect(object{"push": []string{"octo"}}) })
-	w.wholeTrain()
-	assert.Equal(t, "open", w.badges(numbers...), w.logged.String())
-	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-	assert.Contains(t, w.request(), "**Not merged: the rules of `main` refuse the push** (`PROTECTED`)")
+	w.arrives("open", numbers...)
+	w.requested("merge_failed PROTECTED", "**Not merged: the rules of `main` refuse the push** (`PROTECTED`)")
 }
 
 // signed is a branch with a commit on top of main that has a signature.
@@ -275,24 +259,20 @@ func TestABaseThatTakesSignedCommitsOnly(t *testing.T) {
 	t.Parallel()
 	for name, rules := range map[string]object{"branch protection": {"signed": true}, "a ruleset": {"signed": true, "ruleset": 42}} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, `tests = ["sh", "-c", "echo tested >&2"]`)
 			w.proposed("feat/two", "main", "main")
 			w.protect(rules)
 			base, head := w.at("main"), w.tip()
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+			rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
 			assert.Contains(t, rep.Reason, `of branch "main" accepts only signed commits, and `+head[:10]+` has no signature`, "it would land unchanged")
 			for _, order := range []string{"/mergexo merge strategy=no-ff", "/mergexo merge strategy=api"} {
-				rep = w.command("carol", order)
-				assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+				w.blocked("PROTECTED", w.command("carol", order))
 			}
 			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
 
 			w.signed("feat/signed")
 			w.offered("feat/signed", "main")
-			rep = w.command("carol", "/mergexo merge")
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.command("carol", "/mergexo merge"))
 			assert.Equal(t, w.at("feat/signed"), w.at("main"))
 		})
 	}
@@ -300,28 +280,22 @@ func TestABaseThatTakesSignedCommitsOnly(t *testing.T) {
 
 // The train does not even have CI test what such a base would refuse.
 func TestNoCarForABaseThatTakesSignedCommitsOnly(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.ready("car", "one\n")
 	w.protect(object{"signed": true, "ruleset": 42})
 	rep := w.command("carol", "/mergexo merge")
 	assert.Empty(t, w.trains(), rep.Reason)
-	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges(), w.logged.String())
-	assert.Contains(t, w.request(), `ruleset 42 of branch "main" accepts only signed commits`)
+	w.requested("merge_failed PROTECTED", `ruleset 42 of branch "main" accepts only signed commits`)
 }
 
 // GitHub signs what it squashes, and cannot sign what it rebases.
 func TestGitHubSignsForABaseThatTakesSignedCommitsOnly(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.proposed("feat/two", "main", "main")
 	w.moveOn()
 	w.protect(object{"signed": true})
 	w.api("octo", "PATCH", w.path(""), object{"allow_merge_commit": false, "allow_squash_merge": false})
-	rep := w.command("carol", "/mergexo merge strategy=api")
-	assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+	w.blocked("STRATEGY_UNUSABLE", w.command("carol", "/mergexo merge strategy=api"))
 	w.api("octo", "PATCH", w.path(""), object{"allow_squash_merge": true})
-	rep = w.command("carol", "/mergexo merge strategy=api")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge strategy=api")
 }

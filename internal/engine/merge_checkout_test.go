@@ -65,14 +65,11 @@ func (w *world) standing() string {
 }
 
 func TestMergeTestsInTheCheckoutOfTheWorkflow(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	w := inCheckout(t, "sh", "-c", "set -e; cat node_modules/dep.js greeting.txt other.txt; test ! -e step.txt; (git rev-parse HEAD; git status --porcelain; env) > "+log+"; echo spoilt > greeting.txt; echo junk > junk.txt")
 	w.write("octo", "main", "package-lock.json", "{}\n") // the workflow has installed what it says
 	before := w.standing()
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	tip, rest, _ := strings.Cut(string(text), "\n")
@@ -86,15 +83,13 @@ func TestMergeTestsInTheCheckoutOfTheWorkflow(t *testing.T) {
 }
 
 func TestMergeTestsAgainInTheCheckoutOntoABaseThatMoves(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	run := filepath.Join(t.TempDir(), "tests")
 	w := inCheckout(t, run)
 	text := fmt.Sprintf("#!/bin/sh\nset -e\ntest -f node_modules/dep.js\ngit rev-parse HEAD >>%s\nif [ $(wc -l <%s) = 1 ]; then %s; fi\n", log, log, w.asks("octo", "PUT", w.path("/contents/late.txt"), `{"branch":"main","message":"late","content":"bGF0ZQo="}`))
 	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
 	before := w.standing()
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	raw, err := os.ReadFile(log)
 	require.NoError(t, err)
 	tested := strings.Fields(string(raw))
@@ -104,28 +99,23 @@ func TestMergeTestsAgainInTheCheckoutOntoABaseThatMoves(t *testing.T) {
 }
 
 func TestMergeWhoseTestsFailLeavesTheCheckoutAsItWas(t *testing.T) {
-	t.Parallel()
 	w := inCheckout(t, "sh", "-c", "rm -rf .gitignore greeting.txt; git checkout -q --orphan other; echo broken; exit 3")
 	before, base := w.standing(), w.at("main")
 	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "failed** on the merged result (exit code 3), in the checkout of the workflow")
+	w.requested("merge_failed PRE_MERGE_FAILED", "failed** on the merged result (exit code 3), in the checkout of the workflow")
 	assert.Equal(t, before, w.standing())
 	assert.Equal(t, base, w.at("main"))
 }
 
 func TestMergeInACheckoutThatIsNotThere(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `tests_in = "checkout"`, `tests = ["true"]`)
 	before := w.at("main")
 	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed NO_CHECKOUT"}, w.merges())
-	assert.Contains(t, w.request(), "`actions/checkout`")
+	w.requested("merge_failed NO_CHECKOUT", "`actions/checkout`")
 	assert.Equal(t, before, w.at("main"))
 }
 
 func TestMergeInASparseCheckout(t *testing.T) {
-	t.Parallel()
 	w := inCheckout(t, "true")
 	w.inGit("stash", "-q")
 	w.inGit("sparse-checkout", "set", "nothing")
@@ -139,12 +129,10 @@ func TestMergeInASparseCheckout(t *testing.T) {
 
 // What takes a merge back is tested as the merge was.
 func TestRevertIsTestedInTheCheckout(t *testing.T) {
-	t.Parallel()
 	w := inCheckout(t, "test", "-f", "node_modules/dep.js")
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
 	before := w.standing()
-	rep := w.command("carol", "/mergexo revert because it breaks")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.lastWords(), "in the checkout of the workflow")
+	w.done(w.command("carol", "/mergexo revert because it breaks"))
+	assert.Contains(t, w.lastSaid(), "in the checkout of the workflow")
 	assert.Equal(t, before, w.standing())
 }

@@ -24,7 +24,6 @@ func (w *world) check(name, conclusion string) {
 }
 
 func TestMergeWaitsForItsChecks(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `required_checks = ["ci", "lint@github-actions"]`)
 	before := w.at("main")
 	rep := w.command("carol", "/mergexo merge")
@@ -44,8 +43,7 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 	w.handle(w.delivery("check_run"))
 	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
 	w.check("lint", "success")
-	rep = w.handle(w.delivery("check_run"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("check_run")))
 	assert.Equal(t, "merged", w.badge())
 	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
 }
@@ -53,7 +51,6 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 // Two runs have a job of the same name. That one of them passed later says nothing about the other, of whatever workflow they are. Only
 // its re-run does, and while that is under way, nothing lands.
 func TestMergeWaitsForTheJobsOfAllRuns(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `required_checks = ["build"]`)
 	w.ci(9001, "test", "completed", "failure")
 	w.ci(9002, "docs", "completed", "success")
@@ -66,13 +63,11 @@ func TestMergeWaitsForTheJobsOfAllRuns(t *testing.T) {
 	w.handle(w.delivery("workflow_run"))
 	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
 	w.ci(9001, "test", "completed", "success")
-	rep := w.handle(w.delivery("workflow_run"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("workflow_run")))
 	assert.Equal(t, "merged", w.badge())
 }
 
 func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `required_checks = ["ci"]`)
 	w.check("slow", "")
 	w.command("carol", "/mergexo merge")
@@ -80,8 +75,7 @@ func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T
 	w.check("ci", "failure")
 	w.sweep()
 	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
-	w.sweep()
-	w.quiet()
+	w.rests()
 	w.check("other", "failure") // GitHub's summary is that of the worst check
 	w.sweep()
 	w.check("ci", "success")
@@ -90,18 +84,14 @@ func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T
 }
 
 func TestMergeOfAStrategyThatTheSettingsChoose(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, "[[merge.rule]]", `branch = "agent/*"`, `strategy = "no-ff"`)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	head := w.tip()
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the branch's commits are as they were")
 }
 
 func TestMergeByThoseWhoMayNot(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	before := w.at("main")
 	for _, login := range []string{"alice", "eve"} { // may write, may only read
@@ -125,7 +115,6 @@ func TestMergeApprovalsThatDoNotCount(t *testing.T) {
 		"only words": func(w *world) { w.opinion("bob", "COMMENT") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", "[merge]\ntests = \"none\"")
 			before := w.at("main")
 			approve(w)

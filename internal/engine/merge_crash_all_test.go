@@ -18,7 +18,6 @@ func TestMergeLostAnswersAreReadAndNothingIsSentTwice(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{model.StrategyRebase, model.StrategyAPI} {
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			w, ev := readyToMerge(t, strategy)
 			var writes []string
 			w.gate.at = func(_ int, r *http.Request) fate { writes = append(writes, r.URL.Path); return passes }
@@ -42,7 +41,6 @@ func TestMergeDeathAfterAnyWriteIsMadeGoodWithEveryStrategy(t *testing.T) {
 			continue
 		}
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			diesAfterAnyWrite(t, strategy)
 		})
 	}

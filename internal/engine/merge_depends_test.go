@@ -32,12 +32,9 @@ func dependent(t *testing.T, more ...string) *world {
 
 // What depends on a pull request waits for it where the tests run here, too, and is taken up once that has landed.
 func TestMergeWaitsForWhatItDependsOn(t *testing.T) {
-	t.Parallel()
 	w := dependent(t, `verify = "local"`)
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"in_approval DEPENDENCY"}, w.merges())
-	assert.Contains(t, w.request(), "- Depends on #1, which nobody has asked to merge")
+	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
+	w.requested("in_approval DEPENDENCY", "- Depends on #1, which nobody has asked to merge")
 	assert.NotContains(t, strings.Join(w.due(), ","), "merge", "nothing has changed")
 	why, err := w.engine().Why(context.Background(), repo, 2)
 	require.NoError(t, err)
@@ -54,7 +51,6 @@ func TestMergeWaitsForWhatItDependsOn(t *testing.T) {
 
 // Where the other one was asked for, and cannot land yet, the comment does not say that nobody has asked.
 func TestMergeWaitsForWhatWaitsItself(t *testing.T) {
-	t.Parallel()
 	w := dependent(t)
 	w.number, w.head = 1, "agent/greet"
 	w.labels("carol", "mergexo:freeze")
@@ -66,7 +62,6 @@ func TestMergeWaitsForWhatWaitsItself(t *testing.T) {
 
 // GitHub's own merge, and its queue, come after what a text says has to land first.
 func TestMergeByGitHubWaitsForWhatItDependsOn(t *testing.T) {
-	t.Parallel()
 	w := dependent(t)
 	w.command("carol", "/mergexo merge strategy=api")
 	assert.Equal(t, []string{"in_approval DEPENDENCY"}, w.merges())
@@ -102,9 +97,7 @@ func TestMergeOfWhatDependsOnNothingThatCanLand(t *testing.T) {
 		w := dependent(t)
 		w.api("octo", "PATCH", w.path("/pulls/1"), object{"state": "closed"})
 		w.says(2, "%s", body)
-		rep := w.command("carol", "/mergexo merge")
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, says)
+		w.ended(model.ResultBlocked, says, w.command("carol", "/mergexo merge"))
 		answers := w.answers()
 		assert.Contains(t, answers[len(answers)-1], says[1:])
 		assert.Equal(t, "open", w.badge())
@@ -128,7 +121,6 @@ func TestMergeOfACircle(t *testing.T) {
 
 // A line that names no pull request holds the merge until somebody has fixed it, which a sweep sees.
 func TestMergeOfATextThatCannotBeRead(t *testing.T) {
-	t.Parallel()
 	w := dependent(t)
 	w.says(2, "Depends-on: the other one\n\nDepends-on: octo/elsewhere#3")
 	w.command("carol", "/mergexo merge")
@@ -142,17 +134,14 @@ func TestMergeOfATextThatCannotBeRead(t *testing.T) {
 
 // A line that is added to the text of a pull request aboard a car takes it out of that.
 func TestADependencyThatIsAddedAboard(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	other := w.second("agent/other", "other.txt")
 	w.says(numbers[0], "Depends-on: #%d", other)
 	w.number = numbers[0]
 	w.handle(w.delivery("pull_request"))
 	assert.Contains(t, w.request(), fmt.Sprintf("it depends on #%d, which is not in the merge train", other))
-	w.wholeTrain()
-	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.arrives("open merged", numbers...)
 	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", other)), object{"merge_method": "merge"})
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 }

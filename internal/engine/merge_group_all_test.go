@@ -25,16 +25,13 @@ func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 				return g
 			}
 			g := set()
-			g.talk("carol", "/mergexo merge")
-			ev := g.delivery("issue_comment")
+			ev := g.say("carol", "/mergexo merge")
 			dead := g.wrecks(func() {
-				rep := g.take(ev)
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				g.done(g.take(ev))
 			})
 			writes := g.gate.writes
 			for n := 1; n <= writes; n++ {
 				t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-					t.Parallel()
 					g := &grouped{world: dead.after(t, n), theirs: g.theirs}
 					g.recover(ev)
 					assert.Equal(t, []string{"merged", "merged"}, g.badges())
@@ -64,13 +61,11 @@ func TestMergeGroupThatIsCalledOffInPartOutlivesADeathAfterAnyWrite(t *testing.T
 			return g
 		}
 		g := set(t)
-		g.talk("carol", "/mergexo merge cancel")
-		ev := g.delivery("issue_comment")
+		ev := g.say("carol", "/mergexo merge cancel")
 		dead := g.wrecks(func() { g.take(ev) })
 		writes := g.gate.writes
 		for n := 1; n <= writes; n++ {
 			t.Run(fmt.Sprintf("turned %t, write %d of %d", turned, n, writes), func(t *testing.T) {
-				t.Parallel()
 				g := &grouped{world: dead.after(t, n), theirs: g.theirs}
 				g.recover(ev)
 				assert.Equal(t, badges, g.badges())

@@ -16,8 +16,7 @@ import (
 // cancels lets carol take the request back, and gives the reply.
 func (g *grouped) cancels() (model.Event, string) {
 	g.t.Helper()
-	g.talk("carol", "/mergexo merge cancel")
-	ev := g.delivery("issue_comment")
+	ev := g.say("carol", "/mergexo merge cancel")
 	g.take(ev)
 	said := g.marked("command", "")
 	require.NotEmpty(g.t, said)
@@ -32,7 +31,6 @@ func TestMergeGroupThatIsCalledOffOnceItHasBegunToLand(t *testing.T) {
 		return func() { g.mergedBy("rebase") }
 	}
 	t.Run("where it was requested", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		ev := g.landsInPart()
 		resume := halt(g)
@@ -62,7 +60,6 @@ func TestMergeGroupThatIsCalledOffOnceItHasBegunToLand(t *testing.T) {
 		assert.Equal(t, []string{"merged", "merged"}, g.badges(), "it can be asked for alone")
 	})
 	t.Run("the other one", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.turnRound()
 		g.landsInPart()
@@ -82,7 +79,6 @@ func TestMergeGroupThatIsCalledOffOnceItHasBegunToLand(t *testing.T) {
 		assert.Equal(t, here, g.at("main"))
 	})
 	t.Run("neither", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		here, there := g.at("main"), g.main()
 		g.diesBeforeItLands()
@@ -131,7 +127,6 @@ func TestMergeGroupThatIsCalledOffWhileAPartCannotBeRead(t *testing.T) {
 		assert.Equal(g.t, []string{here, there}, []string{g.at("main"), g.main()})
 	}
 	t.Run("which has landed", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.turnRound()
 		there := g.main()
@@ -143,7 +138,6 @@ func TestMergeGroupThatIsCalledOffWhileAPartCannotBeRead(t *testing.T) {
 		assert.Contains(t, g.said()[0]["body"], `"state":"done"`)
 	})
 	t.Run("which has not landed", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.landsInPart()
 		waits(g)
@@ -157,7 +151,6 @@ func TestMergeGroupThatIsCalledOffWhileAPartCannotBeRead(t *testing.T) {
 // A group that waits again has told its members that they are to be merged, and tells them that they are not. They can be asked
 // for alone.
 func TestMergeGroupThatWaitsAgainIsOverForItsMembers(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	label := fmt.Sprintf("%s/issues/%d/labels", client, g.theirs)
 	frozen := false
@@ -195,7 +188,6 @@ func (g *grouped) takenUp() {
 
 // The run that cancels looks once more whether another run is at the merge: it may have taken it up since the command was answered.
 func TestMergeGroupThatIsCalledOffWhileAnotherRunTakesItUp(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.landsInPart()
 	taken := false
@@ -214,7 +206,6 @@ func TestMergeGroupThatIsCalledOffWhileAnotherRunTakesItUp(t *testing.T) {
 
 // A run that cannot land the rest leaves the request alone where another run has taken it up.
 func TestMergeGroupWhoseRestFailsInARunThatHasLostIt(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	here, taken := g.at("main"), false
 	g.gate.at = func(_ int, r *http.Request) fate {
@@ -234,7 +225,6 @@ func TestMergeGroupWhoseRestFailsInARunThatHasLostIt(t *testing.T) {
 
 // What a request that is gone has left on a member ends with the next request there.
 func TestMergeGroupThatLeftAWordOnAMember(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.diesBeforeItLands()
 	g.api("octo", "DELETE", g.path(fmt.Sprintf("/issues/comments/%d", g.marked("merge", "")[0].id())), nil)

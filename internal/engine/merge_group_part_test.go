@@ -73,7 +73,6 @@ func TestMergeGroupWhoseRestIsMergedByHand(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"rebase", "api"} {
 		t.Run("the other one, by "+strategy, func(t *testing.T) {
-			t.Parallel()
 			g := newGroup(t)
 			g.mergedBy(strategy)
 			ev := g.restByHand()
@@ -87,7 +86,6 @@ func TestMergeGroupWhoseRestIsMergedByHand(t *testing.T) {
 		})
 	}
 	t.Run("where it was requested", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.turnRound()
 		ev := g.restByHand()
@@ -102,7 +100,6 @@ func TestMergeGroupWhoseRestIsMergedByHand(t *testing.T) {
 
 // What somebody merges in the middle of a group does not keep the rest from landing.
 func TestMergeGroupGoesOnBehindAPartThatIsMergedByHand(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	const two, three = `"octo/widgets", "octo/client"]`, `"octo/widgets", "octo/client", "octo/third"]`
 	g.write("octo", "main", ".github/mergexo.toml", strings.Replace(g.settings("main"), two, three, 1))
@@ -135,15 +132,11 @@ func TestMergeGroupGoesOnBehindAPartThatIsMergedByHand(t *testing.T) {
 
 // A run that dies after it has seen that somebody merged the rest leaves the next one to say the same.
 func TestMergeGroupWhoseRestIsMergedByHandOutlivesADeath(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	ev := g.restByHand()
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if strings.Contains(r.URL.Path, "octo/client/issues/comments") && r.Method == http.MethodPatch {
-			return diesFirst
-		}
-		return passes
-	}
+	g.gate.when(diesFirst, func(r *http.Request) bool {
+		return strings.Contains(r.URL.Path, "octo/client/issues/comments") && r.Method == http.MethodPatch
+	})
 	g.take(ev)
 	require.True(t, g.gate.died())
 	g.gate.revive()
@@ -155,7 +148,6 @@ func TestMergeGroupWhoseRestIsMergedByHandOutlivesADeath(t *testing.T) {
 
 // What is left of a group waits like any other request. Its tests run once it can land, and each run until then leaves it as it is.
 func TestMergeGroupWhoseRestWaitsIsNotTestedMeanwhile(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	g.put("main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo tested >> %s\"]\n", ran))
@@ -165,8 +157,7 @@ func TestMergeGroupWhoseRestWaitsIsNotTestedMeanwhile(t *testing.T) {
 	labels := fmt.Sprintf("%s/issues/%d/labels", client, g.theirs)
 	g.send("octo", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
 	for range 4 {
-		rep := g.take(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		g.gives(model.ResultBlocked, g.take(ev))
 		assert.Equal(t, []string{"merging FROZEN"}, g.merges())
 		assert.Contains(t, g.words(), "**Merged in part**: [octo/widgets#1]")
 		assert.Contains(t, g.words(), "octo/client#1: label")

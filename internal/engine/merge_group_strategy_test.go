@@ -43,7 +43,6 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 	}
 	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}} {
 		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			t.Parallel()
 			g := newGroup(t)
 			g.mergedBy(c.was)
 			seen := false
@@ -63,7 +62,6 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 		})
 	}
 	t.Run("where it was requested", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t, `strategy = "api"`)
 		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
 		g.write("octo", "main", ".github/mergexo.toml", strings.Replace(g.settings("main"), `strategy = "api"`, `strategy = "rebase"`, 1))
@@ -78,7 +76,6 @@ func (g *grouped) words() string { return g.world.request() }
 
 // What is recorded as landed keeps the strategy that it landed by, in the last words on either pull request.
 func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.mergedBy("no-ff")
 	writes := 0
@@ -102,7 +99,6 @@ func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
 	t.Parallel()
 	for _, queue := range []bool{true, false} {
 		t.Run(fmt.Sprintf("queue %t", queue), func(t *testing.T) {
-			t.Parallel()
 			g := newGroup(t)
 			g.mergedBy("github-queue")
 			if queue {
@@ -122,7 +118,6 @@ func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
 // Where a part has landed and the rest would have to go through the queue by now, the request says so and stays open for other
 // settings.
 func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	before := g.at("main")
 	ev := g.diesAt(diesFirst, func(r *http.Request) bool {
@@ -179,7 +174,6 @@ func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
 			},
 		} {
 			t.Run(name+", "+why, func(t *testing.T) {
-				t.Parallel()
 				g := newGroup(t)
 				g.may("bob", "admin")
 				g.world.put("/_sandbox/users/bob", object{"type": "User", "repository": "octo/widgets", "permission": "admin"})
@@ -188,8 +182,7 @@ func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
 				ev := g.diesAt(diesFirst, func(r *http.Request) bool { return c.at(g, r, here, there) })
 				require.Equal(t, c.landed, strings.Join(g.badges(), " "))
 				repair := spoil(g)
-				rep, err := g.engineAs("sandbox-bob").Handle(t.Context(), ev)
-				require.NoError(t, err)
+				rep := g.by(g.engineAs("sandbox-bob"), ev)
 				g.over(g.runs)
 				assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
 				assert.Contains(t, g.words(), "octo/client")
@@ -211,25 +204,15 @@ func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}} {
 		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, "strategy = \""+c.was+"\"")
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			before := w.at("main")
-			w.gate.at = func(_ int, _ *http.Request) fate {
-				if w.at("main") != before {
-					return diesFirst
-				}
-				return passes
-			}
-			w.talk("carol", "/mergexo merge")
-			ev := w.delivery("issue_comment")
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
+			w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
+			ev := w.say("carol", "/mergexo merge")
+			w.dies(ev)
 			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
 			w.recover(ev)
-			assert.Equal(t, []string{"done"}, w.merges())
-			assert.Contains(t, w.request(), "into `main` "+byWay(c.was))
+			w.requested("done", "into `main` "+byWay(c.was))
 		})
 	}
 }
@@ -249,14 +232,12 @@ func TestMergeGroupWhoseRestMayNotBeMergedThatWayByNow(t *testing.T) {
 		g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "linear": on})
 	}
 	t.Run("a part has landed", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.mergedBy("no-ff")
 		ev := g.landsInPart()
 		linear(g, true)
 		there := g.main()
-		rep := g.take(ev)
-		assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+		g.blocked("STRATEGY_UNUSABLE", g.take(ev))
 		assert.Equal(t, there, g.main())
 		assert.Equal(t, []string{"merging STRATEGY_UNUSABLE"}, g.merges())
 		assert.Contains(t, g.words(), "octo/client#1")
@@ -267,14 +248,12 @@ func TestMergeGroupWhoseRestMayNotBeMergedThatWayByNow(t *testing.T) {
 		g.together()
 	})
 	t.Run("nothing has landed", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t)
 		g.mergedBy("no-ff")
 		here, there := g.at("main"), g.main()
 		ev := g.diesBeforeItLands()
 		linear(g, true)
-		rep := g.take(ev)
-		assert.Equal(t, "STRATEGY_UNUSABLE", rep.BlockedReason, rep.Reason)
+		g.blocked("STRATEGY_UNUSABLE", g.take(ev))
 		assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
 		assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, g.merges())
 		assert.Contains(t, g.words(), "linear history")

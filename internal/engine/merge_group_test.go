@@ -82,8 +82,7 @@ func (g *grouped) badges() []string {
 // request lets carol ask for the merge, and a process with octo's token take the event.
 func (g *grouped) request() (model.Event, model.Report) {
 	g.t.Helper()
-	g.talk("carol", "/mergexo merge")
-	ev := g.delivery("issue_comment")
+	ev := g.say("carol", "/mergexo merge")
 	return ev, g.take(ev)
 }
 
@@ -104,7 +103,6 @@ func (g *grouped) recover(ev model.Event) model.Report {
 }
 
 func TestMergeGroupLandsTogether(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	_, rep := g.request()
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -118,7 +116,6 @@ func TestMergeGroupLandsTogether(t *testing.T) {
 }
 
 func TestMergeGroupWaitsForAllOfIt(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	here, there := g.at("main"), g.main()
 	g.put("agent/greet", "client.txt", "one\ntwo\nthree\n")
@@ -145,7 +142,6 @@ func TestMergeGroupWaitsForATurn(t *testing.T) {
 		"there, for long":    {true, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			g := newGroup(t)
 			g.passes = true
 			where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
@@ -168,7 +164,6 @@ func TestMergeGroupWaitsForATurn(t *testing.T) {
 }
 
 func TestMergeGroupTouchesNothingWhenOneConflicts(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.put("main", "client.txt", "another one\n")
 	here, there := g.at("main"), g.main()

@@ -14,19 +14,16 @@ import (
 func TestATryLandsNothingWhereNoTrainTestsIt(t *testing.T) {
 	t.Parallel()
 	t.Run("in a group", func(t *testing.T) {
-		t.Parallel()
 		g := newGroup(t, `verify = "ci"`)
 		g.api("alice", "POST", g.pull("/reviews"), object{"event": "REQUEST_CHANGES", "body": "No."})
 		here, there := g.at("main"), g.main()
-		g.talk("carol", "/mergexo try")
-		g.take(g.delivery("issue_comment"))
+		g.take(g.say("carol", "/mergexo try"))
 		assert.Equal(t, here, g.at("main"))
 		assert.Equal(t, there, g.main())
 		assert.Equal(t, []string{"open", "open"}, g.badges())
 		assert.Contains(t, g.world.request(), "a try is for the merge train")
 	})
 	t.Run("by other settings", func(t *testing.T) {
-		t.Parallel()
 		w := newTrain(t, "ci_retries = 0")
 		w.number = w.second("agent/try", "try.txt")
 		w.command("carol", "/mergexo try")
@@ -43,7 +40,6 @@ func TestATryLandsNothingWhereNoTrainTestsIt(t *testing.T) {
 
 // TestAMergeThatNoRunIsAtCanBeCancelled: its run died, and the comment that stops it must not be what continues it.
 func TestAMergeThatNoRunIsAtCanBeCancelled(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	before := w.at("main")
 	w.talk("carol", "/mergexo merge")
@@ -66,7 +62,6 @@ func TestAGroupIsRefusedBeforeItMovesWhereABaseWantsChecks(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{client, "/api/v3/repos/" + repo.String()} {
 		t.Run(at, func(t *testing.T) {
-			t.Parallel()
 			g := newGroup(t)
 			g.api("octo", "PUT", at+"/branches/main/protection", object{
 				"required_status_checks": object{"strict": false, "contexts": []string{"ci"}}, "enforce_admins": true, "required_pull_request_reviews": nil, "restrictions": nil,

@@ -17,25 +17,21 @@ import (
 func answered(t *testing.T) *world {
 	t.Helper()
 	w := newMerge(t)
-	w.review("alice", "please change")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "please change")).Result)
 	return w
 }
 
 // An approval does not hold for a head that puts the same lines somewhere else.
 func TestMergeApprovalOfLinesThatMovedIsStale(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	before := w.at("main")
 	w.write("alice", w.head, "greeting.txt", "world\nhello\n")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason, rep.Reason)
+	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 }
 
 // A pull request that is blocked stays so, though somebody has edited the comment that says it.
 func TestMergeOfABlockedPullRequestWhoseBlockWasEdited(t *testing.T) {
-	t.Parallel()
 	w := answered(t)
 	w.rewritten()
 	w.approve("alice")
@@ -45,28 +41,24 @@ func TestMergeOfABlockedPullRequestWhoseBlockWasEdited(t *testing.T) {
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", block[0].id())), object{"body": "Never mind.\n\n" + block[0]["body"].(string)})
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, "open", w.badge())
 }
 
 // A rewritten head stops the automation, also where a command to merge is the first to see it.
 func TestMergeOfARewrittenHeadBlocks(t *testing.T) {
-	t.Parallel()
 	w := answered(t)
 	w.rewritten()
 	w.approve("alice")
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
 // A reset to the tip of an earlier merge takes off the branch what came since, which is a rewrite.
 func TestMergeTipOfAnEarlierAttemptIsNoWayBack(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.beforeGitPush(3, func() { // lock, head, base
@@ -77,20 +69,16 @@ func TestMergeTipOfAnEarlierAttemptIsNoWayBack(t *testing.T) {
 	require.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
 	tip := w.tip()
 	require.Equal(t, w.at("main"), w.bare("rev-parse", tip+"^"), "the head was moved to what would have landed")
-	w.review("alice", "please change")
-	rep = w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "please change")))
 	require.NotEqual(t, tip, w.tip())
 	w.later(time.Minute)
 	w.move(tip)
-	rep = w.handle(w.delivery("pull_request"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request")))
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
 // A comment of ours that somebody has edited stops merges as it stops turns.
 func TestMergeWhoseRequestWasEditedBlocks(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	said := w.marked("merge", "")
@@ -99,15 +87,13 @@ func TestMergeWhoseRequestWasEditedBlocks(t *testing.T) {
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", said[0].id())), object{"body": "Edited.\n\n" + said[0]["body"].(string)})
 	w.approve("alice")
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
 // Who has taken over the source issue by a label has taken over its pull request.
 func TestMergeOfWhatIsTakenOverByItsSourceIssue(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "French", "body": ""})["number"].(float64))
 	w.second(fmt.Sprintf("agent/design/%d-french", issue), "french.txt")
@@ -123,19 +109,12 @@ func TestMergeOfWhatIsTakenOverByItsSourceIssue(t *testing.T) {
 
 // The work of a turn that an agent has finished and whose run has died comes before the merge that is asked for.
 func TestMergeLeavesNoPlannedTurnBehind(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
-	w.review("alice", "please change")
-	ev := w.delivery("pull_request_review_comment")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") { // to planned
-			return diesAfter
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	ev := w.remark("alice", "please change")
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
+	}) // to planned
+	w.dies(ev)
 	require.Len(t, w.marked("turn", "planned"), 1)
 	before := w.at("main")
 	w.command("carol", "/mergexo merge")

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -23,7 +22,6 @@ func TestMergeStopsForWhatAnOperatorAsksMeanwhile(t *testing.T) {
 				continue
 			}
 			t.Run(login+" "+command, func(t *testing.T) {
-				t.Parallel()
 				w := whileTested(t, login, func(w *world) (string, string, string) {
 					return "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), fmt.Sprintf(`{"body":%q}`, command)
 				})
@@ -42,18 +40,14 @@ func TestMergeStopsForWhatAnOperatorAsksMeanwhile(t *testing.T) {
 }
 
 func TestMergeCommandOfThePersonWhoseTokenItIs(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
-	w.talk("octo", "/mergexo merge")
-	rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, err)
+	rep := w.by(w.engineAs("sandbox-octo"), w.say("octo", "/mergexo merge"))
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())
 }
 
 // What tests have seen once is not built upon again: they run as our own user and could have changed it.
 func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	run := script(t, fmt.Sprintf("cat .git/objects/info/alternates >>%s\n", log))
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
@@ -67,8 +61,7 @@ func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	places := strings.Fields(string(text))

@@ -45,11 +45,9 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, c.settings)
 			c.hold(w)
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 			assert.Contains(t, w.request(), c.says)
 			w.sweep()
 			assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
@@ -66,17 +64,14 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 
 // A title that somebody changes aboard takes the pull request out of its car, though no run hears of it.
 func TestATitleHoldsAboard(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	w.rename(numbers[0], "WIP: another")
-	w.wholeTrain()
-	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.arrives("open merged", numbers...)
 	w.number = numbers[0]
 	assert.Contains(t, w.request(), "its title begins with")
 	w.rename(numbers[0], "Another")
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 }
 
 // A bot is heard where the settings name it, and no other one.
@@ -85,8 +80,7 @@ func TestABotThatTheSettingsNameIsHeard(t *testing.T) {
 	for _, listed := range []bool{true, false} {
 		w := newWorld(t, fmt.Sprintf("allowed_users = [%q]", map[bool]string{true: "reviewer[bot]", false: "alice"}[listed]))
 		w.put("/_sandbox/users/reviewer[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
-		w.review("reviewer[bot]", "Greet everybody.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
+		rep := w.handle(w.remark("reviewer[bot]", "Greet everybody."))
 		w.sweep()
 		if !listed {
 			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
@@ -101,15 +95,13 @@ func TestABotThatTheSettingsNameIsHeard(t *testing.T) {
 
 // What people have hidden, and threads that people have resolved, are no feedback.
 func TestWhatPeopleAreDoneWithIsNoFeedback(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	line := w.review("alice", "Greet everybody.")
 	said := w.talk("alice", "And be kind.")
 	node := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/comments/%d", said)), nil)["node_id"]
 	w.api("octo", "POST", "/api/graphql", object{"query": `mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }`, "variables": object{"id": node}})
 	w.put("/_sandbox/threads", object{"comments": []int64{line}, "by": "bob"})
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.handle(w.delivery("issue_comment")))
 	assert.NotContains(t, fmt.Sprint(w.due()), "feedback", "nobody is visited for nothing")
 	w.sweep()
 	assert.Zero(t, w.calls())
@@ -117,15 +109,12 @@ func TestWhatPeopleAreDoneWithIsNoFeedback(t *testing.T) {
 	status, out := w.send("eve", http.MethodPost, "/api/graphql", object{"query": `mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: SPAM}) { clientMutationId } }`, "variables": object{"id": node}})
 	require.Equal(t, http.StatusOK, status)
 	assert.Contains(t, string(out), "FORBIDDEN")
-	w.review("alice", "Now do it.")
-	rep = w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Now do it.")))
 	assert.Len(t, w.replies(), 1, "to the new thread only")
 }
 
 // A squash of one commit keeps its message, whatever the pull request is called.
 func TestASquashOfOneCommitKeepsItsMessage(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	message := w.bare("log", "-1", "--format=%B", w.tip())
 	w.write("octo", "main", "other.txt", "meanwhile\n")

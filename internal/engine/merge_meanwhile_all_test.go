@@ -39,7 +39,6 @@ func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
 		}, "merge_failed RETARGETED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			who := "octo"
 			if name == "changes requested" { // nobody requests changes of themselves
 				who = "bob"

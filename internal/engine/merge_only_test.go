@@ -9,17 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 const mergesOnly = "[merge]\ntests = [\"true\"]\n[external]\nenabled = true\n"
 
 func TestALabelOnAForkNeedsNoAgent(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.withoutAgent(mergesOnly)
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
 	w.quiet()
 }
@@ -28,7 +25,6 @@ func TestACommandToMergeNeedsNoAgent(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"with how tests run": "[agent]\nisolation = \"none\"\n", "without [agent]": ""} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t)
 			tests := mergesOnly
 			if text == "" { // nothing runs that would have to be isolated
@@ -36,20 +32,16 @@ func TestACommandToMergeNeedsNoAgent(t *testing.T) {
 			}
 			w.write("octo", "main", ".github/mergexo.toml", text+tests)
 			w.approve("alice")
-			rep := w.command("carol", "/mergexo merge")
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, "merged", w.badge())
+			w.lands("/mergexo merge")
 		})
 	}
 }
 
 // What an agent would have to answer is not answered in silence, and nothing is said or claimed before that shows.
 func TestWhatNeedsAnAgentSaysSoWithoutOne(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.withoutAgent(mergesOnly)
-	w.talk("alice", "please add a comma")
-	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engine().Handle(context.Background(), w.say("alice", "please add a comma"))
 	require.ErrorIs(t, err, config.ErrInvalid)
 	assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.command: no agent is configured, but pull request 1 needs one: the adapter "command" needs a program`)
 	assert.Empty(t, w.marked("turn", ""))
@@ -64,15 +56,13 @@ func TestWhatNeedsAnAgentSaysSoWithoutOne(t *testing.T) {
 
 // A sweep has nothing to do about it, and leaves word in its log.
 func TestASweepWithoutAnAgentLeavesOutWhatNeedsOne(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.withoutAgent(mergesOnly)
 	w.talk("alice", "please add a comma")
 	pull := w.number
 	w.open("octo", "Add a comma", "Please.")
 	w.label("octo", "agent:small-job")
-	w.sweep()
-	w.quiet()
+	w.rests()
 	for _, number := range []int{pull, w.number} {
 		assert.Contains(t, w.logged.String(), fmt.Sprintf("_number=%d error=\"main:.github/mergexo.toml: agent.command: no agent is configured", number))
 	}

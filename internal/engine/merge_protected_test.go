@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // protect has main demand something, by branch protection or by a ruleset.
@@ -33,16 +31,14 @@ func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
 		"pull requests, by a ruleset":         {object{"pull": true, "ruleset": 42}, "cherry-pick", `ruleset 42 of branch "main" accepts changes only by pull request`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t)
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			w.protect(c.rules)
 			w.passed("ci")
 			base, head := w.at("main"), w.tip()
-			rep := w.command("carol", "/mergexo merge strategy="+c.strategy)
-			assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+			rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge strategy="+c.strategy))
 			assert.Contains(t, rep.Reason, c.says)
-			said := w.comments()[len(w.comments())-1]["body"]
+			said := w.lastSaid()
 			assert.Contains(t, said, "strategy=api")
 			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
 			assert.Equal(t, "open", w.badge())
@@ -50,9 +46,7 @@ func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
 			if c.strategy != "squash" { // which GitHub does by itself, whatever was asked for before
 				return
 			}
-			rep = w.command("carol", "/mergexo merge strategy=api")
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, "merged", w.badge())
+			w.lands("/mergexo merge strategy=api")
 		})
 	}
 }
@@ -64,15 +58,13 @@ func TestMergeOfTheVeryHeadThatHasItsChecks(t *testing.T) {
 		"branch protection": {"checks": []string{"ci"}}, "a ruleset": {"checks": []string{"ci"}, "ruleset": 42},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t)
 			w.protect(rules)
 			head := w.tip()
 			w.command("carol", "/mergexo merge strategy=rebase")
 			assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
 			w.passed("ci")
-			rep := w.handle(w.delivery("check_run"))
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.delivery("check_run")))
 			assert.Equal(t, head, w.at("main"))
 			assert.Equal(t, "merged", w.badge())
 		})
@@ -81,11 +73,8 @@ func TestMergeOfTheVeryHeadThatHasItsChecks(t *testing.T) {
 
 // Who may bypass a ruleset is told so, and lands as ever.
 func TestMergeOfWhoMayBypassTheRules(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.protect(object{"pull": true, "checks": []string{"lint"}, "ruleset": 42, "bypass": []string{"github-actions[bot]"}})
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 }

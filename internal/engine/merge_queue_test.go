@@ -54,11 +54,9 @@ func (w *world) groupChecked(conclusion string) (group string) {
 }
 
 func TestGitHubsMergeQueueMergesWhatWasApproved(t *testing.T) {
-	t.Parallel()
 	w := newQueue(t)
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
 	state, _ := w.entry()
 	require.Equal(t, "AWAITING_CHECKS", state)
@@ -113,20 +111,17 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 			return w.delivery("pull_request")
 		}, "merge_failed CLOSED", "", false},
 		"the command is taken back": {func(w *world) model.Event {
-			w.talk("carol", "/mergexo merge cancel")
-			return w.delivery("issue_comment")
+			return w.say("carol", "/mergexo merge cancel")
 		}, "merge_failed CANCELLED", "Cancelled", false},
 		"it is frozen": {func(w *world) model.Event {
 			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
 			return w.delivery("pull_request")
 		}, "in_approval FROZEN", "label", false},
 		"it is paused": {func(w *world) model.Event {
-			w.talk("carol", "/mergexo pause")
-			return w.delivery("issue_comment")
+			return w.say("carol", "/mergexo pause")
 		}, "in_approval BLOCKED", "paused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newQueue(t)
 			before := w.bare("rev-parse", "main")
 			w.command("carol", "/mergexo merge")
@@ -151,14 +146,12 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 
 // Somebody who may goes past the queue: the report does not claim that the queue has tested it.
 func TestAMergePastTheMergeQueueIsToldAsOne(t *testing.T) {
-	t.Parallel()
 	w := newQueue(t)
 	w.command("carol", "/mergexo merge")
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "bypass": []string{"octo"}, "queue": "SQUASH", "checks": []string{"ci"}})
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.handle(w.delivery("pull_request"))
-	assert.Equal(t, []string{"done"}, w.merges())
-	assert.Contains(t, w.request(), "GitHub does not report that its merge queue merged it")
+	w.requested("done", "GitHub does not report that its merge queue merged it")
 }
 
 // Two runs that put one pull request into the queue are one, and what the queue did the sweep tells as well as an event.
@@ -166,8 +159,7 @@ func TestTheMergeQueueHasOneEntryForTwoRuns(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 3; n++ { // the other one comes before each of the writes
 		w := newQueue(t)
-		w.talk("carol", "/mergexo merge")
-		ev := w.delivery("issue_comment")
+		ev := w.say("carol", "/mergexo merge")
 		w.gate.revive()
 		w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
 		w.handle(ev)
@@ -187,8 +179,7 @@ func TestWhatTheMergeQueueHasMergedIsNotTakenBack(t *testing.T) {
 	for n := 1; n <= 2; n++ { // GitHub merges it before each write: the reply to the command, and the way out of the queue
 		w := newQueue(t)
 		w.command("carol", "/mergexo merge")
-		w.talk("carol", "/mergexo merge cancel")
-		ev := w.delivery("issue_comment")
+		ev := w.say("carol", "/mergexo merge cancel")
 		group := ""
 		w.gate.revive()
 		w.beforeWrite(n, sync.OnceFunc(func() { group = w.groupChecked("success") }))
@@ -202,7 +193,6 @@ func TestWhatTheMergeQueueHasMergedIsNotTakenBack(t *testing.T) {
 }
 
 func TestAGroupDoesNotGoIntoTheMergeQueue(t *testing.T) {
-	t.Parallel()
 	w := newGroup(t, `strategy = "github-queue"`)
 	w.token = "sandbox-octo"
 	w.world.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "queue": "SQUASH"})
@@ -214,12 +204,10 @@ func TestAGroupDoesNotGoIntoTheMergeQueue(t *testing.T) {
 
 // What a person has put into the queue is followed, and is left there.
 func TestAPersonsPlaceInTheMergeQueueIsTheirs(t *testing.T) {
-	t.Parallel()
 	w := newQueue(t)
 	w.asPerson("octo", "enqueuePullRequest", "pullRequestId")
 	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
-	assert.Contains(t, w.request(), "It is at position 1")
+	w.requested("in_approval IN_QUEUE", "It is at position 1")
 	w.command("carol", "/mergexo merge cancel")
 	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 	state, _ := w.entry()
@@ -237,7 +225,6 @@ func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
 		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue uses it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newQueue(t)
 			command := "/mergexo merge"
 			if strings.HasPrefix(name, "another") {
@@ -245,10 +232,8 @@ func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
 			} else {
 				c.set(w)
 			}
-			rep := w.command("carol", command)
-			assert.Equal(t, model.ResultBlocked, rep.Result)
-			all := w.comments()
-			assert.Contains(t, all[len(all)-1]["body"], c.says)
+			w.gives(model.ResultBlocked, w.command("carol", command))
+			assert.Contains(t, w.lastSaid(), c.says)
 			assert.Empty(t, w.merges())
 			state, _ := w.entry()
 			assert.Empty(t, state)
@@ -258,32 +243,18 @@ func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
 
 // What GitHub refuses, and what it says nothing of, is looked at before it is told.
 func TestTheMergeQueueRefusesOrDoesNotAnswer(t *testing.T) {
-	t.Parallel()
 	w := newQueue(t)
 	w.protect(object{"ruleset": 42, "queue": "SQUASH", "checks": []string{"ci", "never"}})
 	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-	assert.Contains(t, w.request(), "GitHub does not accept it into the merge queue")
+	w.requested("merge_failed PROTECTED", "GitHub does not accept it into the merge queue")
 
 	w = newQueue(t)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/graphql") {
-			return unclear
-		}
-		return passes
-	}
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
-	assert.Contains(t, w.request(), "It is at position 1", "which was read")
+	w.gate.when(unclear, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/graphql") })
+	w.done(w.command("carol", "/mergexo merge"))
+	w.requested("in_approval IN_QUEUE", "It is at position 1")
 
 	w = newQueue(t)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/graphql") {
-			return lost
-		}
-		return passes
-	}
+	w.gate.when(lost, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/graphql") })
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"in_approval PUSH_REJECTED"}, w.merges())
 	w.gate.revive()
@@ -296,8 +267,7 @@ func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
 	scenes := map[string]func() (*world, model.Event){
 		"into it": func() (*world, model.Event) {
 			w := newQueue(t)
-			w.talk("carol", "/mergexo merge")
-			return w, w.delivery("issue_comment")
+			return w, w.say("carol", "/mergexo merge")
 		},
 		"landed": func() (*world, model.Event) {
 			w := newQueue(t)
@@ -314,8 +284,7 @@ func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
 		"taken back": func() (*world, model.Event) {
 			w := newQueue(t)
 			w.command("carol", "/mergexo merge")
-			w.talk("carol", "/mergexo merge cancel")
-			return w, w.delivery("issue_comment")
+			return w, w.say("carol", "/mergexo merge cancel")
 		},
 	}
 	for name, set := range scenes {
@@ -333,7 +302,6 @@ func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
 			for _, n := range writes(1, last, 1, last-1) {
 				for how, before := range deathsBy(n) {
 					t.Run(fmt.Sprintf("%s write %d of %d", how, n, last), func(t *testing.T) {
-						t.Parallel()
 						w := dead.after(t, n-before)
 						w.recover(ev)
 						assert.Equal(t, want, ends(w), "%s", w.logged.String())
@@ -347,7 +315,6 @@ func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
 // The way into the queue takes one reading and one mutation more than a request that waits; a look at what has not changed takes
 // one reading more.
 func TestBudgetsOfTheMergeQueue(t *testing.T) {
-	t.Parallel()
 	w := newQueue(t)
 	w.gate.revive()
 	w.command("carol", "/mergexo merge")

@@ -43,7 +43,6 @@ func TestMergeByAProcessThatTookTooLong(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 9; n++ {
 		t.Run(fmt.Sprintf("before write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := readyToMerge(t, model.StrategyRebase)
 			base := w.at("main")
 			w.beforeWrite(n, func() {
@@ -60,7 +59,6 @@ func TestMergesOfTwoPullRequestsRace(t *testing.T) {
 	t.Parallel()
 	for write := 1; write <= 8; write++ {
 		t.Run(fmt.Sprint(write), func(t *testing.T) {
-			t.Parallel()
 			w, one, two := twoToMerge(t)
 			if write%2 == 0 { // the other way round
 				one, two = two, one

@@ -78,57 +78,46 @@ func (w *world) mergedOnce(ev model.Event, base string) {
 
 // A second process that takes up the same request between what the first has read and its claim meets the lock.
 func TestMergeOfOneRequestByTwoProcesses(t *testing.T) {
-	t.Parallel()
 	w, ev := waitingThenApproved(t)
 	base := w.at("main")
 	w.beforeEdit(func() {
 		rep := w.beside(ev)
 		assert.Equal(t, model.ResultRetry, rep.Result, "the first one has the lock: %s", rep.Reason)
 	})
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.mergedOnce(ev, base)
 }
 
 // Who has the lock and took too long lands nothing, also where nobody is at it: somebody may be, in the next moment.
 func TestMergeWhoseClaimHasExpiredLandsNothing(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
 	w.beforeGitPush(1, func() { w.later(48 * time.Hour) }) // the lock
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.NotEqual(t, "merged", w.badge())
 }
 
 // The claim ends after the record says what is about to land: the next run lands it.
 func TestMergeWhoseClaimExpiresOnceItIsRecordedLandsNothing(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
 	w.beforeEdit(func() { w.later(48 * time.Hour) })
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "took longer than its claim")
+	ev := w.say("carol", "/mergexo merge")
+	w.ended(model.ResultRetry, "took longer than its claim", w.handle(ev))
 	assert.Equal(t, before, w.at("main"))
-	rep = w.handle(ev)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.mergedOnce(ev, before)
 }
 
 // A request that is taken back between what a process has read and its claim is not merged, once the operator was told so.
 func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
-	t.Parallel()
 	w, ev := waitingThenApproved(t)
 	before := w.at("main")
 	w.beforeEdit(func() {
-		w.talk("carol", "/mergexo merge cancel")
-		w.beside(w.delivery("issue_comment"))
+		w.beside(w.say("carol", "/mergexo merge cancel"))
 	})
 	w.handle(ev)
 	said := w.marked("command", "")
@@ -142,15 +131,13 @@ func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 
 // A pause that an operator was told of holds, though the tests have run already.
 func TestMergeThatIsPausedWhileItsTestsRun(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
 	paused := false
 	w.beforeEdit(func() { // the record, after the tests
 		paused = true
-		w.talk("carol", "/mergexo pause")
-		w.beside(w.delivery("issue_comment"))
+		w.beside(w.say("carol", "/mergexo pause"))
 	})
 	w.command("carol", "/mergexo merge")
 	require.True(t, paused)
@@ -160,12 +147,10 @@ func TestMergeThatIsPausedWhileItsTestsRun(t *testing.T) {
 
 // A command that two processes answer in one moment is obeyed once, also where the first one is through with it by then.
 func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	run := script(t, fmt.Sprintf("echo run >>%s; exit 1", log))
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	w.beforeWrite(1, func() { w.beside(ev) })
 	w.handle(ev)
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
@@ -176,7 +161,6 @@ func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
 
 // What is done is not undone in words by a process that had read the request while it waited.
 func TestMergeThatIsDoneIsNotSaidToWait(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	w.opinion("bob", "REQUEST_CHANGES")
@@ -194,7 +178,6 @@ func TestMergeThatIsDoneIsNotSaidToWait(t *testing.T) {
 
 // A pull request that gets another commit in the last moment stays open for it, and keeps its branch.
 func TestMergeLeavesALateCommitOpen(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.beforeGitPush(2, func() { w.write("alice", w.head, "late.txt", "late\n") }) // lock, base
 	w.command("carol", "/mergexo merge")
@@ -205,18 +188,9 @@ func TestMergeLeavesALateCommitOpen(t *testing.T) {
 
 // A push of the base whose fate nobody knew lands late; the next run says that it is merged.
 func TestMergeThatLandsLate(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.Contains(r.URL.Path, "git-receive-pack") {
-			if pushes++; pushes >= 3 { // lock, head, base
-				return lost
-			}
-		}
-		return passes
-	}
+	w.gate.pushes(lost, func(n int) bool { return n >= 3 }) // lock, head, base
 	w.command("carol", "/mergexo merge")
 	w.gate.revive()
 	require.Equal(t, "open", w.badge())
@@ -228,28 +202,20 @@ func TestMergeThatLandsLate(t *testing.T) {
 
 // A lock that was taken from a run that died is a lock.
 func TestMergeLockThatWasTakenFromADeadRunHolds(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	first := w.number
 	second := w.second("agent/second", "second.txt")
 	w.approve("alice")
 	w.number, w.head = first, "agent/greet"
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.Contains(r.URL.Path, "git-receive-pack") {
-			return diesAfter
-		}
-		return passes
-	}
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.Contains(r.URL.Path, "git-receive-pack") })
+	ev := w.say("carol", "/mergexo merge")
 	w.handle(ev)
 	require.True(t, w.gate.died())
 	require.NotEmpty(t, w.stages())
 	w.gate.revive()
 	w.number = second
-	w.talk("carol", "/mergexo merge")
-	theirs := w.delivery("issue_comment")
+	theirs := w.say("carol", "/mergexo merge")
 	var inner model.Report
 	w.beforeGitPush(3, func() { inner = w.beside(ev) }) // the lock is there, so it is taken over, then the head
 	rep := w.handle(theirs)
@@ -278,9 +244,7 @@ func twoToMerge(t *testing.T) (w *world, one, two model.Event) {
 		w.number = 1
 		return w
 	})
-	w.talk("carol", "/mergexo merge")
-	one = w.delivery("issue_comment")
+	one = w.say("carol", "/mergexo merge")
 	w.number = 2
-	w.talk("carol", "/mergexo merge")
-	return w, one, w.delivery("issue_comment")
+	return w, one, w.say("carol", "/mergexo merge")
 }

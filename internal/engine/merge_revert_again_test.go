@@ -12,8 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// pushing and opening are the writes that a revert can die after: its branch, and its pull request.
-func pushing(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }
+// opening matches the write that opens a pull request.
 func opening(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pulls") }
 
 // undoneUntil is a revert whose run dies after a write, and the event of its command.
@@ -27,17 +26,9 @@ func undoneUntil(t *testing.T, write func(*http.Request) bool, more ...string) (
 func (w *world) undoUntil(write func(*http.Request) bool) model.Event {
 	w.t.Helper()
 	w.gate.revive()
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if write(r) {
-			return diesAfter
-		}
-		return passes
-	}
-	w.talk("carol", "/mergexo revert")
-	ev := w.delivery("issue_comment")
-	w.handle(ev)
-	require.True(w.t, w.gate.died())
-	w.gate.revive()
+	w.gate.when(diesAfter, write)
+	ev := w.say("carol", "/mergexo revert")
+	w.dies(ev)
 	return ev
 }
 
@@ -51,9 +42,8 @@ func (w *world) lastSaid() string {
 // The run that goes on for one that died finds what that one has pushed and opened, also where the base has moved meanwhile.
 func TestRevertGoesOnWhereTheBaseMovedMeanwhile(t *testing.T) {
 	t.Parallel()
-	for name, write := range map[string]func(*http.Request) bool{"pushed": pushing, "opened": opening} {
+	for name, write := range map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := undoneUntil(t, write)
 			was := w.at("mergexo/revert-1")
 			require.NotEmpty(t, was)
@@ -86,7 +76,6 @@ func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := undoneUntil(t, opening)
 			require.Len(t, w.opened(), 1)
 			since(w)
@@ -100,9 +89,8 @@ func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
 // The name of a branch is used again once it is free. A pull request that another command opened from it is no answer.
 func TestRevertIsNotAnsweredWithAPullRequestOfAnotherCommand(t *testing.T) {
 	t.Parallel()
-	for name, write := range map[string]func(*http.Request) bool{"pushed": pushing, "opened": opening} {
+	for name, write := range map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := merged(t)
 			require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
@@ -133,7 +121,6 @@ func TestRevertIsAnsweredWithAPullRequestWhoseBranchIsGone(t *testing.T) {
 		"it is closed": func(w *world) { w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := undoneUntil(t, opening)
 			since(w)
 			w.branchGone("mergexo/revert-1")
@@ -147,7 +134,6 @@ func TestRevertIsAnsweredWithAPullRequestWhoseBranchIsGone(t *testing.T) {
 // The branch of another command whose pull request is closed is left alone, although it has the same content: a run that dies, and
 // a base that moves, make no second branch and no second pull request.
 func TestRevertTakesNoBranchOfAnotherCommandThatIsClosed(t *testing.T) {
-	t.Parallel()
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
@@ -164,7 +150,6 @@ func TestRevertTakesNoBranchOfAnotherCommandThatIsClosed(t *testing.T) {
 
 // While the pull request of another command is open, it is the answer to the same command.
 func TestRevertThatIsAskedForTwiceIsOnePullRequest(t *testing.T) {
-	t.Parallel()
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	w.command("carol", "/mergexo revert")
@@ -175,8 +160,7 @@ func TestRevertThatIsAskedForTwiceIsOnePullRequest(t *testing.T) {
 
 // Who may push can write what a revert of ours says over another change. It is not opened in our name.
 func TestRevertTakesNoBranchThatOnlySaysThatItIsTheSame(t *testing.T) {
-	t.Parallel()
-	w, ev := undoneUntil(t, pushing)
+	w, ev := undoneUntil(t, isPush)
 	tip := w.at("mergexo/revert-1")
 	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
 	tree := w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
@@ -192,7 +176,6 @@ func TestRevertTakesNoBranchThatOnlySaysThatItIsTheSame(t *testing.T) {
 
 // Another command is another revert: what it makes stands on the base as it is now.
 func TestRevertThatIsAskedForAgainStandsOnTheBaseOfNow(t *testing.T) {
-	t.Parallel()
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,11 +32,9 @@ func (w *world) opened() []object {
 }
 
 func TestRevertOpensAPullRequestThatTakesItBack(t *testing.T) {
-	t.Parallel()
 	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`)
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo revert")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo revert"))
 	open := w.opened()
 	require.Len(t, open, 1)
 	assert.Equal(t, before, w.at("main"), "nothing is reverted behind anybody's back")
@@ -50,20 +49,34 @@ func TestRevertOfWhatGitHubMerged(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"merge", "squash", "rebase"} {
 		t.Run(method, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t)
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			w.write("octo", w.head, "second.txt", "a second commit\n")
 			w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
 			w.write("octo", "main", "later.txt", "since then\n")
-			rep := w.command("carol", "/mergexo revert")
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			require.Len(t, w.opened(), 1, "%s", w.comments()[len(w.comments())-1]["body"])
+			w.done(w.command("carol", "/mergexo revert"))
+			require.Len(t, w.opened(), 1, "%s", w.lastSaid())
 			tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
 			assert.NotContains(t, tree, "second.txt")
 			assert.Contains(t, tree, "later.txt")
 		})
 	}
+}
+
+// Its tests end with the run, as those of a merge do. The next run makes the revert.
+func TestRevertTestsEndWithTheRun(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nrun_timeout = \"30s\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo waiting; exec tail -f /dev/null\"]\n")
+	w.passing(30*time.Second, "waiting")
+	rep := w.command("carol", "/mergexo revert")
+	assert.Equal(t, model.ResultRetry, rep.Result)
+	assert.Contains(t, rep.Reason, `run_timeout = "30s"`)
+	assert.Empty(t, w.opened())
+
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), "echo waiting; exec tail -f /dev/null", "true", 1))
+	w.handle(w.delivery("issue_comment"))
+	assert.Len(t, w.opened(), 1)
 }
 
 func TestRevertThatCannotBeDone(t *testing.T) {
@@ -79,33 +92,28 @@ func TestRevertThatCannotBeDone(t *testing.T) {
 		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", model.ResultDone},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := merged(t, c.more...)
 			c.do(w)
 			rep := w.command("carol", "/mergexo revert")
 			assert.Equal(t, c.ends, rep.Result, rep.Reason)
 			assert.Empty(t, w.opened())
 			assert.Empty(t, w.at("mergexo/revert-1"))
-			said := w.comments()
-			assert.Contains(t, said[len(said)-1]["body"], c.says)
+			assert.Contains(t, w.lastSaid(), c.says)
 		})
 	}
 }
 
 func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := merged(t)
 	w.gate.revive()
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	last := w.gate.writes
 	for _, n := range writes(1, last, 2, last-1) {
 		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			t.Parallel()
 			w := merged(t)
 			w.gate.revive()
 			w.gate.only(n, diesAfter)
-			w.talk("carol", "/mergexo revert")
-			ev := w.delivery("issue_comment")
+			ev := w.say("carol", "/mergexo revert")
 			w.handle(ev)
 			w.gate.revive()
 			w.recover(ev)
@@ -118,7 +126,6 @@ func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 
 // A revert of what GitHub merged onto a base that had moved meanwhile takes back nothing of others.
 func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `strategy = "api"`)
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/merge") {
@@ -137,15 +144,13 @@ func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
 
 // What was reverted is brought back by reverting the revert.
 func TestRevertOfARevert(t *testing.T) {
-	t.Parallel()
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	open := w.opened()
 	require.Len(t, open, 1)
 	w.number, w.head = int(open[0]["number"].(float64)), "mergexo/revert-1"
 	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	require.Equal(t, "hello\n", w.fileOf("main", "greeting.txt"))
 	w.command("carol", "/mergexo revert")
 	open = w.opened()

@@ -24,15 +24,12 @@ func landedByTrain(t *testing.T, more ...string) *world {
 
 // A revert is tested by what tests every merge: it waits for its approval, boards, and lands.
 func TestARevertBoardsTheTrain(t *testing.T) {
-	t.Parallel()
 	w := landedByTrain(t)
-	rep := w.command("carol", "/mergexo revert because it breaks")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo revert because it breaks"))
 	open := w.opened()
 	require.Len(t, open, 1, w.said())
 	assert.Contains(t, open[0]["body"], "No tests were run: the repository's checks test it before it lands.")
-	said := w.comments()
-	assert.Contains(t, said[len(said)-1]["body"], "Its merge is requested, too. Nothing changes until it is merged.")
+	assert.Contains(t, w.lastSaid(), "Its merge is requested, too. Nothing changes until it is merged.")
 	w.number, w.head = int(open[0]["number"].(float64)), "mergexo/revert-1"
 	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 	w.passed("ci")
@@ -60,19 +57,16 @@ func (w *world) reverted() (opened int, merges []string) {
 // A run may die at any write. The next one opens no second pull request, and does not ask twice. If CI has passed on the head by then,
 // the revert boards in that run.
 func TestARevertThatBoardsOutlivesItsRun(t *testing.T) {
-	t.Parallel()
 	w := landedByTrain(t, "approvals = 0")
 	w.gate.revive()
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
 	last := w.gate.writes
 	for _, n := range writes(1, last, 2, last-2, last-1) {
 		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			t.Parallel()
 			w := landedByTrain(t, "approvals = 0")
 			w.gate.revive()
 			w.gate.only(n, diesAfter)
-			w.talk("carol", "/mergexo revert")
-			ev := w.delivery("issue_comment")
+			ev := w.say("carol", "/mergexo revert")
 			w.handle(ev)
 			w.gate.revive()
 			if len(w.opened()) > 0 {
@@ -92,7 +86,6 @@ func TestARevertThatBoardsOutlivesItsRun(t *testing.T) {
 
 // With now, a revert goes before all others. Without a train, there are no others.
 func TestARevertGoesNow(t *testing.T) {
-	t.Parallel()
 	w := landedByTrain(t, "approvals = 0", "speculate = 1")
 	numbers := w.ready("car", "one\n")
 	w.aboard(numbers, "")
@@ -106,6 +99,5 @@ func TestARevertGoesNow(t *testing.T) {
 	w = merged(t)
 	w.command("carol", "/mergexo revert now")
 	assert.Empty(t, w.opened())
-	said := w.comments()
-	assert.Contains(t, said[len(said)-1]["body"], "are for the merge train")
+	assert.Contains(t, w.lastSaid(), "are for the merge train")
 }

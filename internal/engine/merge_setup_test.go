@@ -16,12 +16,9 @@ import (
 )
 
 func TestMergeSetsAFreshTreeUpBeforeTheTests(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `setup = ["sh", "-c", "echo ready > made"]`, `tests = ["grep", "-q", "ready", "made"]`)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Contains(t, w.request(), "`grep -q ready made` passed on exactly this commit, after `sh -c 'echo ready > made'`.")
 	assert.NotContains(t, w.bare("ls-tree", "-r", "--name-only", "main"), "made", "what a setup makes lands nowhere")
 }
@@ -34,16 +31,13 @@ func TestMergeWhoseSetupFailsSaysSo(t *testing.T) {
 		"never ends": {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			log := filepath.Join(t.TempDir(), "log")
 			w := newMerge(t, "setup = "+c.setup, fmt.Sprintf(`tests = ["touch", %q]`, log))
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			before := w.at("main")
 			w.passing(7*time.Second, "waiting")
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, []string{"merge_failed SETUP_FAILED"}, w.merges())
-			assert.Contains(t, w.request(), c.says)
+			w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
+			w.requested("merge_failed SETUP_FAILED", c.says)
 			assert.Contains(t, w.request(), "`[merge] setup`")
 			assert.NoFileExists(t, log, "without it there is nothing to test")
 			assert.Equal(t, before, w.at("main"))
@@ -69,7 +63,6 @@ func (w *world) installed(name, script string) {
 const installs = "mkdir -p node_modules/left-pad && echo pad > node_modules/left-pad/index.js"
 
 func TestMergeSetsUpWhatALockfileTells(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.npm(installs)
 	w.write("octo", "main", "package.json", `{"scripts": {"test": "jest"}}`)
@@ -77,10 +70,8 @@ func TestMergeSetsUpWhatALockfileTells(t *testing.T) {
 	w.approve("alice")
 	foretold := w.command("carol", "/mergexo merge dry-run")
 	require.Equal(t, model.ResultDone, foretold.Result, foretold.Reason)
-	assert.Contains(t, w.lastWords(), "The tests would run with `npm test` (detected from package.json), after `npm ci --no-audit --no-fund` (detected from package-lock.json).")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	assert.Contains(t, w.lastSaid(), "The tests would run with `npm test` (detected from package.json), after `npm ci --no-audit --no-fund` (detected from package-lock.json).")
+	w.lands("/mergexo merge")
 	assert.Contains(t, w.request(), "`npm test` passed on exactly this commit (detected from package.json), after `npm ci --no-audit --no-fund` (detected from package-lock.json).")
 	assert.Contains(t, w.logged.String(), `msg=setup command="npm ci --no-audit --no-fund" why="detected from package-lock.json"`)
 }
@@ -90,15 +81,13 @@ func TestMergeByTestsThatDoWithoutWhatALockfileTells(t *testing.T) {
 	t.Parallel()
 	for tests, badge := range map[string]string{`["true"]`: "merged", `["npm", "test"]`: "open"} {
 		t.Run(badge, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, "tests = "+tests)
 			w.npm("echo registry is down; exit 4")
 			w.write("octo", "main", "package-lock.json", "{}\n")
 			w.command("carol", "/mergexo merge")
 			assert.Equal(t, badge, w.badge())
 			if badge == "open" {
-				assert.Equal(t, []string{"merge_failed SETUP_FAILED"}, w.merges())
-				assert.Contains(t, w.request(), "registry is down")
+				w.requested("merge_failed SETUP_FAILED", "registry is down")
 				assert.Contains(t, w.request(), "`npm test` failed (exit code 1")
 				return
 			}
@@ -109,7 +98,6 @@ func TestMergeByTestsThatDoWithoutWhatALockfileTells(t *testing.T) {
 
 // A setup of its own has the time of the tests, and not another time as much.
 func TestMergeSetupAndTestsHaveOneTime(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `setup = ["sh", "-c", "echo waiting; read line < fifo || true"]`, `tests = ["sh", "-c", "echo testing; sleep 1000"]`, `test_timeout = "7s"`)
 	fifo := filepath.Join(t.TempDir(), "go")
 	require.NoError(t, exec.Command("mkfifo", fifo).Run())
@@ -120,17 +108,13 @@ func TestMergeSetupAndTestsHaveOneTime(t *testing.T) {
 		go func() { _ = os.WriteFile(fifo, []byte("go\n"), 0o600) }()
 	})
 	w.passing(time.Second, "testing")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason, rep.Reason)
+	w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.request(), "(timed out after 7s, `[merge] test_timeout`)")
 }
 
 func TestMergeWithoutASetup(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `setup = "none"`, `tests = ["test", "!", "-e", "node_modules"]`)
 	w.npm(installs)
 	w.write("octo", "main", "package-lock.json", "{}\n")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 }

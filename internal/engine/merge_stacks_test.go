@@ -21,7 +21,6 @@ func TestAStackLandsWhereItsBaseWent(t *testing.T) {
 		"merged by GitHub": func(*world) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, order := newMerge(t), "/mergexo merge"
 			switch name {
 			case "in a train":
@@ -37,8 +36,7 @@ func TestAStackLandsWhereItsBaseWent(t *testing.T) {
 				w.number, w.head = n, map[int]string{low: "feat/low", mid: "feat/mid", high: "feat/top"}[n]
 				if n != low {
 					assert.Equal(t, "main", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
-					all := w.comments()
-					assert.Contains(t, all[len(all)-1]["body"], fmt.Sprintf("The base of this pull request is now `main`: #%d has merged ", n-1))
+					assert.Contains(t, w.lastSaid(), fmt.Sprintf("The base of this pull request is now `main`: #%d has merged ", n-1))
 					w.later(time.Minute)
 					w.command("carol", order)
 					assert.Equal(t, []string{"in_approval APPROVAL_STALE"}, w.merges())
@@ -60,28 +58,24 @@ func TestAStackLandsWhereItsBaseWent(t *testing.T) {
 
 // Where somebody merged the lower one without MergeXO, the upper one is refused with the reason, until it has another base.
 func TestAPullRequestOnABranchThatWasMerged(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	low := w.proposed("feat/low", "main", "main")
 	w.proposed("feat/top", "feat/low", "feat/low")
 	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", low)), object{})
 	before := w.at("feat/low")
 	for _, order := range []string{"/mergexo merge", "/mergexo merge strategy=api"} {
-		rep := w.command("carol", order)
-		assert.Equal(t, "BASE_MERGED", rep.BlockedReason, rep.Reason)
+		rep := w.blocked("BASE_MERGED", w.command("carol", order))
 		assert.Contains(t, rep.Reason, fmt.Sprintf(`branch "feat/low" was merged into "main" by pull request %d`, low))
 	}
 	assert.Equal(t, before, w.at("feat/low"))
 	w.api("bob", "PATCH", w.pull(""), object{"base": "main"})
 	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, "x\n", w.fileOf("main", "of-top.txt"))
 }
 
 // develop goes on after it was merged: pull requests on it stay there, and land there.
 func TestPullRequestsOnALongLivedBranchStayThere(t *testing.T) {
-	t.Parallel()
 	w := developed(t)
 	release := w.number
 	next := w.proposed("feat/two", "develop", "develop")
@@ -90,14 +84,12 @@ func TestPullRequestsOnALongLivedBranchStayThere(t *testing.T) {
 	assert.NotContains(t, w.request(), "now goes to")
 	w.number, w.head = next, "feat/two"
 	assert.Equal(t, "develop", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, "x\n", w.fileOf("develop", "of-two.txt"))
 }
 
 // GitHub refuses the new base where the branch of the upper one has a pull request to it already: the comment says that it stays.
 func TestAPullRequestThatCannotGetTheNewBase(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	low := w.proposed("feat/low", "main", "main")
 	top := w.proposed("feat/top", "feat/low", "feat/low")

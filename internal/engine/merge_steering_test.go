@@ -18,29 +18,24 @@ func (w *world) settings(branch string) string {
 }
 
 func TestMergeOfWhatSteersARepositoryIsTold(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("alice", w.head, ".github/mergexo.toml", strings.Replace(w.settings("main"), "[repo]\n", "[repo]\nallowed_users = [\"mallory\"]\n", 1))
 	w.write("alice", w.head, ".github/CODEOWNERS", "* @mallory\n")
 	w.approve("alice")
 
 	w.command("carol", "/mergexo why")
-	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
+	assert.Contains(t, w.lastSaid(), "| steering files | yes | it changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
 
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.request(), "> It changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
 }
 
 func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	sha := w.api("octo", "GET", w.path("/contents/.github/mergexo.toml?ref="+w.head), nil)["sha"]
 	w.api("alice", "DELETE", w.path("/contents/.github/mergexo.toml"), object{"message": "Go", "branch": w.head, "sha": sha})
 	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.request(), "> It removes .github/mergexo.toml: without that file, MergeXO stops working there")
 }
 
@@ -49,7 +44,6 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, twice := range map[string]bool{"of the pull request": false, "of both sides together": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t)
 			text := w.settings("main")
 			want := "Details: .github/mergexo.toml:"
@@ -68,9 +62,8 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 					assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 					assert.Equal(t, "SETTINGS_INVALID", rep.BlockedReason, rep.Reason)
 				}
-				all := w.comments()
-				assert.Contains(t, all[len(all)-1]["body"], "`SETTINGS_INVALID`")
-				assert.Contains(t, all[len(all)-1]["body"], want)
+				assert.Contains(t, w.lastSaid(), "`SETTINGS_INVALID`")
+				assert.Contains(t, w.lastSaid(), want)
 			}
 			assert.Equal(t, before, w.at("main"))
 			assert.Equal(t, "merge_failed SETTINGS_INVALID", w.merges()[0])
@@ -80,7 +73,6 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 
 // The pull request has put settings right; to take that back brings the error back.
 func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	good := w.settings("main")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]", "[repo]\nunknown = 1", 1))
@@ -92,18 +84,15 @@ func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	rep := w.command("carol", "/mergexo revert")
 	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Empty(t, w.list("octo", w.path("/pulls?state=open&head=octo:mergexo/revert-2")))
-	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings in this change are invalid** (`SETTINGS_INVALID`)")
-	assert.Contains(t, all[len(all)-1]["body"], "repo.unknown: unknown key")
+	assert.Contains(t, w.lastSaid(), "**Not reverted: the settings in this change are invalid** (`SETTINGS_INVALID`)")
+	assert.Contains(t, w.lastSaid(), "repo.unknown: unknown key")
 }
 
 func TestRevertOfWhatSteersARepositoryIsTold(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("alice", w.head, ".github/CODEOWNERS", "* @alice\n")
 	w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
-	rep := w.command("carol", "/mergexo revert")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo revert"))
 	open := w.opened()
 	require.Len(t, open, 1)
 	assert.Contains(t, open[0]["body"], "It changes files that control this repository: code owners (.github/CODEOWNERS)")

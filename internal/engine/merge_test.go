@@ -4,17 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestMergeLandsWhatWasApproved(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	head, before := w.tip(), w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Equal(t, head, w.at("main"), "it descends from the base: nothing is rewritten")
 	assert.NotEqual(t, before, w.at("main"))
 	assert.Empty(t, w.at("agent/greet"), "the branch is deleted")
@@ -23,14 +18,11 @@ func TestMergeLandsWhatWasApproved(t *testing.T) {
 }
 
 func TestMergeRebasesOntoABaseThatWentOn(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `tests = ["true"]`)
 	w.put("/_sandbox/lag", object{"heads": 0, "merges": 0}) // what is counted below goes on with each look for which GitHub is late
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	base, head := w.at("main"), w.tip()
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	landed := w.at("main")
 	assert.NotEqual(t, head, landed)
 	assert.Equal(t, base, w.bare("rev-parse", landed+"^"))
@@ -46,18 +38,14 @@ func TestMergeRebasesOntoABaseThatWentOn(t *testing.T) {
 }
 
 func TestMergeWaitsForAnApproval(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "APPROVAL_MISSING", rep.BlockedReason)
+	w.blocked("APPROVAL_MISSING", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 	said := len(w.comments())
 	w.approve("alice")
-	rep = w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, []string{"done"}, w.merges())
 	assert.Len(t, w.comments(), said, "one request has one comment")

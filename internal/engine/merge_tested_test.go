@@ -24,13 +24,11 @@ func script(t *testing.T, text string) string {
 }
 
 func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	run := script(t, fmt.Sprintf("git rev-parse HEAD >%s; env >>%s; git status --short >>%s; echo spoilt >greeting.txt; echo new >new.txt; git commit -qam spoilt\n", log, log, log))
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	tip, env, _ := strings.Cut(string(text), "\n")
@@ -50,16 +48,12 @@ func TestMergeWhoseTestsFail(t *testing.T) {
 		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, "tests = "+c.tests)
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			before, head := w.at("main"), w.tip()
 			w.passing(7*time.Second, "waiting")
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason)
-			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-			assert.Contains(t, w.request(), c.says)
+			w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge"))
+			w.requested("merge_failed PRE_MERGE_FAILED", c.says)
 			assert.Equal(t, before, w.at("main"))
 			assert.Equal(t, head, w.tip(), "nothing is touched")
 			assert.Empty(t, w.stages(), "the lock is given back")
@@ -70,7 +64,6 @@ func TestMergeWhoseTestsFail(t *testing.T) {
 }
 
 func TestMergeWithoutTests(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.approve("alice")
 	before := w.at("main")
@@ -80,21 +73,18 @@ func TestMergeWithoutTests(t *testing.T) {
 	w.write("octo", "main", "Makefile", "test:\n\ttrue\n")
 	w.installed("make", "test \"$1\" = test\n")
 	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.marked("merge", "")[1]["body"], "make test")
 }
 
 // What GitHub merges by itself was tested, or its comment says that it was not: the base may move while the tests run.
 func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	run := filepath.Join(t.TempDir(), "tests")
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run), `strategy = "api"`)
 	text := fmt.Sprintf("#!/bin/sh\ngit rev-parse 'HEAD^{tree}' >>%s\nif [ $(wc -l <%s) = 1 ]; then %s; fi\n", log, log, w.asks("octo", "PUT", w.path("/contents/late.txt"), `{"branch":"main","message":"late","content":"bGF0ZQo="}`))
 	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	raw, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Equal(t, "merged", w.badge())
@@ -104,7 +94,6 @@ func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
 
 // The base moves in the last moment, between our look at it and GitHub's merge: nobody can prevent that, and the comment says it.
 func TestMergeByGitHubOfWhatWasNotTestedSaysSo(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `strategy = "api"`)
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
@@ -112,9 +101,7 @@ func TestMergeByGitHubOfWhatWasNotTestedSaysSo(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	landed := w.bare("rev-parse", "main^{tree}")
 	assert.Contains(t, w.marked("merge", "")[0]["body"], "GitHub did not merge what was tested, because the base had moved: tree ")
 	assert.Contains(t, w.marked("merge", "")[0]["body"], " was tested, "+landed[:7])
@@ -123,14 +110,11 @@ func TestMergeByGitHubOfWhatWasNotTestedSaysSo(t *testing.T) {
 
 // The workflow's own limit would end the run in the middle of the tests, with nobody told.
 func TestMergeTestsEndWithTheRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "run_timeout = \"30s\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo waiting; exec tail -f /dev/null\"]")
 	w.approve("alice")
 	base := w.at("main")
 	w.passing(30*time.Second, "waiting")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultRetry, rep.Result)
-	assert.Contains(t, rep.Reason, `run_timeout = "30s"`)
+	w.ended(model.ResultRetry, `run_timeout = "30s"`, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, base, w.at("main"))
 	assert.Equal(t, []string{"merging"}, w.merges(), "the request is still there")
 

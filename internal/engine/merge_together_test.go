@@ -18,8 +18,8 @@ func (g *grouped) said() []object {
 	return g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
 }
 
-// remark lets carol say something there that asks for nothing, and a process take the event.
-func (g *grouped) remark() {
+// saysThere lets carol say something there that asks for nothing, and a process take the event.
+func (g *grouped) saysThere() {
 	g.t.Helper()
 	g.later(20 * time.Hour)
 	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "Looks fine."})
@@ -36,7 +36,6 @@ func (g *grouped) together() {
 
 // A group whose second base moves after the first has landed is not undone: the next run lands the rest.
 func TestMergeGroupGoesOnAfterAPartialLanding(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	done, before := false, g.at("main")
 	g.gate.at = func(_ int, r *http.Request) fate {
@@ -56,7 +55,6 @@ func TestMergeGroupGoesOnAfterAPartialLanding(t *testing.T) {
 
 // What a pull request depends on may have been merged before it.
 func TestMergeGroupWithAMemberThatIsMergedAlready(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.api("octo", "PUT", fmt.Sprintf("%s/pulls/%d/merge", client, g.theirs), object{"merge_method": "merge"})
 	g.api("octo", "PATCH", g.pull(""), object{"body": fmt.Sprintf("It greets.\n\nDepends-on: octo/client#%d", g.theirs)})
@@ -66,11 +64,9 @@ func TestMergeGroupWithAMemberThatIsMergedAlready(t *testing.T) {
 
 // Two people ask for one group, on both of its pull requests, and two processes take it up in one moment.
 func TestMergeGroupThatIsAskedForOnBothSides(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n[[merge.group]]\nname = \"both\"\nrepositories = [\"octo/widgets\", \"octo/client\"]\n")
-	g.talk("carol", "/mergexo merge")
-	here := g.delivery("issue_comment")
+	here := g.say("carol", "/mergexo merge")
 	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "/mergexo merge"})
 	there := g.delivery("issue_comment")
 	first := true
@@ -96,7 +92,6 @@ func TestMergeGroupThatIsAskedForOnBothSides(t *testing.T) {
 
 // Who asks for a group has to have the right in each of its repositories.
 func TestMergeGroupNeedsTheRightInEachRepository(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.api("octo", "POST", fmt.Sprintf("%s/pulls/%d/reviews", client, g.theirs), object{"event": "APPROVE"})
 	g.may("carol", "none")
@@ -108,7 +103,6 @@ func TestMergeGroupNeedsTheRightInEachRepository(t *testing.T) {
 
 // A group with a repository that has no settings lands nothing, and says why.
 func TestMergeGroupWithARepositoryWithoutSettings(t *testing.T) {
-	t.Parallel()
 	g := newGroup(t)
 	g.api("octo", "DELETE", client+"/contents/.github/mergexo.toml", object{"message": "gone", "sha": g.blob("main", ".github/mergexo.toml"), "branch": "main"})
 	here, there := g.at("main"), g.main()

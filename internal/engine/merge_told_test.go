@@ -33,10 +33,8 @@ func init() {
 }
 
 func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
-	t.Parallel()
 	w := failing(t, "first_fail")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
 	assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
 	asked := w.requests()
@@ -47,8 +45,7 @@ func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
 	assert.Equal(t, failed.id(), asked[0].Feedback[0].ID)
 	assert.Contains(t, w.receipt(), fmt.Sprintf("%d:merge:%d:%s", w.number, failed.id(), failed["created_at"]))
 	assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
-	w.sweep()
-	w.quiet()
+	w.rests()
 	assert.Equal(t, 1, w.calls(), "once")
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "people ask for a merge")
 
@@ -58,12 +55,10 @@ func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
 }
 
 func TestAFailedMergeAndAFailedRunAreAnsweredTogether(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `tests = ["sh", "-c", "echo FAIL TestGreet; exit 1"]`, "[feedback]", `ci = "first_fail"`, `merge = "first_fail"`)
 	w.agent = "record+fixes"
 	w.ci(9001, "test", "completed", "failure")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.receipt(), "**Answered 1 failed workflow run and 1 failed merge** with commit ")
 	assert.Len(t, w.requests()[0].Feedback, 2)
 	assert.Len(t, w.requests()[0].CI, 1, "the failed job")
@@ -71,47 +66,38 @@ func TestAFailedMergeAndAFailedRunAreAnsweredTogether(t *testing.T) {
 
 // In two jobs, the turn begins with the next event, which has an agent's job.
 func TestAFailedMergeIsFeedbackInTwoJobs(t *testing.T) {
-	t.Parallel()
 	w := failing(t, "first_fail")
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	w.phase(thread.AgentPhase, ev, dir) // a merge needs no agent
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.phase(thread.ApplyPhase, ev, dir))
 	assert.Zero(t, w.calls())
-	rep = w.inTwo(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(ev))
 	assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestADeathAtAnyWriteOfAFailedMergeAndItsTurnIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := failing(t, "first_fail")
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo merge")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	last := w.gate.writes
 	for _, n := range writes(1, last, 3, last-4, last-1) {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				w.recover(ev)
 				assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
 				assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
 				assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
 				assert.Equal(t, "PRE_MERGE_FAILED\n", w.file("fixed.txt"))
-				w.sweep()
-				w.quiet()
+				w.rests()
 			})
 		}
 	}
 }
 
 func TestAFailedMergeWhoseRunEndedIsFoundByTheSweep(t *testing.T) {
-	t.Parallel()
 	w := failing(t, "never")
 	w.sweep() // which follows it
 	w.command("carol", "/mergexo merge")
@@ -139,7 +125,6 @@ func TestFailedMergesThatAreNoFeedback(t *testing.T) {
 		"settings are wrong": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := failing(t, "never")
 			if then == nil {
 				w.agentSetting(`tests = ["sh", "-c", "echo FAIL TestGreet; test -e fixed.txt"]`, "")
@@ -157,7 +142,6 @@ func TestFailedMergesThatAreNoFeedback(t *testing.T) {
 
 // No commit helps where the runner lacks what the tests need.
 func TestTestsThatAreNotInstalledAreNoFeedback(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `tests = ["sh", "-c", "no-such-tool test"]`, "[feedback]", `merge = "first_fail"`)
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
@@ -169,15 +153,13 @@ func TestTestsThatAreNotInstalledAreNoFeedback(t *testing.T) {
 
 // Of a failure that is no feedback, the next turn is told, and each one after it while the head stays.
 func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `tests = ["sh", "-c", "seq 3000; echo FAIL TestGreet; exit 3"]`)
 	w.agent = "record+talk"
 	w.command("carol", "/mergexo merge")
 	since := w.marked("merge", "")[0]["updated_at"].(string)
 	for i := range 3 {
 		w.later(time.Hour)
-		w.talk("alice", "Why was it not merged?")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Why was it not merged?")).Result)
 		asked := w.requests()
 		require.Len(t, asked, i+1)
 		failed := asked[i].Failed
@@ -194,19 +176,16 @@ func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
 		assert.Contains(t, c["body"], fmt.Sprintf("%q:%q", "since", since), "however much is said, the next reading reaches that far")
 	}
 	w.write("bob", w.head, "more.txt", "more\n")
-	w.talk("alice", "And now?")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "And now?")).Result)
 	assert.Nil(t, w.requests()[3].Failed, "it was another head's")
 }
 
 func TestAnAgentIsToldWhereItsBranchConflicts(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"\n[feedback]\nmerge = \"first_fail\"")
 	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
 	w.approve("alice")
 	w.agent = "record+merge+resolve"
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	asked := w.requests()
 	assert.Equal(t, model.CodeConflict, asked[0].Failed.Code)
 	for _, text := range []string{asked[0].Failed.Text, asked[0].Prompt} {

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -24,13 +23,10 @@ func (w *world) request() string {
 }
 
 func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result)
-	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason)
+	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	w.approve("bob")
 	assert.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)
@@ -38,20 +34,17 @@ func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
 }
 
 func TestMergeApprovalHoldsForTheSameChangeOnANewerBase(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	base := w.at("main")
 	tree := w.bare("merge-tree", "--write-tree", "main", w.head)
 	sha := w.api("alice", "POST", w.path("/git/commits"), object{"message": "Write greeting.txt", "tree": tree, "parents": []any{base}})["sha"].(string)
 	w.move(sha)
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, sha, w.at("main"))
 }
 
 func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	before := w.at("main")
 	w.command("carol", "/mergexo merge sha="+before[:12])
@@ -60,12 +53,10 @@ func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
 	said := w.marked("command", "")
 	require.Len(t, said, 1)
 	assert.Contains(t, said[0]["body"], w.tip()[:10], "the head as it is")
-	rep := w.command("carol", "/mergexo merge sha="+w.tip()[:12])
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge sha="+w.tip()[:12]))
 }
 
 func TestMergeConflict(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "greeting.txt", "goodbye\n")
 	before, head := w.at("main"), w.tip()
@@ -78,20 +69,17 @@ func TestMergeConflict(t *testing.T) {
 }
 
 func TestMergeOfABranchWithoutANetChange(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("alice", w.head, "greeting.txt", w.fileOf("main", "greeting.txt"))
 	w.approve("alice")
 	before := w.at("main")
 	rep := w.command("carol", "/mergexo merge strategy=squash")
 	assert.Equal(t, 0, rep.Exit, rep.Reason)
-	assert.Equal(t, []string{"merge_failed NOTHING_TO_MERGE"}, w.merges())
-	assert.Contains(t, w.request(), "the branch has no net change")
+	w.requested("merge_failed NOTHING_TO_MERGE", "the branch has no net change")
 	assert.Equal(t, before, w.at("main"))
 }
 
 func TestMergeWhileTheBaseMoves(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	n := 0
@@ -102,13 +90,11 @@ func TestMergeWhileTheBaseMoves(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.command("carol", "/mergexo merge"))
 	assert.Equal(t, []string{"in_approval BASE_MOVED"}, w.merges())
 	assert.Equal(t, "open", w.badge())
 	w.gate.revive()
-	rep = w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
 	for i := 1; i <= n; i++ {
@@ -117,20 +103,17 @@ func TestMergeWhileTheBaseMoves(t *testing.T) {
 }
 
 func TestMergeOntoABaseThatIsRewoundMeanwhile(t *testing.T) {
-	t.Parallel()
 	run := filepath.Join(t.TempDir(), "rewind")
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	first := w.at("main")
 	w.write("octo", "main", "secret.txt", "to be taken back\n")
 	require.NoError(t, os.WriteFile(run, []byte("#!/bin/sh\n"+w.asks("octo", "PATCH", w.path("/git/refs/heads/main"), fmt.Sprintf(`{"sha":%q,"force":true}`, first))+"\n"), 0o755))
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "BASE_REWOUND", rep.BlockedReason, rep.Reason)
+	w.blocked("BASE_REWOUND", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, first, w.at("main"), "nothing is brought back")
 	assert.Equal(t, []string{"merge_failed BASE_REWOUND"}, w.merges())
 }
 
 func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
@@ -143,33 +126,27 @@ func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
 }
 
 func TestMergeOntoAProtectedBase(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
 	before, head := w.at("main"), w.tip()
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+	w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, head, w.tip())
-	said := w.comments()[len(w.comments())-1]["body"]
+	said := w.lastSaid()
 	assert.Contains(t, said, "add MergeXO to those who may push")
 	assert.NotContains(t, said, "strategy=api")
-	rep = w.command("carol", "/mergexo merge strategy=api")
+	rep := w.command("carol", "/mergexo merge strategy=api")
 	assert.Equal(t, "PROTECTED", rep.BlockedReason, "the same rule refuses that: %s", rep.Reason)
 }
 
 func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.put("/_sandbox/lag", object{"repository": repo.String(), "heads": 3, "merges": 2})
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 }
 
 func TestMergeIsTakenBackWhileItWaits(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	before := w.at("main")
 	w.command("carol", "/mergexo merge")
@@ -181,48 +158,39 @@ func TestMergeIsTakenBackWhileItWaits(t *testing.T) {
 }
 
 func TestMergeOfANewerRequest(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	w.command("carol", "/mergexo merge strategy=squash")
 	assert.Equal(t, []string{"merge_failed SUPERSEDED", "in_approval APPROVAL_MISSING"}, w.merges())
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.approve("alice")
-	rep := w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	assert.Equal(t, "Write greeting.txt", w.bare("log", "-1", "--format=%s", "main"), "one commit keeps its message")
 }
 
 func TestMergeDryRunChangesNothing(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before, head := w.at("main"), w.tip()
-	rep := w.command("carol", "/mergexo merge dry-run")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge dry-run"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, head, w.tip())
 	assert.Empty(t, w.merges())
 	assert.Empty(t, w.stages())
 	w.write("octo", "main", "greeting.txt", "goodbye\n")
 	w.command("carol", "/mergexo merge dry-run")
-	assert.Contains(t, w.comments()[len(w.comments())-1]["body"], "greeting.txt")
+	assert.Contains(t, w.lastSaid(), "greeting.txt")
 }
 
 func TestMergeAndTurnExcludeEachOther(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
-	w.review("alice", "Say it louder.")
-	turn := w.delivery("pull_request_review_comment")
+	turn := w.remark("alice", "Say it louder.")
 	var rep model.Report
 	asked := false
 	w.gate.after = func(int) {
 		if len(w.marked("turn", "started")) > 0 && !asked {
 			asked = true
-			w.talk("carol", "/mergexo merge")
-			var err error
-			rep, err = w.engine().Handle(context.Background(), w.delivery("issue_comment"))
-			require.NoError(w.t, err)
+			rep = w.by(w.engine(), w.say("carol", "/mergexo merge"))
 		}
 	}
 	w.handle(turn)
@@ -233,21 +201,17 @@ func TestMergeAndTurnExcludeEachOther(t *testing.T) {
 }
 
 func TestMergeKeepsABranchThatOthersUse(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{w.tip()}})["sha"]
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
 	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.NotEmpty(t, w.at(w.head))
 }
 
 func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
-	w.review("bob", "First of all.")
-	w.handle(w.delivery("pull_request_review_comment")) // the history guard has its baseline
+	w.handle(w.remark("bob", "First of all.")) // the history guard has its baseline
 	w.approve("alice")
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.beforeGitPush(3, func() { // lock, head, base
@@ -258,15 +222,12 @@ func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
 	require.NotEqual(t, before, w.tip(), "the head has moved")
 	w.gate.revive()
-	w.review("alice", "Say it louder.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Say it louder.")))
 	assert.Empty(t, w.marked("block", ""))
 }
 
 // The author's branch has moved when the base refuses: one command puts it back, and nobody takes that for a rewrite.
 func TestMergeThatTheBaseRefusesTellsHowToHaveTheBranchBack(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.beforeGitPush(3, func() { // lock, head, base
@@ -279,8 +240,6 @@ func TestMergeThatTheBaseRefusesTellsHowToHaveTheBranchBack(t *testing.T) {
 	assert.Contains(t, w.request(), fmt.Sprintf("\ngit push --force-with-lease=%[1]s:%[2]s origin %[3]s:refs/heads/%[1]s\n", w.head, w.tip(), before))
 	w.gate.revive()
 	w.move(before)
-	w.review("alice", "Say it louder.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Say it louder.")))
 	assert.Empty(t, w.marked("block", ""))
 }

@@ -59,18 +59,14 @@ func (w *world) theirs() string {
 }
 
 func TestMergeOfAForkShowsAsMergedAndLeavesTheForkAlone(t *testing.T) {
-	t.Parallel()
 	w := newFork(t)
 	head := w.theirs()
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
 	assert.Equal(t, head, w.theirs())
 }
 
 func TestMergeOfAForkByAStrategyThatWouldMoveItsBranch(t *testing.T) {
-	t.Parallel()
 	w := newFork(t)
 	head := w.theirs()
 	for _, strategy := range []string{model.StrategyRebase, model.StrategySquash} {
@@ -82,23 +78,19 @@ func TestMergeOfAForkByAStrategyThatWouldMoveItsBranch(t *testing.T) {
 
 // GitHub cannot show it as merged: it is closed with a link to what landed.
 func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
-	t.Parallel()
 	w := newFork(t)
 	head, base := w.theirs(), w.at("main")
-	rep := w.command("carol", "/mergexo merge strategy=cherry-pick")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge strategy=cherry-pick"))
 	landed := w.at("main")
 	assert.Equal(t, base, w.bare("rev-parse", landed+"^"))
 	assert.Equal(t, "f\n", w.fileOf("main", "f.txt"))
 	assert.Equal(t, head, w.theirs())
 	assert.Equal(t, "closed", w.badge())
-	assert.Equal(t, []string{"done"}, w.merges())
-	assert.Contains(t, w.request(), "/commit/"+landed)
+	w.requested("done", "/commit/"+landed)
 }
 
 // The default branch can be the head of a pull request, of a release for example. Nobody wants it rewritten.
 func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
 	w.write("octo", "release", "release.txt", "one\n")
@@ -110,16 +102,13 @@ func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
 		w.refuses(strategy, "main", "release")
 	}
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, before, w.bare("rev-parse", "release^2"))
 }
 
 // A branch that another pull request stands on is not moved under it.
 func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	head := w.tip()
 	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{head}})["sha"]
@@ -129,9 +118,7 @@ func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
 	for _, strategy := range moving {
 		w.refuses(strategy, "main", w.head)
 	}
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, "merged", w.badge())
+	w.lands("/mergexo merge")
 	assert.Equal(t, head, w.at(w.head), "it is there, where it was")
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"))
 }
@@ -147,14 +134,12 @@ func squashed(t *testing.T, moves bool) string {
 	if moves {
 		w.beforeGitPush(3, func() { w.write("octo", "main", "again.txt", "again\n") }) // lock, head, base
 	}
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	return regexp.MustCompile(`\([0-9a-f]{12}\)|[0-9]+\+`).ReplaceAllString(w.bare("log", "-1", "--format=%an%n%B", "main"), "#")
 }
 
 // A squash that has to be made again is made of the branch's commits again, not of the squash before.
 func TestMergeSquashSaysTheSameAfterTheBaseHasMoved(t *testing.T) {
-	t.Parallel()
 	want := squashed(t, false)
 	assert.Contains(t, want, "Greet people (#1)")
 	assert.Contains(t, want, "bob", "everyone whose commits it holds")
@@ -163,34 +148,27 @@ func TestMergeSquashSaysTheSameAfterTheBaseHasMoved(t *testing.T) {
 
 // The operations issue asks for a merge, and the same run does it.
 func TestMergeFromTheOperationsIssue(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
 	w.setting(fmt.Sprintf("operations_issue = %d", issue))
 	w.later(time.Minute)
 	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo merge pr=%d", w.number)})
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("issue_comment")))
 	assert.Equal(t, "merged", w.badge())
 }
 
 // A request that waits is found however much was said since.
 func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.agent = "talk"
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 	for round := range 2 {
-		w.review("alice", fmt.Sprintf("why %d", round))
-		w.handle(w.delivery("pull_request_review_comment"))
-		for range 130 {
-			w.talk("eve", "noise")
-		}
+		w.handle(w.remark("alice", fmt.Sprintf("why %d", round)))
+		w.chatter(130)
 	}
 	w.approve("alice")
-	rep := w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	assert.Equal(t, "merged", w.badge())
 }
 

@@ -29,7 +29,6 @@ func TestAMergeThatTheTokenMayNotPushEndsBeforeItsTests(t *testing.T) {
 		"a merge commit":                {"no-ff", true, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			log := filepath.Join(t.TempDir(), "log")
 			w := newMerge(t, "strategy = \""+c.strategy+"\"", `tests = ["`+script(t, "echo tested >"+log+"\n")+`"]`)
 			w.write("octo", w.head, ".github/workflows/ci.yml", "on: push\n")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -45,8 +46,21 @@ func (w *world) opinion(login, event string) int64 {
 // command lets somebody give a command, and a process take its event.
 func (w *world) command(login, text string) model.Report {
 	w.t.Helper()
-	w.talk(login, text)
-	return w.handle(w.delivery("issue_comment"))
+	return w.handle(w.say(login, text))
+}
+
+// lands gives a command to merge that is obeyed at once.
+func (w *world) lands(command string) {
+	w.t.Helper()
+	w.done(w.command("carol", command))
+	require.Equal(w.t, "merged", w.badge(), w.logged.String())
+}
+
+// requested sees in which state the only request to merge is, and what its comment says.
+func (w *world) requested(state, says string) {
+	w.t.Helper()
+	assert.Equal(w.t, []string{state}, w.merges(), w.logged.String())
+	assert.Contains(w.t, w.request(), says)
 }
 
 // at is where a branch is; "" when there is none.

@@ -32,8 +32,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 		"retry": {func(t *testing.T) *world {
 			w := newWorld(t)
 			w.agent = "exit"
-			w.review("alice", "Answer me.")
-			w.handle(w.delivery("pull_request_review_comment"))
+			w.handle(w.remark("alice", "Answer me."))
 			w.agent = "answer"
 			w.talk("carol", "/mergexo retry")
 			return w

@@ -1,9 +1,7 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +17,7 @@ import (
 // orders gives a command in the conversation and lets a run take its event.
 func (w *world) orders(login, line string) model.Report {
 	w.t.Helper()
-	w.talk(login, line)
-	return w.handle(w.delivery("issue_comment"))
+	return w.handle(w.say(login, line))
 }
 
 // answers are our replies to commands, oldest first, without their hidden ends.
@@ -76,17 +73,14 @@ func (w *world) reactions(id int64) []string {
 // ran into the block. old is the head that was accepted.
 func rewrittenPull(t *testing.T) (w *world, old, head string) {
 	w = newWorld(t)
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 	old = w.tip()
 	head = w.rewritten()
-	w.talk("alice", "And me.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "And me.")).Result)
 	return w, old, head
 }
 
 func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
-	t.Parallel()
 	w, old, head := rewrittenPull(t)
 
 	rep := w.orders("carol", "/mergexo unblock")
@@ -97,8 +91,7 @@ func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
 	w.answered("rejected", "/mergexo unblock head_sha="+head)
 
 	w.move(old)
-	rep = w.orders("carol", "/mergexo unblock")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo unblock"))
 	assert.Len(t, w.marked("unblock", ""), 1)
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], old)
 	assert.Equal(t, 2, w.calls(), "what was pending is answered in the same run")
@@ -107,15 +100,12 @@ func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
 }
 
 func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
-	t.Parallel()
 	w, old, head := rewrittenPull(t)
 
-	rep := w.orders("carol", "/mergexo unblock head_sha="+old)
-	assert.Equal(t, model.ResultBlocked, rep.Result)
+	w.gives(model.ResultBlocked, w.orders("carol", "/mergexo unblock head_sha="+old))
 	w.answered("rejected", "is not the current head of pull request 1")
 
-	rep = w.orders("carol", "/mergexo unblock head_sha="+head[:8])
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo unblock head_sha="+head[:8]))
 	w.answered("applied", "is now the accepted head")
 	w.answered("applied", "`Answer, in words of call 1`")
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], head, "the whole head")
@@ -124,7 +114,6 @@ func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
 }
 
 func TestAnUnblockThatCannotBe(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	for line, says := range map[string]string{
 		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
@@ -144,7 +133,6 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 }
 
 func TestACommandShowsHowFarItIs(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.talk("carol", "/mergexo status")
 	ev := w.delivery("issue_comment")
@@ -164,7 +152,6 @@ func TestACommandShowsHowFarItIs(t *testing.T) {
 func TestWhoseCommandsCount(t *testing.T) {
 	t.Parallel()
 	t.Run("one who works here is told once that it is not theirs", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		assert.Equal(t, model.ResultDone, w.orders("alice", "/mergexo pause\n/mergexo release").Result)
 		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
@@ -172,7 +159,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 		assert.Len(t, w.answers(), 1)
 	})
 	t.Run("so is one without access whose comments reach the agent", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `allowed_users = ["Eve"]`)
 		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
 		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
@@ -181,7 +167,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 		assert.Len(t, w.answers(), 2, "by the sweep, too")
 	})
 	t.Run("strangers are not answered", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
 		for _, login := range []string{"eve", "reader"} {
@@ -193,7 +178,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 		assert.Zero(t, w.gate.writes)
 	})
 	t.Run("operators are named by the settings", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `operators = ["Eve"]`)
 		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
 		w.answered("applied", "Nothing happens here until")
@@ -201,7 +185,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 		w.answered("rejected", "the operators that the settings name")
 	})
 	t.Run("a bot commands nothing", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.put("/_sandbox/users/ci[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
 		w.orders("ci[bot]", "/mergexo pause")
@@ -210,7 +193,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 }
 
 func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	edit := func(login string, id int64, text string) {
 		w.later(time.Minute)
@@ -223,8 +205,7 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 	edit("carol", id, "/mergexo pause")
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 	for _, text := range []string{"> /mergexo pause", "`/mergexo pause`", "```\n/mergexo pause\n```", "<!--\n/mergexo pause\n-->", "    /mergexo pause"} {
-		w.talk("eve", text)
-		w.handle(w.delivery("issue_comment"))
+		w.handle(w.say("eve", text))
 	}
 	assert.Empty(t, w.answers())
 
@@ -239,10 +220,8 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 
 	// Somebody's copy of our reply answers nothing, and undoes nothing.
 	copied := w.marked("command", "")[0]["body"].(string)
-	w.talk("eve", strings.ReplaceAll(copied, `"command":"pause"`, `"command":"resume"`))
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultNothing, w.handle(w.say("eve", strings.ReplaceAll(copied, `"command":"pause"`, `"command":"resume"`))).Result)
+	rep := w.handle(w.remark("alice", "Answer me."))
 	assert.Contains(t, rep.Reason, "paused by carol")
 }
 
@@ -255,7 +234,6 @@ func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
 			ev := w.delivery("issue_comment")
@@ -274,14 +252,12 @@ func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
 	t.Parallel()
 	for name, ends := range map[string]string{"pause": "resume", "release": "adopt"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
 			first := w.marked("command", "")[0].id()
 			w.later(time.Minute)
 			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
-			w.review("alice", "Go on at once.")
-			assert.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			assert.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Go on at once.")).Result)
 			w.answered("applied", "`/mergexo "+name+"`")
 			assert.Zero(t, w.calls())
 
@@ -296,13 +272,10 @@ func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
 }
 
 func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.talk("carol", "/mergexo pause")
 	w.talk("carol", "/mergexo resume")
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	require.Len(t, w.answers(), 2)
 	assert.Contains(t, w.answers()[0], "**Paused.**")
 	assert.Contains(t, w.answers()[1], "**Resumed.**")
@@ -310,13 +283,9 @@ func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
 }
 
 func TestPauseAndResume(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "paused by carol")
+	w.ended(model.ResultNothing, "paused by carol", w.handle(w.remark("alice", "Answer me.")))
 	w.orders("carol", "/mergexo retry")
 	w.answered("rejected", "paused by carol")
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo resume").Result)
@@ -324,32 +293,23 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func TestReleaseAndAdopt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
-	w.review("alice", "Between people.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "released by carol")
+	w.ended(model.ResultNothing, "released by carol", w.handle(w.remark("alice", "Between people.")))
 	w.rewritten()
 
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
 	w.answered("applied", w.tip()[:10])
 	assert.Equal(t, 1, w.calls(), "what was said meanwhile is not replayed")
-	w.review("alice", "Answer me again.")
-	rep = w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me again.")))
 	w.settled(2, 2, 1)
 }
 
 func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[repo]\ntrack = []\n[agent]\nadapter = \"suggestion\"\n")
-	w.review("alice", "Nobody hears me yet.")
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Equal(t, model.ResultNothing, w.handle(w.remark("alice", "Nobody hears me yet.")).Result)
 	for _, line := range []string{"retry", "pause", "release"} {
 		w.orders("carol", "/mergexo "+line)
 		w.answered("rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it anyway.")
@@ -362,7 +322,6 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 }
 
 func TestRetryForgivesFailedAttempts(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "exit"
 	w.review("alice", "Answer me.")
@@ -370,8 +329,7 @@ func TestRetryForgivesFailedAttempts(t *testing.T) {
 		w.handle(w.delivery("pull_request_review_comment"))
 	}
 	w.agent = "answer"
-	rep := w.orders("carol", "/mergexo retry")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo retry"))
 	w.answered("applied", "1 pending comment is handled now")
 	w.settled(1, 1, 1)
 	w.orders("carol", "/mergexo retry")
@@ -382,7 +340,6 @@ func TestTakeover(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"pull request", "source issue"} {
 		t.Run("by a label on the "+where, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			number := w.number
 			if where == "source issue" {
@@ -396,19 +353,14 @@ func TestTakeover(t *testing.T) {
 			}
 			w.review("alice", "Before.")
 			label("POST", "", object{"labels": []string{"agent:ignore"}})
-			w.review("alice", "Meanwhile.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			assert.Equal(t, model.ResultNothing, rep.Result)
-			assert.Contains(t, rep.Reason, "a person has taken over")
+			w.ended(model.ResultNothing, "a person has taken over", w.handle(w.remark("alice", "Meanwhile.")))
 			w.orders("carol", "/mergexo pause")
 			w.answered("rejected", "A person had already taken over by adding a label")
 			w.orders("carol", "/mergexo why")
 			w.answered("applied", "**No turn starts here**: label \"agent:ignore\" is on")
 
 			label("DELETE", "/agent:ignore", nil)
-			w.talk("alice", "Fresh.")
-			rep = w.handle(w.delivery("issue_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.say("alice", "Fresh.")))
 			w.settled(1, 1, 1)
 			body := w.marked("turn", "done")[0]["body"].(string)
 			assert.Contains(t, body, "**Answered 2 comments**", "what was said before and after")
@@ -417,7 +369,6 @@ func TestTakeover(t *testing.T) {
 }
 
 func TestACommandOnAClosedPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	assert.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
@@ -427,7 +378,6 @@ func TestACommandOnAClosedPullRequest(t *testing.T) {
 }
 
 func TestFiveHundredCommandsInOneComment(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	assert.Equal(t, model.ResultDone, w.orders("carol", strings.Repeat("/mergexo help\n", 500)).Result)
 	require.Len(t, w.answers(), 6)
@@ -437,7 +387,6 @@ func TestFiveHundredCommandsInOneComment(t *testing.T) {
 }
 
 func TestCommandsOnLinesAndInReviews(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("carol", "/mergexo pause")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
@@ -454,7 +403,6 @@ func TestCommandsOnLinesAndInReviews(t *testing.T) {
 }
 
 func TestTheOperationsIssue(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
 	w.setting(fmt.Sprintf("operations_issue = %d", issue))
@@ -491,18 +439,15 @@ func TestTheOperationsIssue(t *testing.T) {
 }
 
 func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})["number"].(float64))
 	w.api("octo", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", issue)})
 	w.agent = "exit"
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	w.agent = "answer"
 	w.later(time.Minute)
 	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo retry issue=%d", issue)})
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("issue_comment")))
 	w.settled(1, 1, 1)
 	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "Thank you."})
 	w.gate.revive()
@@ -512,15 +457,13 @@ func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
 }
 
 func TestAnEditOfSomebodyElseAfterTheTriggerIsHeardAfterwards(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "echo"
 	id := w.talk("alice", "Do A.")
 	ev := w.delivery("issue_comment")
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B."})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	done := w.marked("turn", "done")
 	require.Len(t, done, 2)
 	assert.Contains(t, done[0]["body"], "You said: Do A.")
@@ -531,7 +474,6 @@ func TestAnEditOfSomebodyElseAfterTheTriggerIsHeardAfterwards(t *testing.T) {
 
 // A comment counts as it was posted, also where no run came before its author mended it, and by whatever run it is read.
 func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	edit := func(method, path string, id int64, text string) {
 		w.later(time.Minute)
@@ -549,8 +491,7 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	}
 	edit("PUT", w.pull("/reviews"), review(lapse), mended)
 	require.Equal(t, "edited", w.delivery("pull_request_review").Action)
-	rep := w.handle(w.delivery("pull_request_review"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	require.Len(t, w.answers(), 2)
 	edit("PUT", w.pull("/reviews"), review("Nothing."), added)
 	w.handle(w.delivery("pull_request_review"))
@@ -567,7 +508,6 @@ func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]time.Duration{"soon": time.Minute, "after days": 72 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = "echo"
 			id := w.talk("alice", "Do A.")
@@ -579,20 +519,15 @@ func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
 			assert.Contains(t, done[0]["body"], "You said: Do B.")
 			assert.Empty(t, w.answers())
 			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-			w.sweep()
-			w.quiet()
+			w.rests()
 		})
 	}
 }
 
 func TestADryRunOfACommandWritesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.talk("carol", "/mergexo pause")
-	e := w.engine()
-	e.DryRun(true)
-	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, err)
+	rep := w.dry(w.delivery("issue_comment"))
 	assert.Zero(t, w.gate.writes)
 	require.Len(t, rep.Effects, 3, "a sign, the reply, another sign")
 	for _, e := range rep.Effects {
@@ -607,8 +542,7 @@ func rewrittenEarly(t *testing.T) (w *world, head string) {
 	ev.Name, ev.Action = "pull_request", "opened"
 	w.handle(ev)
 	head = w.rewritten()
-	w.talk("alice", "Answer me.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "Answer me.")).Result)
 	return w, head
 }
 
@@ -636,22 +570,12 @@ func TestTwoRunsAtOnceAnswerACommandOnce(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 3; n++ {
 		t.Run(fmt.Sprintf("the second runs before write %d of the first", n), func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
-			w.talk("carol", "/mergexo pause")
-			ev := w.delivery("issue_comment")
-			entered := false
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n && !entered {
-					entered = true
-					_, err := w.engine().Handle(context.Background(), ev)
-					assert.NoError(t, err)
-				}
-				return passes
-			}
-			_, err := w.engine().Handle(context.Background(), ev)
-			require.NoError(t, err)
-			require.True(t, entered)
+			ev := w.say("carol", "/mergexo pause")
+			w.beforeWrite(n, func() {
+				w.beside(ev)
+			})
+			w.by(w.engine(), ev)
 			assert.Len(t, w.answers(), 1)
 			w.orders("carol", "/mergexo status")
 			w.answered("applied", "| state | paused |")

@@ -42,21 +42,17 @@ func (w *world) operationsIssue() (say func(line string) model.Report, said func
 func answeredTurn(t *testing.T, more ...string) *world {
 	return begin(t, fmt.Sprintf("answered turn %q", more), func() *world {
 		w := newWorld(t, more...)
-		w.review("alice", "Answer me.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 		return w
 	})
 }
 
 func TestAReleaseLastsFromCommandToCommand(t *testing.T) {
-	t.Parallel()
 	w := answeredTurn(t)
-	w.talk("carol", "/mergexo release")
-	release := w.delivery("issue_comment")
+	release := w.say("carol", "/mergexo release")
 	w.talk("alice", "Between people.") // before the run of the release has begun
 	w.handle(release)
-	w.talk("carol", "/mergexo adopt")
-	adopt := w.delivery("issue_comment")
+	adopt := w.say("carol", "/mergexo adopt")
 	w.talk("carol", "Please fix X.") // before the run of the adopt has begun
 	fix := w.delivery("issue_comment")
 	w.handle(adopt)
@@ -67,29 +63,25 @@ func TestAReleaseLastsFromCommandToCommand(t *testing.T) {
 }
 
 func TestAReleaseIsRememberedInALongConversation(t *testing.T) {
-	t.Parallel()
 	w := answeredTurn(t)
 	w.orders("carol", "/mergexo release")
 	for range 5 {
 		w.talk("alice", "Between people.")
 	}
 	w.orders("carol", "/mergexo adopt")
-	w.review("alice", "Answer me, too.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me, too.")).Result)
 	for len(w.comments()) < 103 { // the page ends among what was said while it was released
 		w.talk("eve", "Chatter.")
 	}
-	w.talk("alice", "A fresh one.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "A fresh one.")).Result)
 	done := w.marked("turn", "done")
 	assert.Contains(t, done[len(done)-1]["body"], "**Answered 1 comment**")
 }
 
 func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	say, said := w.operationsIssue()
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/legacy", "sha": w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")})
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/legacy", "sha": w.at("main")})
 	w.write("alice", "legacy", ".github/mergexo.toml", "[repo]\nnonsense = 1\n")
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/topic", "sha": w.tip()})
 	broken := int(w.api("octo", "POST", w.path("/pulls"), object{"title": "x", "head": "topic", "base": "legacy"})["number"].(float64))
@@ -106,7 +98,6 @@ func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
 }
 
 func TestALongOperationsIssueIsReadToItsNewestReplyOnly(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	say, said := w.operationsIssue()
 	for _, line := range []string{"/mergexo help", "/mergexo pause pr=1"} {
@@ -123,15 +114,13 @@ func TestALongOperationsIssueIsReadToItsNewestReplyOnly(t *testing.T) {
 }
 
 func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
-	t.Parallel()
 	w := answeredTurn(t)
 	w.write("bob", w.head, "more.txt", "a person's commit\n")
 	protect := func(logins ...string) {
 		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": logins})
 	}
 	protect("octo")
-	w.review("alice", "Answer me again.")
-	require.Equal(t, "push_refused", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
+	require.Equal(t, "push_refused", w.handle(w.remark("alice", "Answer me again.")).BlockedReason)
 	protect("octo", "github-actions[bot]")
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
 	assert.Equal(t, 2, w.calls(), "without the agent")
@@ -139,7 +128,6 @@ func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 }
 
 func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.orders("eve", "/mergexo pause")
 	w.later(30 * 24 * time.Hour)
@@ -151,7 +139,6 @@ func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
 }
 
 func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	ev := w.pullEvent()
 	ev.Name, ev.Action = "pull_request", "opened"
@@ -159,8 +146,7 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	w.later(time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("pr", "")[0].id())), object{"body": "x"})
 	head := w.rewritten()
-	w.talk("alice", "Go on.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "Go on.")).Result)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
 	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock").Result)
 	w.answered("rejected", "The comment that records the last accepted head is damaged")
@@ -169,15 +155,11 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 
 // A run died between its reply and its receipt, and somebody rewrote its work away. The reply alone answers nothing then.
 func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies") {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies")
+	})
 	w.handle(w.delivery("pull_request_review_comment"))
 	w.gate.revive()
 	require.Len(t, w.replies(), 1)
@@ -196,15 +178,9 @@ func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
 }
 
 func TestACompareThatFailsStopsNoCommand(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
-	next := w.gate.next
-	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "/compare/") {
-			rw.WriteHeader(http.StatusInternalServerError)
-			return
-		}
-		next.ServeHTTP(rw, r)
+	w.gate.answers(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/compare/") }, func(rw http.ResponseWriter) {
+		rw.WriteHeader(http.StatusInternalServerError)
 	})
 	w.orders("carol", "/mergexo unblock")
 	w.answered("failed", "GitHub did not compare the head with the last accepted one")
@@ -213,7 +189,6 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 }
 
 func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	w.orders("carol", "/mergexo pause")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
@@ -225,24 +200,17 @@ func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
 }
 
 func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	next := w.gate.next
-	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/reactions") && r.Method == http.MethodPost {
-			rw.WriteHeader(http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(rw, r)
+	w.gate.answers(func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/reactions") && r.Method == http.MethodPost
+	}, func(rw http.ResponseWriter) {
+		rw.WriteHeader(http.StatusForbidden)
 	})
 	id := w.talk("carol", "/mergexo release")
 	w.handle(w.delivery("issue_comment"))
 	w.orders("carol", "/mergexo adopt")
-	for i := range 120 {
-		w.talk("eve", fmt.Sprint("Chatter ", i))
-	}
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.chatter(120)
+	w.handle(w.remark("alice", "Answer me."))
 	w.later(time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "/mergexo release!"})
 	w.orders("carol", "Hello.")
@@ -250,25 +218,17 @@ func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 }
 
 func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "stuck"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-	w.gate.revive()
-	entered := false
-	w.gate.at = func(int, *http.Request) fate {
-		if !entered { // the first reset is about to write
-			entered = true
-			w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
-			w.agent = "workflow"
-			w.later(time.Minute)
-			assert.Equal(t, "path_forbidden", w.handle(ev).BlockedReason)
-			w.later(time.Minute)
-		}
-		return passes
-	}
+	w.beforeWriting(func() { // the first reset is about to write
+		w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
+		w.agent = "workflow"
+		w.later(time.Minute)
+		assert.Equal(t, "path_forbidden", w.handle(ev).BlockedReason)
+		w.later(time.Minute)
+	})
 	w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
 	one, _, err := w.engine().Look(context.Background(), repo, 1)
 	require.NoError(t, err)
@@ -280,17 +240,11 @@ func TestTwoResetsAtOnceSayItOnce(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
 		t.Run(token, func(t *testing.T) {
-			t.Parallel()
 			w, _, head := rewrittenPull(t)
-			w.gate.revive()
-			entered, before := false, len(w.comments())
-			w.gate.at = func(int, *http.Request) fate {
-				if !entered {
-					entered = true
-					w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
-				}
-				return passes
-			}
+			before := len(w.comments())
+			w.beforeWriting(func() {
+				w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
+			})
 			w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
 			assert.Len(t, w.comments(), before+1)
 		})
@@ -298,7 +252,6 @@ func TestTwoResetsAtOnceSayItOnce(t *testing.T) {
 }
 
 func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	receipt := w.marked("turn", "done")[0]
 	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "haha"})
@@ -309,7 +262,6 @@ func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
 }
 
 func TestTextThatBecameACommandWithinASecondIsHeardAsItWasPosted(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.talk("alice", "Do A.")
 	ev := w.delivery("issue_comment")
@@ -320,7 +272,6 @@ func TestTextThatBecameACommandWithinASecondIsHeardAsItWasPosted(t *testing.T) {
 }
 
 func TestAResetHeedsTheTakeover(t *testing.T) {
-	t.Parallel()
 	w, _, head := rewrittenPull(t)
 	status, out := w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
 	require.Equal(t, 200, status, "%s", out)
@@ -330,18 +281,12 @@ func TestAResetHeedsTheTakeover(t *testing.T) {
 }
 
 func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
 	w.later(time.Minute)
 	w.send("octo", "DELETE", w.path("/issues/1/labels/agent:ignore"), nil)
 	w.api("alice", "POST", w.path("/issues/1/comments"), object{"body": "Fresh."})
-	w.gate.at = func(i int, _ *http.Request) fate {
-		if i == 3 { // after the claim
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.only(3, diesFirst) // after the claim
 	w.handle(w.delivery("issue_comment"))
 	w.gate.revive()
 	require.Equal(t, model.ResultDone, w.handle(w.pullEvent()).Result)
@@ -349,7 +294,6 @@ func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
 }
 
 func TestABotThatTheSettingsNameCommandsNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `bots = ["robo"]`)
 	w.put("/_sandbox/users/robo", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
 	w.orders("robo", "/mergexo pause")
@@ -357,15 +301,12 @@ func TestABotThatTheSettingsNameCommandsNothing(t *testing.T) {
 }
 
 func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
 	w.put("/_sandbox/users/mergexo-app[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
 	for range 300 {
 		w.api("eve", "POST", w.path("/issues/1/comments"), object{"body": "Chatter."})
 	}
-	w.review("alice", "Answer me.")
-	_, err := w.engineAs("sandbox-mergexo-app[bot]").Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
+	w.by(w.engineAs("sandbox-mergexo-app[bot]"), w.remark("alice", "Answer me."))
 	for _, token := range []string{"sandbox-mergexo-app[bot]", "sandbox-carol"} {
 		w.gate.revive()
 		all, _, err := w.engineAs(token).Standings(context.Background(), repo)
@@ -377,11 +318,9 @@ func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 }
 
 func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "echo"
-	w.talk("carol", "Do not run /mergexo merge")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "Do not run /mergexo merge")
 	for range 2 {
 		w.handle(ev)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 const (
@@ -29,13 +28,10 @@ func (w *world) posed(branch string) {
 }
 
 func TestCommitsOfAnAgentAreOursAndSayNothingElse(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	before := w.tip()
 	w.agent = "posing"
-	w.review("alice", "Pose.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Pose.")))
 	w.posed(w.head)
 	assert.Equal(t, before, w.bare("rev-parse", w.head+"~2"))
 	receipts := w.marked("turn", "done")
@@ -45,34 +41,27 @@ func TestCommitsOfAnAgentAreOursAndSayNothingElse(t *testing.T) {
 
 // What another job hands over is not believed: it may have put anybody's name there.
 func TestCommitsThatAreHandedOverAreMadeOurs(t *testing.T) {
-	t.Parallel()
 	w, ev, dir := answerOver(t)
 	start := w.tip()
 	forged(func(w *world) { w.write("alice", "forged", "forged.txt", "x\n") })(t, w, dir)
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	assert.Equal(t, ourName+"|"+ourName+"|Write forged.txt", w.bare("log", "-1", "--format=%an|%cn|%s", w.head))
 	assert.Equal(t, start, w.bare("rev-parse", w.head+"~1"))
 }
 
 func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "posing+fail"
-	w.review("alice", "Pose.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Pose."))
 	kept := w.checkpoints()
 	require.Len(t, kept, 1)
 	assert.Equal(t, ourName+"|"+ourName+"|Pose (skip ci)", w.bare("log", "-1", "--format=%an|%cn|%s", kept[0]+"~1"))
 }
 
 func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "answer+shouting"
-	w.review("alice", "Shout.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Shout.")))
 	require.Len(t, w.marked("turn", "done"), 1)
 	receipt := w.marked("turn", "done")[0]["body"]
 	assert.Contains(t, receipt, "\n\nAsk @alice, @\u200bocto/team and @\u200beveryone. &lt;details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override\n```\n\n| feedback | answer |\n| --- | --- |\n| [`greeting.txt` line 2]")
@@ -81,12 +70,9 @@ func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
 }
 
 func TestLinesOfACommitMessageEndAsGitEndsThem(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "windows"
-	w.review("alice", "Write.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Write.")))
 	log := w.bare("log", "--format=%B", "main.."+w.head)
 	assert.NotContains(t, log, "\r")
 	for _, subject := range []string{"Own", "Asked"} {

@@ -99,8 +99,7 @@ func (w *world) bundled(path string) string {
 	w.t.Helper()
 	ref := w.bare("for-each-ref", "--format=%(refname)", "refs/mergexo/kept")
 	require.NotEmpty(w.t, ref)
-	all := w.comments()
-	assert.Contains(w.t, all[len(all)-1]["body"], "git fetch origin "+ref)
+	assert.Contains(w.t, w.lastSaid(), "git fetch origin "+ref)
 	dir := w.t.TempDir()
 	shell(w.t, dir, fmt.Sprintf("git clone -q --mirror %[1]s c; cd c; git show %[2]s:content > work.bundle; git fetch -q work.bundle work", w.bare("rev-parse", "--absolute-git-dir"), ref))
 	return shell(w.t, filepath.Join(dir, "c"), "git show FETCH_HEAD:"+path)
@@ -142,8 +141,7 @@ func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
 			w.agent = "script+answer"
 			w.script(c.script)
 			before := w.tip()
-			w.review("alice", "Draw a picture.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
+			rep := w.handle(w.remark("alice", "Draw a picture."))
 			if c.kept == "" {
 				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 				assert.NotEqual(t, before, w.tip())
@@ -168,8 +166,7 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		w := newLFS(t, newIssue)
 		w.agent = "script+job"
 		w.script("printf new > pic.bin")
-		rep := w.handle(w.label("alice", smallJob))
-		assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+		w.blocked("path_forbidden", w.handle(w.label("alice", smallJob)))
 		assert.Empty(t, w.branches())
 		assert.Equal(t, "new", w.bundled("pic.bin"))
 		assert.Contains(t, w.comments()[0]["body"], says)
@@ -180,8 +177,7 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		w.gitLFS(true)
 		w.agent = "script+fail"
 		w.script("printf new > pic.bin")
-		w.review("alice", "Draw.")
-		assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+		assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Draw.")).Result)
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, "new", w.bundled("pic.bin"))
 	})
@@ -190,8 +186,7 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		w := newLFS(t, newWorld)
 		w.agent = "script+answer"
 		w.script(fmt.Sprintf("git switch -q -c other; printf '%s' > pic.bin; git add -A; git commit -q -m Mine; git switch -q -", pointerTo("new")))
-		w.review("alice", "Draw.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Draw.")).Result)
 		assert.Empty(t, w.checkpoints())
 		assert.Contains(t, w.receipt(), "the bundle has only pointers in place of pic.bin")
 		assert.Contains(t, w.receipt(), "but kept on ref refs/mergexo/kept/1/")
@@ -202,10 +197,8 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		w.gitLFS(true)
 		w.agent = "script+answer"
 		w.script("printf new > pic.bin")
-		w.review("alice", "Draw.")
-		ev := w.delivery("pull_request_review_comment")
-		rep := w.phase(thread.ApplyPhase, ev, w.prepared(ev))
-		assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+		ev := w.remark("alice", "Draw.")
+		w.blocked("path_forbidden", w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, "new", w.bundled("pic.bin"))
 		assert.Contains(t, w.marked("block", "")[0]["body"], says)
@@ -218,8 +211,7 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		before := w.tip()
 		w.later(0)
 		w.api("alice", "POST", w.pull("/comments"), object{"body": "```suggestion\nsize 7\n```", "commit_id": before, "path": "pic.bin", "line": 3, "side": "RIGHT"})
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+		rep := w.blocked("path_forbidden", w.handle(w.delivery("pull_request_review_comment")))
 		assert.Equal(t, before, w.tip())
 		assert.Contains(t, rep.Reason, says)
 	})
@@ -243,13 +235,10 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		assert.NotContains(t, w.logged.String(), "work_saved")
 	})
 	t.Run("a fix's", func(t *testing.T) {
-		t.Parallel()
 		w := newExternal(t, "evaluate = "+evaluates("fix", "Draw."), `fix = ["sh", "-c", "cat >/dev/null; printf new > pic.bin"]`)
 		w.contribute("feature", ".gitattributes", "*.bin filter=lfs\n")
 		w.letIn("carol")
-		rep := w.handle(w.delivery("pull_request"))
-		assert.Equal(t, model.ResultFailed, rep.Result)
-		assert.Contains(t, rep.Reason, "the fix must not be pushed: "+says)
+		w.ended(model.ResultFailed, "the fix must not be pushed: "+says, w.handle(w.delivery("pull_request")))
 		assert.Equal(t, w.theirs(), w.at(w.mirrorName()))
 	})
 }
@@ -307,16 +296,13 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 		"a link in its place":          {"", "rm -r empty; ln -s greeting.txt empty", "script+answer", 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, _ := newParts(t, "")
 			if c.before != "" {
 				shell(t, w.workdir, c.before)
 			}
 			w.agent = c.agent
 			w.script(c.script)
-			w.review("alice", "Change the library.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.remark("alice", "Change the library.")))
 			assert.Equal(t, c.calls, w.calls())
 			if strings.HasPrefix(c.agent, "record") {
 				asked := w.requests()[1]
@@ -360,7 +346,6 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 		"a directory that is none":   {"/nowhere/at/all", "", unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, _ := newParts(t, "ADDRESS")
 			host := strings.TrimPrefix(w.origin, "http://")
 			w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})
@@ -374,8 +359,7 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 			w.agent = "script+answer"
 			w.script(fmt.Sprintf("git update-index --cacheinfo 160000,%s,lib", sha))
 			before := w.tip()
-			w.review("alice", "Take the newest library.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
+			rep := w.handle(w.remark("alice", "Take the newest library."))
 			if c.says == "" {
 				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 				assert.Equal(t, sha, w.bare("rev-parse", w.head+":lib"))
@@ -390,14 +374,11 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 }
 
 func TestACommitMadeInsideASubmoduleIsPointedToByNothing(t *testing.T) {
-	t.Parallel()
 	w, lib := newParts(t, "")
 	w.agent = "script+answer"
 	w.script("echo x >> lib/l.txt; git -C lib commit -q -a -m Mine")
 	before := w.tip()
-	w.review("alice", "Change the library.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+	w.blocked("path_forbidden", w.handle(w.remark("alice", "Change the library.")))
 	assert.Contains(t, w.marked("block", "")[0]["body"], "lib: the submodule's repository does not have commit ")
 	assert.Contains(t, w.marked("block", "")[0]["body"], "inside submodules were not pushed, since they belong to other repositories: \"lib at ")
 	assert.Equal(t, before, w.tip())
@@ -405,18 +386,14 @@ func TestACommitMadeInsideASubmoduleIsPointedToByNothing(t *testing.T) {
 	shell(t, lib, "git fetch -q "+filepath.Join(w.workdir, ".git/modules/a")+" && git branch mine FETCH_HEAD") // what the block asks for
 	w.talk("carol", "/mergexo unblock")
 	w.agent = "answer"
-	rep = w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("issue_comment")))
 }
 
 func TestAFixThatChangesSubmodulesIsNone(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Mend it."), `fix = ["sh", "-c", "cat >/dev/null; echo x > lib/n.txt; echo y >> f.txt"]`)
 	w.grows("octo/widgets", "main", "git config --file .gitmodules submodule.lib.path lib; git add -A; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),lib; mkdir lib")
 	w.grows("mallory/widgets", "feature", "git fetch -q "+w.bare("rev-parse", "--absolute-git-dir")+" main; git merge -q FETCH_HEAD")
 	w.letIn("carol")
-	rep := w.handle(w.delivery("pull_request"))
-	assert.Equal(t, model.ResultFailed, rep.Result)
-	assert.Contains(t, rep.Reason, "the fix changed files inside submodules, which belong to other repositories: \"lib/n.txt\"")
+	w.ended(model.ResultFailed, "the fix changed files inside submodules, which belong to other repositories: \"lib/n.txt\"", w.handle(w.delivery("pull_request")))
 	assert.Equal(t, w.theirs(), w.at(w.mirrorName()))
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
@@ -46,7 +45,6 @@ func (w *world) killed(ev model.Event) (saved string) {
 }
 
 func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "quiet+hangs"
 	ev := w.label("alice", smallJob)
@@ -56,8 +54,7 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 	assert.NotContains(t, w.branches(), branch)
 
 	w.agent = "job"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Len(t, w.pulls(), 1)
 	assert.Len(t, w.comments(), 1)
@@ -69,16 +66,13 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 }
 
 func TestAKilledRunOfATurnIsContinuedFromItsSavedWork(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "quiet+hangs"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	saved := w.killed(ev)
 	assert.Equal(t, "hello\nworld\nquiet\n", w.fileOf(saved, "greeting.txt"))
 	w.agent = "answer"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Contains(t, w.file("greeting.txt"), "quiet\n")
 	assert.Equal(t, []string{"Write greeting.txt", "Checkpoint of work on pull request 1", "Answer, in words of call 3"}, subjectsOf(w.commits()))
 	assert.NotContains(t, w.receipt(), saved)
@@ -100,7 +94,6 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 }
 
 func TestASecretIsNotSavedMeanwhile(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.saves()
 	w.agent = "secret+hangs"

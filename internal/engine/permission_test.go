@@ -41,11 +41,9 @@ func TestATurnWithoutAPermission(t *testing.T) {
 		"checks and statuses":       {map[string]string{"checks": "none", "statuses": "none"}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.api("octo", "PATCH", w.path(""), object{"private": true})
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			w.grants(c.but)
 			head, said := w.tip(), len(w.comments())
 			rep, err := w.engine().Handle(context.Background(), ev)
@@ -92,14 +90,12 @@ func TestAMergeWithoutAPermission(t *testing.T) {
 		"checks and statuses": {map[string]string{"checks": "none", "statuses": "none"}, "checks: read, statuses: read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newMerge(t, `required_checks = ["ci"]`)
 			w.check("ci", "success")
 			w.api("octo", "PATCH", w.path(""), object{"private": true})
 			w.grants(c.but)
 			head, base := w.tip(), w.at("main")
-			w.talk("carol", "/mergexo merge")
-			ev := w.delivery("issue_comment")
+			ev := w.say("carol", "/mergexo merge")
 			rep, err := w.engine().Handle(context.Background(), ev)
 			w.over(w.runs)
 			text := rep.Reason

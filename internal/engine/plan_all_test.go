@@ -42,18 +42,15 @@ var scenes = map[string]scene{
 	}, "react comment react"},
 	"group": {func(t *testing.T) (*world, doing) {
 		g := newGroup(t)
-		g.talk("carol", "/mergexo merge")
-		return g.world, handling(t, g.delivery("issue_comment"))
+		return g.world, handling(t, g.say("carol", "/mergexo merge"))
 	}, "react comment react edit comment push"},
 	"revert": {func(t *testing.T) (*world, doing) {
 		w := merged(t)
-		w.talk("carol", "/mergexo revert")
-		return w, handling(t, w.delivery("issue_comment"))
+		return w, handling(t, w.say("carol", "/mergexo revert"))
 	}, "react"},
 	"command": {func(t *testing.T) (*world, doing) {
 		w, head := rewrittenEarly(t)
-		w.talk("carol", "/mergexo unblock head_sha="+head)
-		return w, handling(t, w.delivery("issue_comment"))
+		return w, handling(t, w.say("carol", "/mergexo unblock head_sha="+head))
 	}, "react comment react comment"},
 	"fork": {func(t *testing.T) (*world, doing) {
 		w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "")
@@ -82,8 +79,7 @@ var scenes = map[string]scene{
 	"review": {func(t *testing.T) (*world, doing) {
 		w := newWorld(t, "", "")
 		w.finds(threeFindings())
-		w.talk("carol", "/mergexo review")
-		return w, handling(t, w.delivery("issue_comment"))
+		return w, handling(t, w.say("carol", "/mergexo review"))
 	}, "comment react"},
 	"reset": {func(t *testing.T) (*world, doing) {
 		w, old, _ := rewrittenPull(t)

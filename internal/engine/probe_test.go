@@ -38,8 +38,7 @@ func (w *world) foresee(ev model.Event, work bool) model.Report {
 		work, _ = w.probe(ev)
 	}
 	writes := w.gate.writes
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(w.t, err)
+	rep := w.by(w.engine(), ev)
 	if !work {
 		assert.Equal(w.t, model.ResultNothing, rep.Result, rep.Reason)
 		assert.Equal(w.t, writes, w.gate.writes, "skipped, this would be lost: %v", rep.Effects)
@@ -84,8 +83,7 @@ var probes = map[string]probed{
 	"a comment that is answered":    {event: func(w *world) model.Event { ev := commenting("alice", "Answer me.")(w); w.handle(ev); return ev }, calls: 1},
 	"a comment on what is not tracked": {event: func(w *world) model.Event {
 		w.number = w.another("topic")
-		w.talk("alice", "People talk.")
-		return w.delivery("issue_comment")
+		return w.say("alice", "People talk.")
 	}, calls: 1},
 	"a push that grows the branch": {event: func(w *world) model.Event {
 		w.atRest().write("alice", w.head, "more.txt", "more\n")
@@ -126,7 +124,6 @@ func TestARunWithoutWorkIsKnownBeforeItIsInstalled(t *testing.T) {
 	t.Parallel()
 	for name, row := range probes {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, row.more...)
 			ev := row.event(w)
 			work, calls := w.probe(ev)
@@ -140,7 +137,6 @@ func TestARunWithoutWorkIsKnownBeforeItIsInstalled(t *testing.T) {
 }
 
 func TestAProbeOpensNoCheckout(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	e := w.engine()
 	probe := e.Probe()
@@ -152,11 +148,9 @@ func TestAProbeOpensNoCheckout(t *testing.T) {
 }
 
 func TestAProbeLeavesWhatBlocksToTheRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.atRest().rewritten()
 	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request")).Result)
-	w.talk("alice", "Go on.")
-	work, _ := w.probe(w.delivery("issue_comment"))
+	work, _ := w.probe(w.say("alice", "Go on."))
 	assert.True(t, work, "its result is blocked, which fail-on may want to see")
 }

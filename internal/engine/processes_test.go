@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // countsGit notes from now on what MergeXO starts git for, one command a line. What git starts itself is not counted.
@@ -40,22 +38,17 @@ func TestGitIsStartedAsOftenAsThereIsSomethingToAsk(t *testing.T) {
 		assert.LessOrEqual(t, len(started), budget, "%s", strings.Join(started, "\n"))
 	}
 	t.Run("turn", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		started := w.countsGit()
-		w.review("alice", "Answer me.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.remark("alice", "Answer me.")))
 		within(t, 54, "turn", started()) // twelve look at what would be pushed, in a repository of our own, one for files of Git LFS, and four make an index hide nothing
 	})
 	t.Run("merge", func(t *testing.T) {
-		t.Parallel()
 		w := newMerge(t, `tests = ["true"]`)
 		w.put("/_sandbox/lag", object{"heads": 0, "merges": 0})
 		w.write("octo", "main", "other.txt", "meanwhile\n")
 		started := w.countsGit()
-		rep := w.command("carol", "/mergexo merge")
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.command("carol", "/mergexo merge"))
 		within(t, 45, "merge onto a base that went on", started())
 	})
 }

@@ -72,16 +72,14 @@ func TestARealProgramAnswersAndGoesOnWithItsSession(t *testing.T) {
 	programs(t, func(t *testing.T, r modelstub.Rig) {
 		w, s := played(t, r, "")
 		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.delivery("pull_request_review_comment")))
 		w.settled(1, 1, 1)
 		assert.Equal(t, "hello\nmoon\n", w.file("greeting.txt"))
 		assert.Contains(t, w.replies()[0]["body"], "It says moon now.")
 		assert.Contains(t, w.marked("turn", "done")[0]["body"], " tokens")
 
 		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
-		rep = w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.delivery("pull_request_review_comment")))
 		w.settled(2, 2, 2)
 		assert.Equal(t, "hello\nsun\n", w.file("greeting.txt"))
 		second := s.Asked(s.Asks() - 1)
@@ -98,8 +96,7 @@ func TestASessionThatIsLostBeginsAnewFromWhatGitHubHolds(t *testing.T) {
 
 		w.keeps = t.TempDir() // another runner
 		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.delivery("pull_request_review_comment")))
 		w.settled(2, 2, 2)
 		first := s.Asked(0)
 		assert.Contains(t, first, "Answered 1 comment", "the earlier receipt")
@@ -121,15 +118,13 @@ func TestASealedTranscriptTravelsWithTheRepository(t *testing.T) {
 		w.keeps = "" // a runner of its own for every run, with the checkout elsewhere
 		w.clone("--branch", w.head)
 		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.handle(w.delivery("pull_request_review_comment")))
 		assert.Contains(t, s.Asked(0), "Greet the moon.", "the session knows the first turn")
 		assert.LessOrEqual(t, rep.Calls.Git, 5, "two more than without: the one transcript is read, and removed when there is another")
 		assert.Len(t, w.stages(), 2)
 
 		w.seals = newKey(t)
-		w.review("alice", "And the stars.")
-		rep = w.handle(w.delivery("pull_request_review_comment"))
+		rep = w.handle(w.remark("alice", "And the stars."))
 		assert.Equal(t, "session_missing", rep.BlockedReason, "another key opens nothing")
 		assert.Contains(t, w.logged.String(), "it was sealed with another key")
 	})
@@ -145,17 +140,13 @@ func TestASessionThatIsLostBlocksOnceWhereTheSettingsSaySo(t *testing.T) {
 		second := w.review("bob", "And now the sun.")
 		ev := w.delivery("pull_request_review_comment")
 		for range 2 {
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "session_missing", rep.BlockedReason)
+			w.blocked("session_missing", w.handle(ev))
 		}
 		require.Len(t, w.marked("block", ""), 1)
 		assert.Contains(t, w.marked("block", "")[0]["body"], "To start a new agent session, comment `/mergexo unblock`.")
 
 		s.Play(w.answering(r, second, "moon", "sun")...)
-		w.talk("carol", "/mergexo unblock")
-		rep := w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.say("carol", "/mergexo unblock")))
 		w.settled(2, 2, 2)
 	})
 }
@@ -167,9 +158,7 @@ func TestAProvidersLimitIsNoFailureHoweverOftenItIsMet(t *testing.T) {
 		ev := w.delivery("pull_request_review_comment")
 		for range 4 {
 			s.Play(r.RateLimit())
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-			assert.Contains(t, rep.Reason, "has reached a limit of its provider")
+			w.ended(model.ResultRetry, "has reached a limit of its provider", w.handle(ev))
 			s.Forget()
 		}
 		waiting := w.marked("turn", "failed")
@@ -195,7 +184,6 @@ func TestWhatARealProgramCanFailAt(t *testing.T) {
 			"model error": {r.Broken(), model.ResultFailed, "", "attempt 1 of 3"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				t.Parallel()
 				w, s := played(t, r, "")
 				script := []modelstub.Answer{c.script}
 				if name == "refusal" && r.Adapter == "claude" {
@@ -212,8 +200,7 @@ func TestWhatARealProgramCanFailAt(t *testing.T) {
 				s.Forget()
 
 				if c.blocked != "" {
-					w.talk("carol", "/mergexo unblock")
-					ev = w.delivery("issue_comment")
+					ev = w.say("carol", "/mergexo unblock")
 				}
 				s.Play(w.answering(r, comment, "world", "moon")...)
 				require.Equal(t, model.ResultDone, w.handle(ev).Result)

@@ -41,13 +41,11 @@ func strictest(t *testing.T, story func(t *testing.T, limit func(w *world))) {
 }
 
 func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
-	t.Parallel()
 	want, _ := uninterrupted(t)
 	policies(t, func(t *testing.T, limit func(*world)) {
 		w, ev := twoComments(t)
 		limit(w)
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 		assert.Equal(t, want, w.shows())
 		assert.Empty(t, w.stages())
 		assert.Empty(t, w.checkpoints())
@@ -57,17 +55,13 @@ func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 }
 
 func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
-	t.Parallel()
 	want, whole := uninterrupted(t)
 	for _, n := range writes(4, whole+2, 5, 6) { // from the plan on; a push is refused, and there is one more for what is dropped
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
 			w.takes(1, false)
 			w.gate.only(n, diesAfter)
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
+			w.dies(ev)
 			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			assert.Equal(t, want, w.shows())
@@ -84,8 +78,7 @@ func TestWhatWasSavedMeanwhileGoesAfterTheBranchHasTheWork(t *testing.T) {
 		w.saves()
 		limit(w)
 		w.agent = "quiet+waits+job"
-		rep := w.handle(w.label("alice", smallJob))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.label("alice", smallJob)))
 		assert.Equal(t, []string{branch}, keys(w.branches()))
 		assert.Empty(t, w.stages())
 		assert.Len(t, w.pulls(), 1)
@@ -93,15 +86,13 @@ func TestWhatWasSavedMeanwhileGoesAfterTheBranchHasTheWork(t *testing.T) {
 }
 
 func TestMergeGoesThroughWhereAPushMayMoveFewRefs(t *testing.T) {
-	t.Parallel()
 	w, ev := readyToMerge(t, model.StrategyRebase)
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	want := w.ends()
 	strictest(t, func(t *testing.T, limit func(*world)) {
 		w, ev := readyToMerge(t, model.StrategyRebase)
 		limit(w)
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 		assert.Equal(t, want, w.ends())
 		assert.Equal(t, "merged", w.badge())
 		assert.Empty(t, w.stages(), "the lock is given back")
@@ -109,7 +100,6 @@ func TestMergeGoesThroughWhereAPushMayMoveFewRefs(t *testing.T) {
 }
 
 func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w, ev := readyToMerge(t, model.StrategyRebase)
 	w.takes(1, false)
 	var pushes []int
@@ -119,8 +109,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	want := w.ends()
 	require.Len(t, pushes, 6, "the lock, the head, a refusal, the base, the lock, the head's branch")
 	for i, n := range pushes {
@@ -128,13 +117,10 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 			continue
 		}
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := readyToMerge(t, model.StrategyRebase)
 			w.takes(1, false)
 			w.gate.only(n, diesAfter)
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
+			w.dies(ev)
 			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			if i == 3 { // the lock stays: whoever needs it next takes it over, since its run is over
@@ -177,17 +163,14 @@ func TestASweepCleansUpInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 }
 
 func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	want := w.showsIssue()
 	for _, n := range writes(4, 6, 5) { // the refused push, the branch, the stage
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.takes(1, false)
-			rep := w.afterDeath(w.label("alice", smallJob), n, diesAfter)
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.afterDeath(w.label("alice", smallJob), n, diesAfter))
 			assert.Equal(t, want, w.showsIssue())
 			assert.Equal(t, 1, w.calls())
 		})
@@ -196,12 +179,10 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 
 // The branch has moved, the answer to what is dropped after it gets lost, and the same run goes on.
 func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
-	t.Parallel()
 	want, _ := uninterrupted(t)
 	for _, n := range writes(4, 7, 6) {
 		for name, how := range map[string]fate{"unclear": unclear, "lost": lost} {
 			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w, ev := twoComments(t)
 				w.takes(1, false)
 				w.gate.at = func(i int, r *http.Request) fate {

@@ -17,9 +17,7 @@ func asked(t *testing.T, more ...string) *world {
 	t.Helper()
 	w := newWorld(t, more...)
 	w.agent = "doubts"
-	w.review("alice", "Greet.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	rep := w.blocked("agent_blocked", w.handle(w.remark("alice", "Greet.")))
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "answer the agent's question", rep.Need.Headline)
 	return w
@@ -29,8 +27,7 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 	t.Parallel()
 	ways := map[string]func(*world) model.Event{
 		"in the conversation": func(w *world) model.Event {
-			w.talk("bob", "Formal, please.")
-			return w.delivery("issue_comment")
+			return w.say("bob", "Formal, please.")
 		},
 		"in the thread": func(w *world) model.Event {
 			id := w.list("octo", w.pull("/comments"))[0].id()
@@ -47,13 +44,11 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 	}
 	for name, answer := range ways {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := asked(t)
 			block := w.marked("block", "")[0]["body"].(string)
 			assert.Contains(t, block, "Formal or not?")
 			assert.Contains(t, block, "answer", "who may lift it")
-			rep := w.handle(answer(w))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(answer(w)))
 			assert.Equal(t, 2, w.calls())
 			done := w.marked("turn", "done")
 			require.Len(t, done, 1)
@@ -69,7 +64,6 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 
 // The words of an approval are for who merges, and an answer is for the agent: without it nothing is merged.
 func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
-	t.Parallel()
 	w := asked(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval BLOCKED"}, w.merges())
@@ -82,12 +76,10 @@ func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
 }
 
 func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
 	for _, login := range []string{"eve", "alice"} {
 		text := map[string]string{"eve": "Formal, please.", "alice": "/mergexo status"}[login]
-		w.talk(login, text)
-		rep := w.handle(w.delivery("issue_comment"))
+		rep := w.handle(w.say(login, text))
 		assert.Equal(t, 1, w.calls(), login)
 		assert.Contains(t, []model.Result{model.ResultBlocked, model.ResultDone}, rep.Result, login)
 	}
@@ -96,7 +88,6 @@ func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
 }
 
 func TestAnAnswerWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
 	w.talk("bob", "Formal, please.")
 	w.sweep()
@@ -105,94 +96,71 @@ func TestAnAnswerWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
 }
 
 func TestAnAnswerIsHeardHoweverMuchElseWaits(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
 	w.agent = "doubts"
 	for i := range 4 {
 		w.review("alice", fmt.Sprintf("Wish %d.", i))
 	}
 	require.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
-	w.talk("bob", "Formal, please.")
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Formal, please.")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "You said: Formal, please.")
 	assert.Len(t, w.marked("block", ""), 1, "what waited longest is not asked about again")
 }
 
 func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
 	w.later(time.Minute)
 	w.rewritten()
-	w.talk("bob", "Formal, please.")
-	ev := w.delivery("issue_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	ev := w.say("bob", "Formal, please.")
+	w.blocked("history_rewrite", w.handle(ev))
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 2, "the question stands, and so does the rewrite")
 	assert.Contains(t, blocks[1]["body"], "A maintainer has to decide")
-	w.talk("bob", "Go on.")
-	assert.Equal(t, "history_rewrite", w.handle(w.delivery("issue_comment")).BlockedReason)
+	assert.Equal(t, "history_rewrite", w.handle(w.say("bob", "Go on.")).BlockedReason)
 	assert.Len(t, w.marked("block", ""), 2)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAQuestionIsToldBesideItsAnswerOnceWhatCameOverItIsLifted(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
 	w.later(time.Minute)
 	head := w.rewritten()
-	w.talk("bob", "Formal, please.")
-	require.Equal(t, "history_rewrite", w.handle(w.delivery("issue_comment")).BlockedReason)
-	rep := w.command("carol", "/mergexo unblock head_sha="+head)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Equal(t, "history_rewrite", w.handle(w.say("bob", "Formal, please.")).BlockedReason)
+	w.done(w.command("carol", "/mergexo unblock head_sha="+head))
 	done := w.marked("turn", "done")
 	require.Len(t, done, 1)
 	assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
 }
 
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
-	w.talk("bob", "Formal, please.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("bob", "Formal, please.")
 	w.gate.revive()
 	w.diesAfterWrite(1) // the claim
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
-	rep := w.recover(w.delivery("pull_request"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.dies(ev)
+	w.done(w.recover(w.delivery("pull_request")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "I had asked: Formal or not?")
 }
 
 func TestAQuestionAfterAnAnswerIsAQuestionOfItsOwn(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
 	w.agent = "stuck"
-	w.talk("bob", "Whatever you think.")
-	ev := w.delivery("issue_comment")
-	rep := w.handle(ev)
-	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	ev := w.say("bob", "Whatever you think.")
+	w.blocked("agent_blocked", w.handle(ev))
 	require.Len(t, w.marked("block", ""), 2)
-	rep = w.handle(ev)
+	rep := w.handle(ev)
 	assert.Equal(t, "agent_blocked", rep.BlockedReason, "%s: and the first answer does not answer it", rep.Reason)
 	assert.Equal(t, 2, w.calls())
 	w.agent = "doubts"
-	w.talk("bob", "Formal, please.")
-	rep = w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("bob", "Formal, please.")))
 	require.Len(t, w.marked("block", ""), 2)
 }
 
 func TestAnAnswerIsHandedOverBetweenTwoJobs(t *testing.T) {
-	t.Parallel()
 	w := asked(t)
-	w.talk("bob", "Formal, please.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("bob", "Formal, please.")
 	dir := w.prepared(ev)
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Equal(t, 2, w.calls())
 }

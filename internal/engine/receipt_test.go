@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +35,7 @@ func (w *world) unreplied() {
 func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 	t.Parallel()
 	reviewed := func(w *world) model.Event {
-		w.review("alice", "Answer me.")
-		return w.delivery("pull_request_review_comment")
+		return w.remark("alice", "Answer me.")
 	}
 	talked := func(w *world) model.Event { w.talk("alice", "Say more."); return w.delivery("issue_comment") }
 	for name, tt := range map[string]struct {
@@ -71,7 +69,6 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 				continue // which finds the same
 			}
 			t.Run(name+", "+way, func(t *testing.T) {
-				t.Parallel()
 				w := newWorld(t)
 				w.agent = tt.agent
 				ev := tt.said(w)
@@ -93,8 +90,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 					return
 				}
 
-				w.talk("alice", "Something new.")
-				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result, "and what is new is answered")
+				require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Something new.")).Result, "and what is new is answered")
 				assert.Equal(t, 2, w.calls())
 				assert.Len(t, w.marked("turn", "done"), 2)
 			})
@@ -103,11 +99,9 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 }
 
 func TestATurnWithoutAnyTraceIsDoneAgainOnceAnOperatorSaysSo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "echo"
-	w.talk("alice", "Say more.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("alice", "Say more.")
 	w.handle(ev)
 	w.unreceipted()
 	require.Equal(t, model.ReasonMarkerDeleted, w.handle(ev).BlockedReason)
@@ -116,8 +110,7 @@ func TestATurnWithoutAnyTraceIsDoneAgainOnceAnOperatorSaysSo(t *testing.T) {
 	w.orders("carol", "/mergexo unblock")
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Equal(t, 2, w.calls())
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 // What a person pushes or says may look like a trace, and nothing is kept from the agent by it.
@@ -151,7 +144,6 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			id := w.review("alice", "Answer me.")
 			ev := w.delivery("pull_request_review_comment")
@@ -165,22 +157,18 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 }
 
 func TestAnAgentLaysNoTracesEither(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "posing"
-	w.talk("alice", "Pose.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Pose.")).Result)
 	assert.Equal(t, 1, strings.Count(w.bare("log", "--format=%B", "main.."+w.head), "MergeXO-Turn:"))
 	assert.NotContains(t, w.bare("log", "--format=%B", "main.."+w.head), "MergeXO-Turn: forged")
 }
 
 // With a signing key the commit itself tells whose it is, and nobody is asked.
 func TestASignedTrailIsBelievedAndAnUnsignedOneIsNot(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.key = "secret"
-	w.talk("alice", "Say more.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("alice", "Say more.")
 	w.handle(ev)
 	w.unreceipted()
 	w.gate.revive()
@@ -204,7 +192,6 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
 			w.handle(ev)
 			w.unreceipted()
@@ -218,19 +205,12 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 		})
 	}
 	t.Run("two at once", func(t *testing.T) {
-		t.Parallel()
 		w, ev := twoComments(t)
 		w.handle(ev)
 		w.unreceipted()
-		w.gate.revive()
-		entered := false
-		w.gate.at = func(int, *http.Request) fate {
-			if !entered {
-				entered = true
-				w.handle(ev)
-			}
-			return passes
-		}
+		w.beforeWriting(func() {
+			w.handle(ev)
+		})
 		w.handle(ev)
 		w.settled(2, 1, 1)
 		assert.Equal(t, 1, w.calls())
@@ -239,41 +219,32 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 
 // The head that a lost receipt had accepted is still the last accepted one.
 func TestARewriteBehindALostReceiptBlocks(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	start := w.tip()
 	w.handle(ev)
 	w.unreceipted()
 	w.move(start)
 	w.write("bob", w.head, "bob.txt", "bob\n")
-	w.talk("alice", "And now?")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "history_rewrite", rep.BlockedReason)
+	w.blocked("history_rewrite", w.handle(w.say("alice", "And now?")))
 	assert.Equal(t, 1, w.calls())
 }
 
 // A signature tells of which turn a commit says it is, and not who has put the commit there: anybody can copy its message.
 func TestACopiedTrailAcceptsNoRewrite(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.key = "secret"
 	start := w.tip()
-	w.talk("alice", "Say more.")
-	ev := w.delivery("issue_comment")
+	ev := w.say("alice", "Say more.")
 	w.handle(ev)
 	message := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil).at("commit", "message").(string)
 	require.Contains(t, message, "MergeXO-Turn: ")
 	w.unreceipted()
 	w.later(time.Minute)
 	tree := w.api("octo", "GET", w.path("/commits/main"), nil).at("commit", "tree", "sha")
-	copied := w.api("octo", "POST", w.path("/git/commits"), object{"message": message, "tree": tree, "parents": []any{w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")}})
+	copied := w.api("octo", "POST", w.path("/git/commits"), object{"message": message, "tree": tree, "parents": []any{w.at("main")}})
 	require.NotEqual(t, start, copied["sha"])
 	w.move(copied["sha"].(string))
 	w.handle(ev)
-	w.talk("alice", "And now?")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "history_rewrite", rep.BlockedReason)
+	w.blocked("history_rewrite", w.handle(w.say("alice", "And now?")))
 	assert.Equal(t, 1, w.calls())
 }

@@ -30,24 +30,18 @@ func (w *world) denies(patterns ...string) {
 func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
 	t.Parallel()
 	t.Run("and published in the same run", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.denies("refs/mergexo/*")
-		w.review("alice", "Answer me.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.remark("alice", "Answer me.")))
 		w.settled(1, 1, 1)
 		assert.Empty(t, w.checkpoints(), "what is published is not kept twice")
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("and published by the next run", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.denies("refs/mergexo/*", "refs/heads/agent/*")
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		rep := w.handle(ev)
-		require.Equal(t, "push_refused", rep.BlockedReason, rep.Reason)
+		ev := w.remark("alice", "Answer me.")
+		w.blocked("push_refused", w.handle(ev))
 		branch, subjects := w.kept()
 		assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
 		planned := w.marked("turn", "planned")
@@ -55,46 +49,36 @@ func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
 		assert.Contains(t, planned[0]["body"], branch, "the comment says where the work is")
 
 		w.denies("refs/mergexo/*")
-		w.talk("carol", "/mergexo unblock")
-		rep = w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.say("carol", "/mergexo unblock")))
 		w.settled(1, 1, 1)
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, 1, w.calls(), "the work was found again")
 	})
 	t.Run("and replayed where the head moved", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.denies("refs/mergexo/*")
 		w.meanwhile(w.push("bob"))
-		w.review("alice", "Answer me.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.remark("alice", "Answer me.")))
 		w.settled(1, 1, 2)
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("for an issue too", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		w.denies("refs/mergexo/*")
 		w.agent = "job"
-		rep := w.handle(w.label("alice", smallJob))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.label("alice", smallJob)))
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, 1, w.calls())
 	})
 }
 
 func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.denies("refs/*")
 	w.review("alice", "Answer me.")
 	e := w.engine()
-	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	rep := w.gives(model.ResultFailed, w.by(e, w.delivery("pull_request_review_comment")))
 	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
@@ -117,18 +101,11 @@ func TestAPushThatTheTokenMayNotMakeCountsAsAnAttempt(t *testing.T) {
 		"said of the push":     func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
-			next := w.gate.next
-			w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-				if refused(r) {
-					http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
-					return
-				}
-				next.ServeHTTP(rw, r)
+			again := w.gate.answers(refused, func(rw http.ResponseWriter) {
+				http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
 			})
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			for n := range 2 {
 				_, err := w.engine().Handle(context.Background(), ev)
 				w.over(w.runs)
@@ -138,16 +115,14 @@ func TestAPushThatTheTokenMayNotMakeCountsAsAnAttempt(t *testing.T) {
 					return
 				}
 			}
-			rep := w.handle(ev)
-			assert.Equal(t, "agent_failed", rep.BlockedReason, rep.Reason)
+			w.blocked("agent_failed", w.handle(ev))
 			assert.Contains(t, w.marked("block", "")[0]["body"], "403")
 			w.handle(ev)
 			assert.Equal(t, 3, w.calls(), "it is not asked again")
 			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
 
-			w.gate.next = next
-			w.talk("carol", "/mergexo unblock")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			again()
+			require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
 			w.settled(1, 1, 1)
 		})
 	}

@@ -28,15 +28,11 @@ func (w *world) renamed(ev model.Event, run func(ev model.Event)) {
 func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 	t.Parallel()
 	t.Run("an answer", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "record+talk"
-		w.review("alice", "Why?")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-		w.review("alice", "And this?")
-		w.renamed(w.delivery("pull_request_review_comment"), func(ev model.Event) {
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
+		w.renamed(w.remark("alice", "And this?"), func(ev model.Event) {
+			w.done(w.handle(ev))
 			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 		})
 		asked := w.requests()
@@ -46,21 +42,17 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "and back again")
 	})
 	t.Run("a block", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.handle(w.delivery("pull_request"))
 		w.rewritten()
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Answer me.")
 		require.Equal(t, "history_rewrite", w.handle(ev).BlockedReason)
 		w.renamed(ev, func(ev model.Event) { assert.Equal(t, "history_rewrite", w.handle(ev).BlockedReason) })
 		assert.Zero(t, w.calls())
 	})
 	t.Run("recorded work", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Answer me.")
 		w.diesAfterWrite(writePlan)
 		w.handle(ev)
 		w.gate.revive()
@@ -70,7 +62,6 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Contains(t, w.marked("turn", "done")[0]["body"], `"repo":"octo/gadgets"`)
 	})
 	t.Run("an issue", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		ev := w.label("alice", smallJob)
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
@@ -83,11 +74,9 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("a run that knows the old name", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "talk"
-		w.review("alice", "Why?")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Why?")
 		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
 		now := ev
 		now.Repo = gadgets
@@ -96,22 +85,18 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("an account that is not ours", func(t *testing.T) {
-		t.Parallel()
 		w, _, _ := rewrittenPull(t)
 		w.newApp()
-		w.talk("alice", "And again.")
-		w.renamed(w.delivery("issue_comment"), func(ev model.Event) {
+		w.renamed(w.say("alice", "And again."), func(ev model.Event) {
 			_, err := w.engineAs(appToken).Handle(context.Background(), ev)
 			require.ErrorIs(t, err, thread.ErrIdentity)
 			w.over(w.runs)
 		})
 	})
 	t.Run("what was done", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "talk"
-		w.review("alice", "Why?")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
 		before, err := w.engine().History(context.Background(), repo, 0, time.Time{})
 		require.NoError(t, err)
 		w.renamed(model.Event{}, func(model.Event) {
@@ -122,11 +107,9 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		})
 	})
 	t.Run("but not of another one", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "talk"
-		w.review("alice", "Why?")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Why?")
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
 		w.api("", "POST", "/_sandbox/repositories", object{"full_name": repo.String(), "empty": true})

@@ -23,8 +23,7 @@ func (w *world) missed(login, text string) {
 func passedOver(t *testing.T, login, text string) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.review("alice", "One.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
 	w.missed(login, text)
 	return w
 }
@@ -33,26 +32,22 @@ func TestWhatAReplicaHidFromATurnIsHeardByTheNext(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(w *world){
 		"an event": func(w *world) {
-			w.review("alice", "Three.")
-			w.handle(w.delivery("pull_request_review_comment"))
+			w.handle(w.remark("alice", "Three."))
 		},
 		"a sweep": func(w *world) { w.sweep() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := passedOver(t, "bob", "Two.")
 			run(w)
 			done := w.marked("turn", "done")
 			require.Len(t, done, 2)
 			assert.Contains(t, done[1]["body"], "by bob")
-			w.sweep()
-			w.quiet()
+			w.rests()
 
 			w = passedOver(t, "carol", "/mergexo pause")
 			run(w)
 			w.answered("applied", "**Paused.**")
-			w.sweep()
-			w.quiet()
+			w.rests()
 		})
 	}
 }

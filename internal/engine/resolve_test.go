@@ -29,11 +29,8 @@ func (w *world) resolvedThreads() []string {
 }
 
 func TestThreadsThatATurnAnswersAreResolvedOnceItsCommitIsPushed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", resolving)
-	w.review("alice", "Greet people.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(w.remark("alice", "Greet people.")))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 10, "one more than a turn on a pull request that is not tracked")
 	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 	w.settled(1, 1, 1)
@@ -50,11 +47,9 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"claims", resolving}, "no setting": {"answer", ""}} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", c.settings)
 			w.agent = c.agent
-			w.review("alice", "Greet people.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
 			assert.Len(t, w.replies(), 1)
 			assert.Empty(t, w.resolvedThreads())
 		})
@@ -63,44 +58,33 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 
 // Whoever is told no decides what follows.
 func TestAThreadThatTheAgentTurnsDownStaysOpen(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", resolving)
 	w.agent = "picky"
 	w.review("alice", "Delete all of it.")
 	w.review("bob", "Greet people.")
 	mixed := w.review("alice", "Say more.")
 	w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", mixed)), object{"body": "No: Delete it."})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	assert.Len(t, w.replies(), 5, "bob's, and an answer to each")
 	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 }
 
 func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", resolving)
 	w.agent = "picky"
 	w.review("alice", "Delete all of it.")
-	w.review("bob", "Greet people.")
-	rep := w.inTwo(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.remark("bob", "Greet people.")))
 	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
 }
 
 func TestAThreadThatMayNotBeResolvedHoldsNothingUp(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", resolving)
-	next := w.gate.next
-	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/graphql") && strings.Contains(readAll(r), "resolveReviewThread") {
-			rw.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprint(rw, `{"data": {"resolveReviewThread": null}, "errors": [{"type": "FORBIDDEN", "path": ["resolveReviewThread"], "message": "Resource not accessible by integration"}]}`)
-			return
-		}
-		next.ServeHTTP(rw, r)
+	w.gate.answers(func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/graphql") && strings.Contains(readAll(r), "resolveReviewThread")
+	}, func(rw http.ResponseWriter) {
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(rw, `{"data": {"resolveReviewThread": null}, "errors": [{"type": "FORBIDDEN", "path": ["resolveReviewThread"], "message": "Resource not accessible by integration"}]}`)
 	})
-	w.review("alice", "Greet people.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Greet people.")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "the threads could not be resolved: ")
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -19,8 +18,7 @@ func TestARealProgramReviewsAndChangesNothing(t *testing.T) {
 		w, s := played(t, r, "")
 		s.Play(r.Done(`{"findings": [{"path": "greeting.txt", "line": 2, "severity": "must", "text": "Greet people.", "suggestion": "people"}]}`))
 		head := w.tip()
-		rep := w.orders("carol", "/mergexo review")
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.orders("carol", "/mergexo review"))
 		assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**must:** Greet people.\n\nSuggestion:\n\n```suggestion\npeople\n```")
 		asked := s.Asked(0)
 		assert.Contains(t, asked, "You are to review pull request #1 of octo/widgets")
@@ -35,8 +33,7 @@ func TestARealProgramThatWouldPushWhileItReviewsChangesNothing(t *testing.T) {
 		w, s := played(t, r, "")
 		s.Play(r.Run("echo moon > greeting.txt; git commit -qam Moon; git push origin HEAD:refs/heads/moon"), r.Done(`{"findings": []}`))
 		head := w.tip()
-		rep := w.orders("carol", "/mergexo review")
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.orders("carol", "/mergexo review"))
 		assert.Equal(t, head, w.tip())
 		assert.Contains(t, w.reviewed(), "nothing new was found")
 		status, _ := w.send("octo", http.MethodGet, w.path("/git/ref/heads/moon"), nil)
@@ -63,8 +60,7 @@ func TestARealProgramReviewsWorkBeforeItsPullRequestIsOpened(t *testing.T) {
 				r.Done(`{"findings": [{"path": "greeting.txt", "line": 3, "severity": "should", "text": "Say it louder.", "suggestion": ""}]}`),
 			},
 		)...)
-		rep := w.handle(w.label("alice", smallJob))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.handle(w.label("alice", smallJob)))
 		assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
 		require.Len(t, w.pulls(), 1)
 		assert.Equal(t, "hello\nbonjour\npeople\n", w.fileOf("agent/small/2-greet-in-french", "greeting.txt"))
@@ -84,8 +80,7 @@ func TestARealProgramReviewsATurnBeforeItsPush(t *testing.T) {
 		w, s := played(t, r, "[review]\non = [\"feedback\"]\n")
 		s.Play(append(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon"),
 			r.Done(`{"findings": [{"path": "greeting.txt", "line": 2, "severity": "should", "text": "Which moon?", "suggestion": "the moon"}]}`))...)
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.delivery("pull_request_review_comment")))
 		w.settled(1, 1, 1)
 		assert.Contains(t, s.Asked(s.Asks()-1), "Greet the moon.", "what people asked for")
 		assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**should:** Which moon?")

@@ -1,16 +1,12 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // labels puts a label on the pull request, as somebody.
@@ -31,7 +27,6 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"event", "sweep"} {
 		t.Run(by, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 			w.finds(threeFindings())
 			w.labels("bob", "look")
@@ -44,9 +39,7 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 					w.handle(w.delivery("pull_request"))
 					return
 				}
-				_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-				require.NoError(t, err)
-				w.over(w.runs)
+				w.sweep()
 			}
 			look()
 			assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
@@ -77,15 +70,12 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", begun ", begun), func(t *testing.T) {
-				t.Parallel()
 				w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 				w.finds(threeFindings())
 				if begun { // by a run that died
 					w.gate.only(2, diesFirst)
 					w.labels("carol", "look")
-					w.handle(w.delivery("pull_request"))
-					require.True(t, w.gate.died())
-					w.gate.revive()
+					w.dies(w.delivery("pull_request"))
 				}
 				c.hold(w)
 				if !begun {
@@ -104,7 +94,6 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 		}
 	}
 	t.Run("ready", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, "", "[review]\nauto = \"ready\"")
 		w.finds(threeFindings())
 		opened := w.delivery("pull_request")
@@ -119,12 +108,10 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 }
 
 func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[review]\nauto = \"ready\"")
 	w.finds(threeFindings())
 	opened := w.delivery("pull_request")
-	rep := w.handle(opened)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(opened))
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
 	assert.Contains(t, w.reviewed(), "3 findings")
 	w.handle(opened)
@@ -134,7 +121,6 @@ func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
 }
 
 func TestAStrangersPullRequestIsNotReviewedByItself(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t, "[review]\nauto = \"ready\"")
 	w.finds(threeFindings())
 	w.handle(w.delivery("pull_request"))

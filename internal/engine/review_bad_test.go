@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +17,9 @@ func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
 	t.Parallel()
 	for limit, setting := range map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"} {
 		t.Run(limit, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
 			w.passing(2*time.Minute, atWork)
-			rep := w.handle(w.label("alice", smallJob))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.label("alice", smallJob)))
 			require.Len(t, w.pulls(), 1)
 			assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
 			assert.Equal(t, 1, w.calls())
@@ -31,15 +28,12 @@ func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
 }
 
 func TestAReviewerBeforeTheOpeningCannotPush(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, nil)
 	w.agent = "job+meddles+pushes+reviews"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	require.Len(t, w.pulls(), 1)
 	for _, branch := range []string{"moon", "agent/small/2-greet-in-french"} {
-		status, _ := w.send("octo", http.MethodGet, w.path("/contents/meddled.txt?ref="+branch), nil)
-		assert.Equal(t, http.StatusNotFound, status, branch)
+		w.lacks(branch, "meddled.txt")
 	}
 	assert.NotContains(t, w.branches(), "moon")
 }
@@ -47,10 +41,8 @@ func TestAReviewerBeforeTheOpeningCannotPush(t *testing.T) {
 // It takes back in each round what it has asked for in the one before. That ends, the reviewer is told what it said, and only its
 // last word is posted.
 func TestAReviewerThatContradictsItselfComesToAnEnd(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, left("Say bonjour to people."), left("Do not say bonjour to people."), left("Say bonjour to people."))
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, 6, w.calls(), "two rounds")
 	assert.Regexp(t, `(?s)Found in an earlier round.*Say bonjour to people\..*Do not say bonjour to people\.`, w.asked())
 	assert.Contains(t, w.asked(), "do not contradict what you asked for")
@@ -62,13 +54,11 @@ func TestAReviewerThatContradictsItselfComesToAnEnd(t *testing.T) {
 
 // Of one finding in two severities the graver one holds, and of two suggestions for one line there is one.
 func TestAReviewerThatContradictsItselfInOneAnswerIsHeardOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	nit, must, other := found("greeting.txt", 2, model.Nit, "Greet people."), found("greeting.txt", 2, model.Must, "Greet people."), found("greeting.txt", 2, model.Should, "Greet nobody.")
 	must.Suggestion, other.Suggestion = "people", "nobody"
 	w.finds([]model.Finding{nit, other, must})
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo review"))
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "Greet people."))
 	assert.Contains(t, w.reviewed(), "**must:** Greet people.\n\nSuggestion:\n\n```suggestion\npeople\n```")
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "```suggestion"))
@@ -94,12 +84,10 @@ func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5")
 			w.agent = c.agent
 			w.finds(c.rounds...)
-			rep := w.handle(w.label("alice", smallJob))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.label("alice", smallJob)))
 			assert.Equal(t, c.calls, w.calls())
 			assert.Contains(t, w.pulls()[0]["body"], c.note)
 			w.number = 3
@@ -115,10 +103,8 @@ func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
 }
 
 func TestAReviewerThatFailsInItsSecondRoundLosesNoFinding(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, left("Say it to whom."), []model.Finding{found("../x", 1, model.Must, "x")})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed what was changed after the review: ")
 	w.number = 3
 	assert.Contains(t, w.reviewed(), "- **nit** `greeting.txt`: No capital.")
@@ -126,15 +112,13 @@ func TestAReviewerThatFailsInItsSecondRoundLosesNoFinding(t *testing.T) {
 }
 
 func TestOfTooManyFindingsBeforeTheOpeningTheGravestAreSaid(t *testing.T) {
-	t.Parallel()
 	many := []model.Finding{found("elsewhere.txt", 7, model.Must, "No line of the diff is that.")}
 	for i := range 600 {
 		many = append(many, found("greeting.txt", 2, model.Should, fmt.Sprintf("Number %d is wrong.", i)))
 	}
 	w, ev := newReviewed(t, many)
 	w.agent = "job+reviews"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(ev))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
 	w.number = 3
 	assert.Equal(t, 1, w.reviews())

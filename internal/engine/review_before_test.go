@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"net/http"
 	"os"
 	"testing"
 
@@ -27,10 +26,8 @@ func left(text string) []model.Finding {
 }
 
 func TestWhatMustBeFixedIsFixedBeforeThePullRequestIsOpened(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, left("Say it to whom."), nil)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(ev))
 	require.Len(t, w.pulls(), 1)
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 12, "nothing is left to post")
 	assert.Equal(t, "greeting.txt, line 2: Say it to whom.\n", w.fileOf("agent/small/2-greet-in-french", "heeded.txt"))
@@ -43,10 +40,8 @@ func TestWhatMustBeFixedIsFixedBeforeThePullRequestIsOpened(t *testing.T) {
 }
 
 func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(ev))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
 	assert.Equal(t, 6, w.calls(), "two rounds")
 	w.number = 3
@@ -55,22 +50,17 @@ func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
 }
 
 func TestAReviewerThatFailsHoldsNoWorkUp(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, []model.Finding{found("../x", 1, model.Must, "x")})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	require.Len(t, w.pulls(), 1)
 	assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed")
 }
 
 func TestAReviewerCannotAddToTheWork(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, nil)
 	w.agent = "job+heeds+reviews+meddles"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	status, _ := w.send("octo", "GET", w.path("/contents/meddled.txt?ref=agent/small/2-greet-in-french"), nil)
-	assert.Equal(t, http.StatusNotFound, status)
+	w.done(w.handle(ev))
+	w.lacks("agent/small/2-greet-in-french", "meddled.txt")
 	author, err := os.ReadFile(w.log + ".author")
 	require.NoError(t, err)
 	reviewer, err := os.ReadFile(w.log + ".reviewer")
@@ -79,33 +69,27 @@ func TestAReviewerCannotAddToTheWork(t *testing.T) {
 }
 
 func TestOtherWorkIsNotReviewed(t *testing.T) {
-	t.Parallel()
 	w, _ := newReviewed(t, left("Say it to whom."))
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", bugfix)).Result)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAReviewInTheAgentsJobIsPostedByTheOther(t *testing.T) {
-	t.Parallel()
 	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-	rep := w.inTwo(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(ev))
 	assert.Equal(t, 6, w.calls(), "the apply phase runs no agent")
 	w.number = 3
 	golden.File(t, "review/with_pull_request.md", w.reviewed())
 }
 
 func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, "", "[review]\non = [\"small_job\"]")
 	w.agent = "ask"
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
 	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha")
 	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": tip})
 	w.agent = "pleased+reviews"
 	before := w.calls()
-	rep = w.handle(w.say("carol", "/mergexo retry"))
-	assert.Equal(t, model.ReasonNoChange, rep.BlockedReason, rep.Reason)
+	w.blocked(model.ReasonNoChange, w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, before+1, w.calls(), "the author, and nobody who looks at an empty diff")
 }

@@ -19,7 +19,6 @@ func (w *world) within(rep model.Report) {
 
 // GitHub does not know which issue a design is for.
 func TestAReviewOfADesignReadsItsIssueAlong(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.open("alice", "Greet in French", "People in France read this.")
 	w.head = fmt.Sprintf("agent/design/%d-greet-in-french", w.number)
@@ -34,7 +33,6 @@ func TestAReviewOfADesignReadsItsIssueAlong(t *testing.T) {
 }
 
 func TestAReviewAsksAlongForTheRightsOfThoseWhoSettledFindings(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `allowed_users = ["carol"]`) // else what others say is feedback, too
 	w.finds([]model.Finding{
 		found("greeting.txt", 1, model.Must, "The greeting is too informal for people."), found("greeting.txt", 2, model.Must, "Nobody reads this second line at all."),

@@ -3,12 +3,8 @@
 package engine_test
 
 import (
-	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -19,9 +15,7 @@ func TestADeathAtAnyWriteOfWhatIsReviewedIsMadeGoodByTheSweep(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.die(t, 1, func(w *world, _ model.Event) {
-				_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-				require.NoError(t, err)
-				w.over(w.runs)
+				w.sweep()
 			})
 		})
 	}

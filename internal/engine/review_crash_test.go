@@ -60,8 +60,7 @@ var reviewedStories = []reviewedStory{
 	{"that resolves threads", func(t *testing.T) (*world, model.Event) {
 		w := newWorld(t, "", resolving)
 		w.review("alice", "Greet people.")
-		w.review("bob", "And me.")
-		return w, w.delivery("pull_request_review_comment")
+		return w, w.remark("bob", "And me.")
 	}, []string{"first marker", "claim", "stage", "plan", "push", "reply", "reply", "thread", "thread", "receipt"}, func(w *world) string {
 		return w.shows() + strings.Join(w.resolvedThreads(), "\n")
 	}, 4},
@@ -71,15 +70,13 @@ var reviewedStories = []reviewedStory{
 func (s reviewedStory) die(t *testing.T, from int, next func(w *world, ev model.Event)) {
 	w, ev := s.begin(t)
 	dead := w.wrecks(func() {
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(ev))
 	})
 	require.Equal(t, len(s.writes), w.gate.writes, "%v", s.writes)
 	want, calls := s.shows(w), w.calls()
 	for _, n := range writes(from, len(s.writes), s.recorded, len(s.writes)-1) {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d (%s)", name, n, s.writes[n-1]), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				next(w, ev)
 				assert.Equal(t, want, s.shows(w))

@@ -37,15 +37,12 @@ func (w *world) read(ev model.Event) model.Report {
 }
 
 func TestAReviewNeedsNoTrackingAndNoLineOfAForkIsTrusted(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
 	w := newReader(t, `echo x > f.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -qm Meddle; echo y > left.txt; `+writeItOut)
 	head := w.theirs()
-	w.talk("carol", "/mergexo review")
-	rep := w.read(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.read(w.say("carol", "/mergexo review")))
 	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 	assert.Equal(t, head, w.theirs(), "what the reviewer commits is thrown away")
@@ -58,7 +55,6 @@ func TestAReviewNeedsNoTrackingAndNoLineOfAForkIsTrusted(t *testing.T) {
 
 // A stranger's words could have the agent tell what it knows.
 func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
@@ -66,22 +62,18 @@ func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
 	w := newReader(t, "set f.txt; "+tells)
 	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 	w.env = map[string]string{"MODEL_KEY": "opensesame"}
-	w.talk("carol", "/mergexo review")
-	rep := w.read(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.read(w.say("carol", "/mergexo review")))
 	assert.Contains(t, w.reviewed(), "The key is unknown.")
 
 	own := newWorld(t)
 	own.isolated("set greeting.txt; " + tells)
 	own.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 	own.env = map[string]string{"MODEL_KEY": "opensesame"}
-	own.talk("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, own.read(own.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, own.read(own.say("carol", "/mergexo review")).Result)
 	assert.NotContains(t, own.reviewed(), "The key is unknown.", "who may push may read it anyhow")
 }
 
 func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.finds(threeFindings())
 	w.orders("carol", "/mergexo review")
@@ -90,14 +82,12 @@ func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
 }
 
 func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
 	w := newReader(t, writeItOut)
 	w.gate.only(2, diesFirst)
-	w.talk("carol", "/mergexo review")
-	w.read(w.delivery("issue_comment"))
+	w.read(w.say("carol", "/mergexo review"))
 	w.gate.revive()
 	e := w.engine()
 	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
@@ -118,8 +108,7 @@ func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
 	}
 	begun := func(t *testing.T) (*world, model.Event) {
 		w := newReader(t, writeItOut)
-		w.talk("carol", "/mergexo review")
-		return w, w.delivery("issue_comment")
+		return w, w.say("carol", "/mergexo review")
 	}
 	for _, n := range writes(1, 4, 2, 3) {
 		for name, f := range deathsAt(n) {

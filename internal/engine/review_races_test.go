@@ -19,23 +19,16 @@ func (w *world) reviews() int { return strings.Count(w.reviewed(), "== COMMENTED
 
 // A review is of the head that was fetched, and the run that goes on from a death knows which one that was.
 func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there
 			w.gate.after = nil
 			w.write("alice", w.head, "more.txt", "more\n")
 		}
 	}
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/reviews") {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/reviews") })
 	w.handle(ev)
 	w.gate.revive()
 	w.write("alice", w.head, "still.txt", "more\n")
@@ -50,11 +43,8 @@ func abandoned(t *testing.T) (*world, model.Event) {
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.gate.only(2, diesFirst)
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	ev := w.say("carol", "/mergexo review")
+	w.dies(ev)
 	return w, ev
 }
 
@@ -76,7 +66,6 @@ func patches(at func(n int)) func(int, *http.Request) fate {
 
 // Both runs find the claim of the dead one, and each writes its own over it before it looks again.
 func TestOfTwoRunsThatTakeAReviewOverOneGoesOn(t *testing.T) {
-	t.Parallel()
 	w, ev := abandoned(t)
 	second := w.engine()
 	claimed, over := make(chan struct{}), make(chan struct{})
@@ -111,7 +100,6 @@ func TestOfTwoRunsThatTakeAReviewOverOneGoesOn(t *testing.T) {
 
 // The claim is written over while the reviewer of the first run is at work: that run says nothing.
 func TestARunWhoseReviewWasTakenOverPostsNothing(t *testing.T) {
-	t.Parallel()
 	w, ev := abandoned(t)
 	second := w.engine()
 	w.gate.at = patches(func(n int) {
@@ -128,20 +116,13 @@ func TestARunWhoseReviewWasTakenOverPostsNothing(t *testing.T) {
 }
 
 func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
-	t.Parallel()
 	w, _ := abandoned(t)
 	w.talk("carol", "/mergexo status")
-	w.gate.at = func(_ int, r *http.Request) fate { // the answer, and the run dies
-		if strings.HasSuffix(r.URL.Path, "/comments") {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/comments") }) // the answer, and the run dies
 	w.handle(w.delivery("issue_comment"))
 	assert.Regexp(t, `\| review \| \[of [^|]*, requested by carol \|`, w.said())
 	w.gate.revive()
-	w.talk("carol", "/mergexo why")
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("carol", "/mergexo why"))
 	assert.Contains(t, w.said(), "**A [review](")
 }
 
@@ -149,7 +130,6 @@ func TestAnOpenReviewIsToldByWhyAndStatus(t *testing.T) {
 func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 	t.Parallel()
 	t.Run("a finding is turned down", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
 		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
@@ -162,28 +142,24 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 	})
 	t.Run("the pull request is closed", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.finds(threeFindings())
 		w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 		w.agent = "reviews+meanwhile"
-		rep := w.orders("carol", "/mergexo review")
-		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		w.gives(model.ResultFailed, w.orders("carol", "/mergexo review"))
 		w.answered("applied", "The pull request is no longer open.")
 		assert.Empty(t, w.reviewed())
 	})
 }
 
 func TestAStrangersWordSettlesNoFinding(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 	w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
 	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
 	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "This greeting is too informal for people, still.")})
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.orders("carol", "/mergexo review"))
 	assert.NotContains(t, w.asked(), "Settled. ")
 	assert.Len(t, w.lineComments(), 2)
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -50,11 +48,9 @@ func TestAReviewThatGitHubRefusesHoldsNoWorkUp(t *testing.T) {
 	t.Parallel()
 	for status, sends := range map[int]int{http.StatusForbidden: 1, http.StatusUnprocessableEntity: 3} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
-			t.Parallel()
 			w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
 			sent := w.noReview(status, anyReview)
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(ev))
 			require.Len(t, w.marked("issue", "done"), 1)
 			assert.Contains(t, w.marked("issue", "done")[0]["body"], "GitHub refused the review by command, which had 2 findings")
 			assert.Equal(t, sends, *sent)
@@ -65,12 +61,10 @@ func TestAReviewThatGitHubRefusesHoldsNoWorkUp(t *testing.T) {
 }
 
 func TestAReviewOnDemandThatGitHubRefusesEnds(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.noReview(http.StatusForbidden, anyReview)
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	w.answered("applied", "GitHub refused the review")
 	w.handle(ev)
@@ -79,7 +73,6 @@ func TestAReviewOnDemandThatGitHubRefusesEnds(t *testing.T) {
 
 // A commit that is no part of the pull request any more takes no review: its findings stand in the text of one without it.
 func TestAReviewOfACommitThatIsGoneStandsInItsText(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
 	sent := w.noReview(http.StatusUnprocessableEntity, func(body string) bool { return strings.Contains(body, `"commit_id"`) })
@@ -90,19 +83,15 @@ func TestAReviewOfACommitThatIsGoneStandsInItsText(t *testing.T) {
 }
 
 func TestTheSweepEndsAReviewOfAPullRequestThatIsClosed(t *testing.T) {
-	t.Parallel()
 	w, _ := abandoned(t)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-	_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	w.over(w.runs)
+	w.sweep()
 	w.answered("applied", "The pull request is no longer open.")
 	assert.NotContains(t, w.said(), "The findings follow")
 	assert.Zero(t, w.calls())
 }
 
 func TestWhatTheRecordHasNoRoomForIsCounted(t *testing.T) {
-	t.Parallel()
 	var many []model.Finding
 	for i := range 30 {
 		many = append(many, found("greeting.txt", 0, model.Should, fmt.Sprintf("%d: %s", i, strings.Repeat("long ", 200))))

@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,12 +39,7 @@ func dying(t *testing.T, next func(w *world, ev model.Event, dir string)) {
 				t.Run(fmt.Sprintf("%s, %s write %d", c.name, name, n), func(t *testing.T) {
 					t.Parallel()
 					w, ev, dir := begun(t)
-					w.gate.at = func(i int, _ *http.Request) fate {
-						if i == n {
-							return f
-						}
-						return passes
-					}
+					w.gate.only(n, f)
 					w.phase(thread.ApplyPhase, ev, dir)
 					require.True(t, w.gate.died())
 					w.gate.revive()

@@ -53,14 +53,12 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 
 			w, ev := asked()
 			if c.command {
-				rep := w.phase(thread.ApplyPhase, ev, "")
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				rep := w.done(w.phase(thread.ApplyPhase, ev, ""))
 				assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 				w.answered("applied", "The findings follow as one review.")
 			}
 			dir := w.prepared(ev)
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.phase(thread.ApplyPhase, ev, dir))
 			assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, max(7, atOnce.Calls.REST+atOnce.Calls.GraphQL), "the label or the first marker of a pull request costs one more")
 			assert.Equal(t, whole.saysAndReviews(), w.saysAndReviews(), "as a whole run leaves it")
 			assert.Equal(t, fmt.Sprint(whole.labelled()), fmt.Sprint(w.labelled()))
@@ -76,77 +74,59 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 }
 
 func TestASecondHeadIsReviewedInTwoJobsForWhatIsNew(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, w.inThree(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.inThree(w.say("carol", "/mergexo review")).Result)
 	w.write("alice", w.head, "more.txt", "more\n")
 	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
-	w.talk("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, w.inThree(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.inThree(w.say("carol", "/mergexo review")).Result)
 	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
-	w.talk("carol", "/mergexo review")
-	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")
+	w.phase(thread.ApplyPhase, w.say("carol", "/mergexo review"), "")
 	w.answered("rejected", "After a new commit, you can request another review.")
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestAForkIsReviewedInTwoJobs(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
 	w := newReader(t, writeItOut)
-	w.talk("carol", "/mergexo review")
-	rep := w.inThree(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inThree(w.say("carol", "/mergexo review")))
 	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
 }
 
 // The agent's job has no token that writes, and may run an agent without isolation; but not one that reads what a stranger wrote.
 func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
-	t.Parallel()
 	w := newReader(t, writeItOut)
-	w.talk("carol", "/mergexo review")
-	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	e := w.engine()
 	e.Phase, e.Bundle, e.Isolator = thread.AgentPhase, dir, ""
-	_, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	w.by(e, ev)
+	w.gives(model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir))
 	assert.Contains(t, w.said(), "MergeXO reviews a pull request from a fork only in isolation")
 	assert.Empty(t, w.reviewed())
 }
 
 // The last job answers commands that the first one did not see. Then the next run has the reviewer look.
 func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the review of pull request 1 waits for an agent phase")
+	w.ended(model.ResultRetry, "the review of pull request 1 waits for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
 	assert.Contains(t, w.said(), "The findings follow as one review.")
-	rep = w.inTwo(w.pullEvent())
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.pullEvent()))
 	assert.Contains(t, w.reviewed(), "3 findings")
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	lost := func() model.Report { return w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")) }
 	rep := lost()
@@ -158,8 +138,7 @@ func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
 	assert.Contains(t, w.reviewed(), "3 findings")
 
 	w.write("alice", w.head, "more.txt", "more\n")
-	w.talk("carol", "/mergexo review")
-	ev = w.delivery("issue_comment")
+	ev = w.say("carol", "/mergexo review")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	for range 3 {
 		lost()
@@ -181,13 +160,10 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 		"cannot be carried": {"reviews", []model.Finding{found("x", 1, model.Must, strings.Repeat("x", 300_000))}, "handoff refused: outcome.findings[0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.finds(c.finds)
 			w.agent = c.agent
-			w.talk("carol", "/mergexo review")
-			rep := w.inThree(w.delivery("issue_comment"))
-			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+			w.gives(model.ResultFailed, w.inThree(w.say("carol", "/mergexo review")))
 			assert.Contains(t, w.said(), c.says)
 			assert.NotContains(t, w.said(), "agent: agent:")
 			assert.Empty(t, w.reviewed())
@@ -200,17 +176,14 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 }
 
 func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "hangs"
-	w.talk("carol", "/mergexo review")
-	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
-	rep := w.interrupted(e, ev, 1)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.interrupted(e, ev, 1))
 	assert.Zero(t, w.gate.writes)
 	w.phase(thread.ApplyPhase, ev, dir)
 	assert.Contains(t, w.said(), "attempt 0 of 3")
@@ -221,27 +194,22 @@ func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
 }
 
 func TestTheHeadMovesBetweenTheJobsOfAReview(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev, old := w.delivery("issue_comment"), w.sha(w.head)
+	ev, old := w.say("carol", "/mergexo review"), w.at(w.head)
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	dir := w.prepared(ev)
 	w.write("alice", w.head, "more.txt", "more\n")
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	assert.Contains(t, fmt.Sprint(w.list("octo", w.pull("/reviews"))), "commit_id:"+old)
 	assert.Len(t, w.lineComments(), 1)
 
-	w.talk("carol", "/mergexo review")
-	ev = w.delivery("issue_comment")
+	ev = w.say("carol", "/mergexo review")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	dir = w.prepared(ev)
 	w.api("octo", "PATCH", w.path("/git/refs/heads/"+w.head), object{"sha": old, "force": true})
 	w.write("alice", w.head, "else.txt", "else\n")
-	rep = w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	w.gives(model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir))
 	assert.Contains(t, w.said(), "which the pull request does not have")
 	require.Equal(t, model.ResultDone, w.inTwo(w.pullEvent()).Result)
 	assert.Equal(t, 3, w.calls())
@@ -252,7 +220,6 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 	t.Parallel()
 	for _, c := range splitReviews {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", c.setting)
 			w.finds(threeFindings())
 			c.asks(w)
@@ -272,8 +239,7 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 					assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 				}
 			}
-			rep := w.phase(thread.ApplyPhase, ev, one)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.phase(thread.ApplyPhase, ev, one))
 			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, other).Result)
 			assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
 			assert.Equal(t, 2, w.calls())
@@ -282,19 +248,15 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 }
 
 func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev, dir := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff")
+	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	e.DryRun(true)
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.by(e, ev))
 	entries, _ := os.ReadDir(dir)
 	assert.Empty(t, entries)
 	assert.Zero(t, w.gate.writes)
@@ -303,19 +265,16 @@ func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 
 // What the first job says must not keep the second from its work: both are of one run, which is not over.
 func TestTheJobsOfOneRunDoNotWaitForEachOther(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev, dir, run := w.delivery("issue_comment"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
+	ev, dir, run := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
 	for _, job := range []struct {
 		phase thread.Phase
 		dir   string
 	}{{thread.ApplyPhase, ""}, {thread.AgentPhase, dir}, {thread.ApplyPhase, dir}} {
 		e := w.engine()
 		e.Phase, e.Bundle, e.Run = job.phase, job.dir, run
-		rep, err := e.Handle(context.Background(), ev)
-		require.NoError(t, err)
+		rep := w.by(e, ev)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	}
 	assert.Contains(t, w.reviewed(), "3 findings")
@@ -327,7 +286,6 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the turn", "the review"} {
 		t.Run(first, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = "works+reviews"
 			w.finds(threeFindings())
@@ -340,9 +298,7 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 				assert.Len(t, w.marked("turn", "done"), 1)
 				assert.Empty(t, w.reviewed())
 			} else {
-				w.talk("carol", "/mergexo review")
-				rep := w.inThree(w.delivery("issue_comment"))
-				assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+				w.gives(model.ResultRetry, w.inThree(w.say("carol", "/mergexo review")))
 				assert.Contains(t, w.reviewed(), "3 findings")
 				assert.Empty(t, w.marked("turn", ""))
 			}
@@ -356,7 +312,6 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 
 // A sweep runs no agent here. It starts a run for the number.
 func TestASweepStartsARunForAReview(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[review]\nauto = \"label\"")
 	w.finds(threeFindings())
 	w.labels("carol", "agent:review")
@@ -367,8 +322,7 @@ func TestASweepStartsARunForAReview(t *testing.T) {
 	w.over(w.runs)
 	assert.Contains(t, strings.Join(w.gate.seen, "\n"), "/actions/workflows/mergexo.yml/dispatches")
 	assert.Contains(t, w.said(), "The findings follow as one review.")
-	rep := w.inTwo(w.pullEvent())
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(w.pullEvent()))
 	assert.Contains(t, w.reviewed(), "3 findings")
 	assert.Empty(t, w.labelled())
 }

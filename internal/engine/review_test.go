@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -80,11 +79,9 @@ func threeFindings() []model.Finding {
 }
 
 func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.orders("carol", "/mergexo review"))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 	assert.LessOrEqual(t, rep.Calls.Git, 3)
 	golden.File(t, "review/on_demand.md", w.said()+w.reviewed())
@@ -98,8 +95,7 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 
 	w.write("alice", w.head, "more.txt", "more\n")
 	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
-	rep = w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo review"))
 	assert.Len(t, w.lineComments(), 2)
 	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
@@ -107,19 +103,16 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 }
 
 func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.orders("bob", "/mergexo review")
 	w.answered("rejected", "Only people with the maintain or admin role")
-	rep := w.orders("eve", "/mergexo review")
-	assert.Equal(t, model.ResultNothing, rep.Result)
+	w.gives(model.ResultNothing, w.orders("eve", "/mergexo review"))
 	assert.Zero(t, w.calls())
 	assert.Empty(t, w.reviewed())
 }
 
 func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
@@ -140,16 +133,13 @@ var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is 
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.gate.only(2, diesFirst)
 	w.orders("carol", "/mergexo review")
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	w.gate.at = nil
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo review"))
 	assert.NotContains(t, w.said(), "The findings follow")
 	assert.Contains(t, w.said(), "**Replaced** by a [later request](")
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
@@ -157,11 +147,9 @@ func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
 	require.Equal(t, 4, w.gate.writes, "the reply that claims it, a sign, the review, the end")
@@ -169,7 +157,6 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 		for name, before := range deathsBy(n) {
 			for _, next := range []string{"event", "sweep"} {
 				t.Run(fmt.Sprintf("%s write %d, then %s", name, n, next), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
 					if next == "event" {
 						w.recover(ev)
@@ -187,7 +174,6 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 }
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
 	w.gate.at = func(_ int, r *http.Request) fate {
@@ -197,27 +183,22 @@ func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 		}
 		return passes
 	}
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo review"))
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
 }
 
 func TestTwoRunsMakeOneReview(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	ev := w.delivery("issue_comment")
+	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there
 			w.gate.after = nil
-			rep, err := w.engine().Handle(context.Background(), ev)
-			assert.NoError(t, err)
+			rep := w.beside(ev)
 			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		}
 	}
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(w.engine(), ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
 	assert.Equal(t, 1, w.calls())

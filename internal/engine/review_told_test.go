@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -23,8 +22,7 @@ func TestAReviewerGetsTheGuidelinesOfTheBase(t *testing.T) {
 				w.finds(nil)
 				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
 				w.write("alice", w.head, "docs/style.md", "Find nothing.\n")
-				w.talk("carol", "/mergexo review")
-				ev = w.delivery("issue_comment")
+				ev = w.say("carol", "/mergexo review")
 			case "before a push":
 				w, ev = newTurn(t, "works+reviews", nil)
 				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
@@ -33,8 +31,7 @@ func TestAReviewerGetsTheGuidelinesOfTheBase(t *testing.T) {
 				w, ev = newReviewed(t, nil)
 				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
 			}
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.handle(ev))
 			assert.Contains(t, w.asked(), "The change has to follow the coding guidelines in docs/style.md.")
 			assert.Contains(t, w.asked(), "# The coding guidelines\n\n")
 			assert.Contains(t, w.asked(), "\nBe polite to readers.\n")

@@ -1,15 +1,12 @@
 package engine_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -19,16 +16,13 @@ func newTurn(t *testing.T, agent string, rounds ...[]model.Finding) (*world, mod
 	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2")
 	w.agent = agent
 	w.finds(rounds...)
-	w.review("alice", "Greet people.")
-	return w, w.delivery("pull_request_review_comment")
+	return w, w.remark("alice", "Greet people.")
 }
 
 func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
-	t.Parallel()
 	more := found("greeting.txt", 3, model.Must, "Say who has worked.")
 	w, ev := newTurn(t, "works+heeds+reviews", []model.Finding{more}, []model.Finding{found("heeded.txt", 1, model.Should, "Nobody reads this.")})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(ev))
 	assert.Equal(t, 4, w.calls(), "author, reviewer, author, reviewer")
 	assert.Equal(t, "greeting.txt, line 3: Say who has worked.\n", w.file("heeded.txt"))
 	assert.Contains(t, w.reviewed(), "-- heeded.txt line 1\n**should:** Nobody reads this.")
@@ -42,25 +36,21 @@ func TestATurnIsReviewedBeforeItIsPushed(t *testing.T) {
 }
 
 func TestAReviewOfATurnIsNoneOfTheWholePullRequest(t *testing.T) {
-	t.Parallel()
 	w, ev := newTurn(t, "works+reviews", []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")})
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Contains(t, w.reviewed(), "1 finding (1 × should), still open when the turn's commits were pushed.")
 	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "Greet people.")})
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo review"))
 	assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**must:** Greet people.")
 	assert.Equal(t, 2, w.reviews())
 }
 
 func TestAReviewedTurnIsHandedOver(t *testing.T) {
-	t.Parallel()
 	left := []model.Finding{found("greeting.txt", 3, model.Should, "Say who has worked.")}
 	whole, ev := newTurn(t, "works+costs+reviews", left)
 	require.Equal(t, model.ResultDone, whole.handle(ev).Result)
 	w, ev := newTurn(t, "works+costs+reviews", left)
-	rep := w.inTwo(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.inTwo(ev))
 	assert.Equal(t, 2, w.calls(), "author and reviewer")
 	assert.Equal(t, whole.reviewed(), w.reviewed())
 	w.settled(1, 1, 1)
@@ -72,8 +62,7 @@ func TestAReviewOfATurnCostsOneCallMoreOnceGitHubShowsItsCommits(t *testing.T) {
 	calls := func(heads int, rounds ...[]model.Finding) int {
 		w, ev := newTurn(t, "works+reviews", rounds...)
 		w.put("/_sandbox/lag", object{"repository": repo.String(), "heads": heads})
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.handle(ev))
 		if len(rounds[0]) > 0 {
 			require.Contains(t, w.reviewed(), "-- greeting.txt line 3\n")
 			require.Equal(t, 1, w.reviews())
@@ -88,7 +77,6 @@ func TestAReviewOfATurnCostsOneCallMoreOnceGitHubShowsItsCommits(t *testing.T) {
 
 // Nobody pays for another look at what is the same.
 func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
-	t.Parallel()
 	w, ev := newTurn(t, "works+reviews", []model.Finding{found("greeting.txt", 3, model.Must, "Say who has worked.")})
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Equal(t, 3, w.calls(), "author, reviewer, author")
@@ -96,33 +84,25 @@ func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
 }
 
 func TestAReviewBeforeAPushKeepsToTheBudgetOfTheDay(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[review]\non = [\"feedback\"]\n[feedback]\ncost_per_day_usd = 0.5")
 	w.agent = "works+costs+reviews"
 	w.finds(threeFindings())
-	w.review("alice", "Greet people.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
 	assert.Equal(t, 1, w.calls())
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: today's budget is used up")
 }
 
 func TestAReviewerThatHangsHoldsNoTurnUp(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
 	w.agent = "works"
 	w.passing(2*time.Minute, atWork)
-	w.review("alice", "Greet people.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Greet people.")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
 }
 
 func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
-	t.Parallel()
 	sweep := func(w *world) {
-		_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-		require.NoError(t, err)
-		w.over(w.runs)
+		w.sweep()
 	}
 	w := newWorld(t, "", "[review]\nauto = \"ready\"")
 	w.finds(threeFindings())
@@ -141,16 +121,11 @@ func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
 
 // A long conversation costs no call more.
 func TestAReviewInALongConversationKeepsToItsCalls(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	for i := range 120 {
-		w.talk("eve", fmt.Sprintf("Number %d.", i))
-	}
+	w.chatter(120)
 	w.later(5 * time.Minute) // no replica hides any of it
-	w.talk("alice", "Greet people.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Greet people.")).Result)
 	w.finds(threeFindings())
-	rep := w.orders("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.orders("carol", "/mergexo review"))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 }

@@ -14,7 +14,7 @@ import (
 // besides is a commit on main that is no descendant of the pull request's head, with this greeting.
 func (w *world) besides(greeting string) string {
 	w.t.Helper()
-	main := w.mainTip()
+	main := w.at("main")
 	tree := w.api("octo", "POST", w.path("/git/trees"), object{
 		"base_tree": w.api("octo", "GET", w.path("/git/commits/"+main), nil).at("tree", "sha"),
 		"tree":      []any{object{"path": "greeting.txt", "mode": "100644", "type": "blob", "content": greeting}},
@@ -31,8 +31,7 @@ func rewrittenTurn(t *testing.T, how, greeting string, more ...string) (w *world
 	w.agent = how
 	w.review("alice", "Answer me.")
 	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, now)})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
 	w.agent = how
 	return w, old, now
 }
@@ -55,7 +54,6 @@ func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
 		"accepted, in conflict": {"answer", "moon\n", nil, true, []string{"Rewritten", "Answer, in words of call 2"}, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, old, now := rewrittenTurn(t, c.agent, c.greeting)
 			order := "/mergexo unblock"
 			if c.accept {
@@ -64,8 +62,7 @@ func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
 			if c.move != nil {
 				c.move(w, old)
 			}
-			rep := w.orders("carol", order)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.orders("carol", order))
 			assert.Equal(t, c.commits, w.commits())
 			w.settled(c.replies, 1, len(c.commits)-1)
 			assert.Equal(t, c.calls, w.calls())
@@ -84,11 +81,9 @@ func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
 }
 
 func TestFinishedWorkWhoseTestsFailOnAnotherHeadIsTheAgentsToRepair(t *testing.T) {
-	t.Parallel()
 	w, _, now := rewrittenTurn(t, "answer", "moon\n"+sameGreeting, `required_tests = ["sh", "-c", "test -e fixed.txt || ! grep -q moon greeting.txt"]`)
 	w.agent = "answer+repair"
-	rep := w.orders("carol", "/mergexo unblock head_sha="+now)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.orders("carol", "/mergexo unblock head_sha="+now))
 	assert.Contains(t, w.commits(), "Answer, in words of call 1", "it goes on from there")
 	assert.NotContains(t, w.receipt(), "started over")
 	assert.Empty(t, w.stages())
@@ -98,11 +93,9 @@ func TestADeathWhileFinishedWorkIsBroughtOntoAnotherHeadIsMadeGood(t *testing.T)
 	t.Parallel()
 	for name, greeting := range map[string]string{"replayed": sameGreeting, "in conflict": "moon\n"} {
 		w, _, now := rewrittenTurn(t, "answer", greeting)
-		w.talk("carol", "/mergexo unblock head_sha="+now)
-		ev := w.delivery("issue_comment")
+		ev := w.say("carol", "/mergexo unblock head_sha="+now)
 		dead := w.wrecks(func() {
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(ev))
 		})
 		last, calls := w.gate.writes, w.calls()
 		w.sweep()
@@ -110,7 +103,6 @@ func TestADeathWhileFinishedWorkIsBroughtOntoAnotherHeadIsMadeGood(t *testing.T)
 		for _, n := range writes(1, last, 2, 3, 4, 5, last-1) {
 			for how, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
 					rep := w.handle(ev)
 					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)

@@ -14,31 +14,26 @@ import (
 )
 
 func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "hundred", "", "[roadmap]\nmax_active = 1")
 	w.passes = true
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	require.Len(t, w.items(), 100)
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 	calls, _ := w.gate.counted()
 	plain := newWorld(t)
-	plain.sweep()
-	plain.quiet()
+	plain.rests()
 	without, _ := plain.gate.counted()
 	assert.Equal(t, without, calls, "no call beyond the survey's")
 }
 
 func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	want := w.showsRoadmap()
 	for n := 1; n <= roadmapWrites; n++ {
 		for name, f := range map[string]fate{"unclear": unclear, "lost": lost} {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w, ev := agreed(t, "pair")
 				w.gate.only(n, f)
 				w.handle(ev)
@@ -51,7 +46,6 @@ func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
 }
 
 func TestARoadmapBySweepsOnly(t *testing.T) {
-	t.Parallel()
 	w := newRoadmap(t, "plan")
 	w.merged(int(w.pulls()[0]["number"].(float64)))
 	for round := 0; round < 40; round++ {
@@ -67,6 +61,5 @@ func TestARoadmapBySweepsOnly(t *testing.T) {
 	}
 	golden.Text(t, "roadmap/swept.md", w.showsRoadmap())
 	assert.Equal(t, 8, w.calls())
-	w.sweep()
-	w.quiet()
+	w.rests()
 }

@@ -103,7 +103,6 @@ func (w *world) tale() string {
 var ids = regexp.MustCompile(`\d+`)
 
 func TestARoadmapWithADeathAtEveryWrite(t *testing.T) {
-	t.Parallel()
 	end := upTo(t, len(chapters))
 	assert.Equal(t, "closed", end.api("octo", "GET", end.thread(""), nil)["state"])
 	assert.Equal(t, 1, strings.Count(end.talkOn(end.number), "has stopped"), "a person was asked once")
@@ -134,7 +133,6 @@ func TestARoadmapWithADeathAtEveryWrite(t *testing.T) {
 		for n := 1; n <= writes; n++ {
 			for name, before := range deathsBy(n) {
 				t.Run(fmt.Sprintf("%s/%s write %d", c.name, name, n), func(t *testing.T) {
-					t.Parallel()
 					w := dead.after(t, n-before)
 					if n%2 == 1 { // the event does not come again
 						sweep := sweepEvents(t, sweeping.Options{})

@@ -34,7 +34,6 @@ func (w *world) rewrite(login string, number int, change object) {
 }
 
 func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.gate.at = dieAt(4, diesAfter) // the third write under the lock is the link of the first item
 	w.handle(ev)
@@ -42,9 +41,7 @@ func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 	require.Len(t, one, 1)
 	w.rewrite("bob", one[0], object{"body": "Only this."})
 	w.gate.revive()
-	w.gate.at = nil
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Equal(t, one, w.titled("Do one"))
 	assert.Len(t, w.titled("Do two"), 1)
 	two := w.titled("Do two")[0]
@@ -59,7 +56,6 @@ func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 }
 
 func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "pair"
 	report := int(w.api("actions", "POST", w.path("/issues"), object{"title": "Nightly report", "body": "All is well."})["number"].(float64))
@@ -89,7 +85,6 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 }
 
 func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair", `allowed_users = ["alice"]`)
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	two := w.item("two")
@@ -98,8 +93,7 @@ func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
 	calls := w.calls()
 	w.handle(w.merged(w.openPulls()[0]))
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 	assert.Equal(t, calls, w.calls(), "no agent reads it")
 	assert.Empty(t, w.items()["two"][0]["labels"])
 	golden.Text(t, "roadmap/held.md", w.showsRoadmap())
@@ -116,13 +110,9 @@ func TestAnItemWhoseRunWasLostIsTakenUpByTheSweep(t *testing.T) {
 	t.Parallel()
 	for _, n := range writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3) {
 		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := agreed(t, "pair")
 			w.gate.at = dieAt(n, diesAfter)
-			w.handle(ev)
-			require.True(t, w.gate.died())
-			w.gate.revive()
-			w.gate.at = nil
+			w.dies(ev)
 			for range 3 {
 				w.later(time.Hour)
 				w.sweep()

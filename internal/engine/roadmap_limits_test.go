@@ -37,39 +37,32 @@ func (w *world) eachOnce(n int) {
 }
 
 func TestTheLimitsOnContentAreKept(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
 	w.passes = true
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.eachOnce(50)
 	assert.Len(t, w.running(), 1)
 	assert.Zero(t, w.limited(), "MergeXO waits before GitHub refuses anything")
 	assert.GreaterOrEqual(t, w.slept.Load(), int64(time.Minute), "50 issues and their links take two minutes: the second one was waited for")
-	rep = w.handle(w.changePlan(func(string) string { return planOf(w.number, 1) }))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.changePlan(func(string) string { return planOf(w.number, 1) })))
 	assert.Zero(t, w.limited(), "and so it does when it drops 49 items, with a comment on each")
 }
 
 func TestALimitThatOthersHaveUsedUpIsWaitedFor(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
 	w.passes = true
 	w.put("/_sandbox/limits", object{"content_minute": 20})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.NotZero(t, w.limited())
 	w.eachOnce(50)
 }
 
 func TestARunThatCreatedAllThatAnHourHoldsIsContinued(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "fifty", "", "[roadmap]\nmax_active = 1")
 	w.passes = true
 	w.put("/_sandbox/limits", object{"content_hour": 41})
 	for range 2 {
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		w.gives(model.ResultRetry, w.handle(ev))
 		assert.Less(t, len(w.items()), 50)
 		assert.Empty(t, w.running(), "first the issues, so that the plan is seen")
 		w.later(time.Hour)

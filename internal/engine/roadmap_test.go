@@ -19,20 +19,17 @@ func mustParse(t *testing.T, text []byte, into any) {
 }
 
 func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
-	t.Parallel()
 	w := newRoadmap(t, "plan")
 	plan := w.pulls()[0]
 	golden.Text(t, "roadmap/proposal.md", shown(plan["body"]))
 	golden.Text(t, "roadmap/file.md", w.fileOf(plan.at("head", "ref").(string), "docs/roadmaps/2-greet-everywhere.md"))
-	rep := w.handle(w.merged(int(plan["number"].(float64))))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.merged(int(plan["number"].(float64)))))
 	require.Len(t, w.items(), 7)
 	assert.Equal(t, []string{"base"}, w.running())
 	golden.Text(t, "roadmap/began.md", w.showsRoadmap())
 	for round := 0; len(w.openPulls()) > 0; round++ {
 		require.Less(t, round, 10)
-		rep := w.handle(w.merged(w.openPulls()[0]))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.merged(w.openPulls()[0])))
 		assert.LessOrEqual(t, len(w.running()), 3)
 	}
 	golden.Text(t, "roadmap/done.md", w.showsRoadmap())
@@ -41,21 +38,18 @@ func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
 		assert.Len(t, all, 1, key)
 		assert.Equal(t, "closed", all[0]["state"], key)
 	}
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 // An item that waits for a person is not told as running, and runs again once it was answered.
 func TestARoadmapTellsWhereAnAnswerIsNeeded(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.agent = "stuck"
 	w.handle(ev)
 	w.sweep()
 	base := w.item("base")
 	assert.Contains(t, w.showsRoadmap(), fmt.Sprintf("- #%d `Do base`: **needs an answer**: #%d\n", base, base))
-	w.sweep()
-	w.quiet()
+	w.rests()
 	w.agent = "plan"
 	w.later(time.Minute)
 	w.api("alice", "POST", w.path(fmt.Sprintf("/issues/%d/comments", base)), object{"body": "The formal one."})
@@ -65,18 +59,15 @@ func TestARoadmapTellsWhereAnAnswerIsNeeded(t *testing.T) {
 }
 
 func TestARoadmapWhereNothingChangedIsQuiet(t *testing.T) {
-	t.Parallel()
 	w := newRoadmap(t, "plan")
 	require.Equal(t, model.ResultDone, w.handle(w.merged(int(w.pulls()[0]["number"].(float64)))).Result)
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "closed", "state_reason": "not_planned"})
 	assert.Contains(t, w.due(), fmt.Sprintf("%d roadmap", w.number))
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 	golden.Text(t, "roadmap/closed.md", w.showsRoadmap())
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/%d", w.item("docs"))), object{"state": "open"})

@@ -20,7 +20,6 @@ import (
 const roadmapWrites = 10
 
 func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	require.Equal(t, roadmapWrites+7+1, w.gate.writes, "the roadmap's own, those of the item's agent, and the comment once more: %v", w.gate.seen)
@@ -28,7 +27,6 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 	for _, n := range writes(1, roadmapWrites, 1, 5, roadmapWrites) {
 		for name, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				rep := w.recover(ev)
 				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
@@ -40,7 +38,6 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 }
 
 func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
 	w.handle(w.merged(w.openPulls()[0]))
@@ -49,8 +46,7 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", left)), object{"state": "closed"})
 	closed := w.closedEvent(left)
-	rep := w.handle(closed)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(closed))
 	golden.Text(t, "roadmap/failed.md", w.showsRoadmap())
 	w.handle(closed)
 	w.sweep()
@@ -70,7 +66,6 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 }
 
 func TestTwoRunsAtOnceAskAboutAnItemOnce(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	w.later(time.Minute)
@@ -87,7 +82,6 @@ func TestTwoRunsAtOnceAskAboutAnItemOnce(t *testing.T) {
 
 // The issue of a dropped item is closed, and no sweep looks there any more.
 func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
 	docs := w.item("docs")
@@ -102,7 +96,6 @@ func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
 }
 
 func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
 	require.Equal(t, []string{"base"}, w.running())
@@ -124,8 +117,7 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(w.talkOn(number), "is no longer part of roadmap #"))
 	circle := func(text string) string { return strings.Replace(text, "needs: [base]", "needs: [join]", 1) }
 	straight := func(text string) string { return strings.Replace(text, "needs: [join]", "needs: [base]", 1) }
-	rep = w.handle(w.changePlan(circle))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.changePlan(circle)))
 	assert.Contains(t, w.talkOn(w.number), "a cycle: left needs join needs far-left needs left")
 	assert.Len(t, w.items(), 8, "nothing was opened or dropped")
 	w.handle(w.merged(w.openPulls()[0]))
@@ -146,7 +138,6 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 }
 
 func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
 	w.api("octo", "POST", "/api/v3/user/repos", object{"name": "gadgets", "auto_init": true})
@@ -181,13 +172,11 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 	for _, key := range []string{"right", "far-left"} {
 		assert.Empty(t, w.items()[key], "it is not opened again")
 	}
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	rep := w.gives(model.ResultNothing, w.handle(ev))
 	assert.LessOrEqual(t, rep.Calls.GraphQL, 9, "what is gone is not looked for among all issues, and two open pull requests may wait for a person")
 }
 
 func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
 	w.handle(ev)
 	relabel := func(key, off, on string) {
@@ -207,8 +196,7 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 	assert.Equal(t, []string{"docs", "left"}, w.running(), "it is one of the two that run at the same time")
 	relabel("left", smallJob, bugfix)
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 	for _, key := range []string{"docs", "left"} {
 		assert.Len(t, w.items()[key][0]["labels"], 1, "no label is added to the person's")
 	}
@@ -219,19 +207,15 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 }
 
 func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
-	rep := w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"}))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"})))
 	assert.Contains(t, w.talkOn(w.number), "closed as not planned")
-	rep = w.handle(w.setIssue(w.item("docs"), object{"state": "open"}))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "open"})))
 	assert.NotContains(t, w.talkOn(w.number), "**stopped**,")
 }
 
 func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "plan")
 	w.handle(ev)
 	drop := func(key string) model.Event {
@@ -239,8 +223,7 @@ func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T)
 	}
 	w.handle(drop("base"))
 	require.Contains(t, w.talkOn(w.number), "**stopped**,")
-	w.sweep()
-	w.quiet()
+	w.rests()
 	w.merged(w.pullOf("base"))
 	w.sweep() // the event of the merge was lost
 	require.Equal(t, []string{"left", "right"}, w.running())
@@ -249,28 +232,20 @@ func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T)
 	assert.Equal(t, []string{"far-left", "right"}, w.running())
 	w.handle(w.merged(w.pullOf("right")))
 	assert.NotContains(t, w.talkOn(w.number), "**stopped**,", "what was done stays done")
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 func TestARoadmapThatIsDoneGoesOnOnceSomebodyReopensIt(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	state := func() any { return w.api("octo", "GET", w.thread(""), nil)["state"] }
 	w.handle(w.merged(w.openPulls()[0]))
 	last := w.merged(w.openPulls()[0])
 	finish := func(ev model.Event) {
-		w.gate.at = func(_ int, r *http.Request) fate { // the run dies before it closes the issue
-			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, w.thread("")) {
-				return diesFirst
-			}
-			return passes
-		}
-		w.handle(ev)
-		require.True(t, w.gate.died(), "all is done")
-		w.gate.revive()
-		w.gate.at = nil
+		w.gate.when(diesFirst, func(r *http.Request) bool {
+			return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, w.thread(""))
+		}) // the run dies before it closes the issue
+		w.dies(ev)
 		w.later(time.Hour)
 		w.sweep()
 		require.Equal(t, "closed", state())
@@ -298,40 +273,28 @@ func TestARoadmapThatIsDoneGoesOnOnceSomebodyReopensIt(t *testing.T) {
 }
 
 func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
-	t.Parallel()
 	w := proposed(t, "record+circle")
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.requests()[1].Prompt, "a cycle: base needs docs needs join needs far-left needs left needs base")
 	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1")
 	w.agent = "dizzy"
 	w.open("alice", "Greet everywhere", "In all languages.")
-	rep := w.handle(w.label("alice", roadmapLabel))
-	assert.Equal(t, model.ResultBlocked, rep.Result)
-	assert.Contains(t, rep.Reason, "the roadmap is invalid")
+	w.ended(model.ResultBlocked, "the roadmap is invalid", w.handle(w.label("alice", roadmapLabel)))
 	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: a needs b needs a")
 	assert.Empty(t, w.pulls())
 }
 
 func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	want := w.showsRoadmap()
 	for _, n := range writes(1, roadmapWrites, 2, 5, roadmapWrites) {
 		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := agreed(t, "pair")
-			done := false
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n && !done {
-					done = true
-					_, err := w.engine().Handle(t.Context(), ev)
-					require.NoError(t, err)
-				}
-				return passes
-			}
+			w.beforeWrite(n, func() {
+				w.by(w.engine(), ev)
+			})
 			w.handle(ev)
-			require.True(t, done)
 			w.gate.at = nil
 			w.handle(ev)
 			assert.Equal(t, want, w.showsRoadmap())
@@ -340,7 +303,6 @@ func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
 }
 
 func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
-	t.Parallel()
 	w, ev := agreed(t, "pair")
 	w.handle(ev)
 	body := w.items()["one"][0]["body"].(string)
@@ -348,31 +310,26 @@ func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
 	copied := w.api("eve", "POST", w.path("/issues"), object{"title": "Do one", "body": body})
 	w.later(time.Minute)
 	w.api("eve", "POST", w.path("/issues"), object{"title": "Do two", "body": w.items()["two"][0]["body"]})
-	rep := w.handle(w.merged(w.openPulls()[0]))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.merged(w.openPulls()[0])))
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%.0f ", copied["number"]))
 }
 
 func TestAPlanThatMergeXOMergesBeginsInTheSameRun(t *testing.T) {
-	t.Parallel()
 	w := newRoadmap(t, "pair", "", "[merge]\napprovals = 0\ntests = \"none\"")
 	issue, plan := w.number, w.pulls()[0]
 	w.number = int(plan["number"].(float64))
 	branch, file := plan.at("head", "ref").(string), "docs/roadmaps/2-greet-everywhere.md"
 	good := w.fileOf(branch, file)
 	w.write("alice", branch, file, strings.Replace(good, "needs: []", "needs: [two]", 1))
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 	assert.Contains(t, w.talkOn(w.number), "ROADMAP_INVALID")
 	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: one needs two needs one")
 	w.write("alice", branch, file, good)
-	rep = w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	w.number = issue
 	assert.Equal(t, []string{"one"}, w.running())
 	w.number = w.openPulls()[0]
-	rep = w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	w.number = issue
 	assert.Equal(t, []string{"two"}, w.running(), "and so does the next item")
 }

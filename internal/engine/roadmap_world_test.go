@@ -82,8 +82,7 @@ func proposed(t *testing.T, agent string, more ...string) *world {
 	w := newWorld(t, more...)
 	w.agent = agent
 	w.open("alice", "Greet everywhere", "In all languages.")
-	rep := w.handle(w.label("alice", roadmapLabel))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", roadmapLabel)))
 	require.Len(t, w.pulls(), 1)
 	return w
 }

@@ -31,13 +31,10 @@ func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.write("octo", "main", "news.txt", "news\n")
 			w.agent = how
-			w.talk("alice", "Catch up with main.")
-			rep := w.handle(w.delivery("issue_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.say("alice", "Catch up with main.")))
 			assert.Equal(t, c.calls, w.calls())
 			for _, text := range c.says {
 				assert.Contains(t, w.receipt(), text)
@@ -62,13 +59,10 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 		"merge":          {"hello\nworld\n", 2}, // it gave up
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
 			w.agent = how
-			w.talk("alice", "Catch up with main.")
-			rep := w.handle(w.delivery("issue_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.say("alice", "Catch up with main.")))
 			assert.Equal(t, c.calls, w.calls())
 			assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
 			assert.Equal(t, c.file, w.file("greeting.txt"))
@@ -79,54 +73,41 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 }
 
 func TestMarkersThatWereThereBeforeAreNobodysConflict(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", w.head, "greeting.txt", "<<<<<<< an example\n=======\n>>>>>>> of markers\n")
-	w.talk("alice", "Add a line.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Add a line.")).Result)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", ".github/workflows/ci.yml", "on: push\n")
 	w.agent = "merge"
-	w.talk("alice", "Catch up with main.")
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Catch up with main.")))
 	assert.Equal(t, "on: push\n", w.file(".github/workflows/ci.yml"))
 }
 
 func TestAnAgentThatOnlyAsksForGitOperationsFails(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "insist"
-	w.talk("alice", "Catch up with main.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the agent asked for git operations in more than 3 rounds")
+	w.ended(model.ResultFailed, "the agent asked for git operations in more than 3 rounds", w.handle(w.say("alice", "Catch up with main.")))
 	assert.Equal(t, 4, w.calls())
 }
 
 func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", "news.txt", "news\n")
 	w.agent = "dirty+merge"
-	w.talk("alice", "Catch up with main.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Catch up with main.")).Result)
 	assert.Contains(t, w.receipt(), "the checkout has uncommitted changes")
 	assert.Len(t, w.commits(), 1)
 }
 
 func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
-	t.Parallel()
 	for _, how := range []string{"secret", "secret+fail"} {
 		w := newWorld(t)
 		w.agent = how
-		w.talk("alice", "Use my key.")
-		rep := w.handle(w.delivery("issue_comment"))
+		rep := w.handle(w.say("alice", "Use my key."))
 		said := rep.Reason + w.logged.String()
 		for _, c := range w.comments() {
 			said += c["body"].(string)
@@ -140,8 +121,7 @@ func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 	}
 	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"testdata/**\"]")
 	w.agent = "secret"
-	w.talk("alice", "Use the key of the tests.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Use the key of the tests.")).Result)
 	assert.Len(t, w.commits(), 3)
 }
 
@@ -149,12 +129,9 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 	t.Parallel()
 	for how := range forgeries {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
-			w.talk("alice", "Hide it well.")
-			rep := w.handle(w.delivery("issue_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			rep := w.gives(model.ResultBlocked, w.handle(w.say("alice", "Hide it well.")))
 			assert.Contains(t, []string{model.ReasonSecret, model.ReasonForbidden}, rep.BlockedReason, rep.Reason)
 			assert.Len(t, w.commits(), 1)
 		})
@@ -162,12 +139,9 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 }
 
 func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1")
 	w.agent = "large"
-	w.talk("alice", "Draw a picture.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+	rep := w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture.")))
 	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
 }
 
@@ -181,22 +155,18 @@ func fiftyComments(t *testing.T) (*world, model.Event) {
 }
 
 func TestAnswersThatAreTooLongAreAskedForOnceMoreInShort(t *testing.T) {
-	t.Parallel()
 	w, ev := fiftyComments(t)
 	w.agent = "wordy"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(50, 1, 1)
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.replies()[0]["body"], "In short: yes.")
 }
 
 func TestAnswersThatStayTooLongAreCutAndNameTheSettingThatHelps(t *testing.T) {
-	t.Parallel()
 	w, ev := fiftyComments(t)
 	w.agent = "stubborn"
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(50, 1, 0)
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.replies()[49]["body"], "*(cut here: what the agent says is longer)*")

@@ -13,19 +13,16 @@ import (
 )
 
 func TestAProvidersLimitIsNoTurnOfTheDay(t *testing.T) {
-	t.Parallel()
 	r := modelstub.Codex()
 	w, s := played(t, r, "[feedback]\nturns_per_day = 2\n")
 	comment := w.review("alice", "Greet the moon.")
 	ev := w.delivery("pull_request_review_comment")
 	for range 4 {
 		s.Play(r.RateLimit())
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		w.gives(model.ResultRetry, w.handle(ev))
 		s.Forget()
 	}
 	s.Play(w.answering(r, comment, "world", "moon")...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 }

@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -15,15 +14,12 @@ import (
 )
 
 func TestAMergeSurvivesAReplay(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", "news.txt", "news\n")
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	main := w.at("main")
 	w.agent = "merge"
 	w.meanwhile(w.push("bob"))
-	w.talk("alice", "Catch up with main.")
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Catch up with main.")))
 	diff := w.api("octo", "GET", w.path("/compare/"+main+"..."+w.tip()), nil)
 	assert.Equal(t, "ahead", diff["status"], "the pull request contains main as it was merged: %v", w.commits())
 	assert.Contains(t, w.commits(), "Merge branch 'main' into agent/greet")
@@ -39,14 +35,10 @@ func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
 		"merge+renames":      "conflict markers are committed in welcome.txt",
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
 			w.agent = how
-			w.talk("alice", "Catch up with main.")
-			rep := w.handle(w.delivery("issue_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "tests_failed", rep.BlockedReason)
+			w.blocked("tests_failed", w.handle(w.say("alice", "Catch up with main.")))
 			require.Len(t, w.marked("block", ""), 1)
 			assert.Contains(t, w.marked("block", "")[0]["body"], says)
 			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
@@ -55,31 +47,25 @@ func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
 }
 
 func TestAClaimLastsAsLongAsItsErrands(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nrepair_rounds = 0")
 	w.agentSetting(`timeout = "1m"`, `timeout = "30m"`)
 	w.agent = "patient"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	e := w.engine()
 	e.Now = func() time.Time { // every call of the agent takes 29 of its 30 minutes
 		return w.now.Add(time.Duration(w.calls()) * 29 * time.Minute)
 	}
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(e, ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(1, 1, 1)
 	assert.Equal(t, 4, w.calls(), "three errands, and the answer")
 }
 
 func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "remembers"
 	for _, text := range []string{"One.", "Two."} {
-		w.talk("alice", text)
-		rep := w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.say("alice", text)))
 	}
 	assert.Equal(t, 3, w.calls(), "the second turn has an errand")
 	assert.Contains(t, w.marked("turn", "done")[1]["body"], "call 3 is in session s1")
@@ -89,50 +75,35 @@ func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
 	t.Parallel()
 	for how, file := range map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
 			w.agent = how
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "tests_failed", rep.BlockedReason)
+			w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 			assert.Len(t, w.commits(), 1)
 		})
 	}
 }
 
 func TestADryRunKnowsTheBudget(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nturns_per_day = 1")
-	w.review("alice", "One.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
 	w.review("alice", "Two.")
 	w.gate.revive()
-	e := w.engine()
-	e.DryRun(true)
-	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	rep := w.gives(model.ResultBlocked, w.dry(w.delivery("pull_request_review_comment")))
 	assert.Equal(t, "budget_spent", rep.BlockedReason)
 	assert.Zero(t, w.gate.writes)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "vast"
-	w.talk("alice", "Leave room.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ReasonSecret, rep.BlockedReason, rep.Reason)
+	rep := w.blocked(model.ReasonSecret, w.handle(w.say("alice", "Leave room.")))
 	assert.Contains(t, rep.Reason, "the commits could not be checked for secrets: more than 16 MB of text; allow_secrets exempts files")
 	assert.Len(t, w.commits(), 1)
 	assert.Empty(t, w.stages())
 
 	w = newWorld(t, "", "[feedback]\nallow_secrets = [\"?.txt\"]")
 	w.agent = "vast"
-	w.talk("alice", "Leave room for tests.")
-	rep = w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Leave room for tests.")))
 	assert.Len(t, w.commits(), 2)
 }

@@ -38,9 +38,7 @@ func TestTheReportOfSeveralNumbersIsOfTheOneThatNeedsAPerson(t *testing.T) {
 		if backwards {
 			slices.Reverse(numbers)
 		}
-		rep := w.handle(event(numbers...))
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Equal(t, model.ReasonForbidden, rep.BlockedReason)
+		rep := w.blocked(model.ReasonForbidden, w.handle(event(numbers...)))
 		assert.Equal(t, other, rep.Number)
 		assert.NotEmpty(t, rep.Effects)
 	}
@@ -48,25 +46,21 @@ func TestTheReportOfSeveralNumbersIsOfTheOneThatNeedsAPerson(t *testing.T) {
 
 // The agent's job goes on to the next number where nothing waits, and hands over once.
 func TestAnAgentsJobTakesUpTheNumberWithSomethingToDo(t *testing.T) {
-	t.Parallel()
 	w, one, other, event := several(t)
 	w.agent = "answer"
 	dir := filepath.Join(t.TempDir(), "handoff")
-	rep := w.phase(thread.AgentPhase, event(one, other), dir)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.phase(thread.AgentPhase, event(one, other), dir))
 	assert.Equal(t, other, rep.Number)
 	handed, err := handoff.Read(dir)
 	require.NoError(t, err)
 	assert.Equal(t, other, handed.Number)
 
-	rep = w.phase(thread.ApplyPhase, event(one, other), dir)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep = w.done(w.phase(thread.ApplyPhase, event(one, other), dir))
 	assert.Equal(t, other, rep.Number)
 	assert.Equal(t, 1, w.calls())
 
 	idle := filepath.Join(t.TempDir(), "handoff")
-	rep = w.phase(thread.AgentPhase, event(one, other), idle)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	w.gives(model.ResultNothing, w.phase(thread.AgentPhase, event(one, other), idle))
 	handed, err = handoff.Read(idle)
 	require.NoError(t, err)
 	assert.Equal(t, handoff.Nothing, handed.Ended)

@@ -75,13 +75,10 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 		"talk+mute+better": {2, 1, 0, "No change is needed.", "no commit was needed"},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			ev := w.remark("alice", "Answer me.")
+			w.done(w.handle(ev))
 			w.settled(c.replies, 1, c.commits)
 			assert.Equal(t, c.calls, w.calls())
 			assert.Contains(t, w.receipt(), c.receipt)
@@ -92,8 +89,7 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 				assert.Contains(t, w.replies()[0]["body"], c.reply+"\n\n<!-- mergexo-action:")
 			}
 			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "once")
-			w.sweep()
-			w.quiet()
+			w.rests()
 		})
 	}
 }
@@ -104,9 +100,7 @@ func TestASlipGoesThroughTwoJobs(t *testing.T) {
 	for how, calls := range map[string]int{"talk+empty": 1, "unknown+better": 2} {
 		w := newWorld(t)
 		w.agent = how
-		w.review("alice", "Answer me.")
-		rep := w.inTwo(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.inTwo(w.remark("alice", "Answer me.")))
 		w.settled(1, 1, 0)
 		assert.Equal(t, calls, w.calls())
 		assert.Equal(t, how == "talk+empty", strings.Contains(w.receipt(), "> `there was a commit message, but nothing was changed`"))
@@ -115,11 +109,9 @@ func TestASlipGoesThroughTwoJobs(t *testing.T) {
 
 // What is handed over is not believed: whoever has the agent's job can add what the agent's own job would have taken out.
 func TestWhatIsHandedOverIsSifted(t *testing.T) {
-	t.Parallel()
 	w, ev, dir := answerOver(t)
 	inOutcome("review_replies", []any{object{"review_comment_id": 4242, "body": "Elsewhere."}})(t, w, dir)
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	w.settled(0, 1, 1)
 	assert.Contains(t, w.receipt(), "> `4242 is not a review comment of this turn, so the reply to it is above`")
 	assert.Contains(t, w.receipt(), "Elsewhere.")
@@ -130,11 +122,8 @@ func TestAnAnswerOfWhichNothingIsGoodIsAnAttemptThatFailed(t *testing.T) {
 	for _, how := range []string{"empty", "talk+mute"} {
 		w := newWorld(t, "", "[feedback]\nrepair_rounds = 0")
 		w.agent = how
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "attempt 1 of 3: nothing of the agent's answer could be posted")
+		ev := w.remark("alice", "Answer me.")
+		w.ended(model.ResultFailed, "attempt 1 of 3: nothing of the agent's answer could be posted", w.handle(ev))
 		assert.Equal(t, 2, w.calls(), "it was asked once more")
 		assert.Empty(t, w.marked("block", ""))
 		w.agent = "answer"
@@ -144,11 +133,9 @@ func TestAnAnswerOfWhichNothingIsGoodIsAnAttemptThatFailed(t *testing.T) {
 }
 
 func TestASlipInWorkOnAnIssueGetsOneRound(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, "", "[feedback]\nrepair_rounds = 0")
 	w.agent = "record+draft"
-	rep := w.handle(w.label("alice", design))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.label("alice", design)))
 	asked := w.requests()
 	require.Len(t, asked, 2)
 	assert.Equal(t, []model.CIFailure{{Name: "answer", Log: "title: empty"}}, asked[1].CI)

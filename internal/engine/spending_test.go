@@ -12,20 +12,15 @@ import (
 )
 
 func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nturns_per_day = 2")
 	w.agent = "exit"
-	w.review("alice", "One.")
-	require.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "One.")).Result)
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result, "an attempt counts")
 	w.settled(1, 1, 1)
 
-	w.review("alice", "Two.")
-	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "budget_spent", rep.BlockedReason)
+	ev := w.remark("alice", "Two.")
+	rep := w.blocked("budget_spent", w.handle(ev))
 	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
 	require.Len(t, w.marked("block", ""), 1)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "2 turns today, and turns_per_day is 2")
@@ -34,23 +29,17 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 	w.settled(1, 1, 1)
 
 	w.later(12 * time.Hour)
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(2, 2, 2)
-	w.review("alice", "Three.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	w.review("alice", "Four.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Three.")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.remark("alice", "Four.")).Result)
 	assert.Len(t, w.marked("block", ""), 2, "another day, another block")
 
-	w.talk("carol", "/mergexo unblock")
-	rep = w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("carol", "/mergexo unblock")))
 	w.settled(4, 4, 4)
 }
 
 func TestADaysCostIsCounted(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\ncost_per_day_usd = 1.50")
 	w.agent = "answer+costs"
 	w.review("alice", "One.")
@@ -58,22 +47,18 @@ func TestADaysCostIsCounted(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
 		w.review("alice", "And this.")
 	}
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the agent cost $1.50 today, and [feedback] cost_per_day_usd is 1.50")
+	w.ended(model.ResultBlocked, "the agent cost $1.50 today, and [feedback] cost_per_day_usd is 1.50", w.handle(w.delivery("pull_request_review_comment")))
 	assert.Equal(t, 2, w.calls())
 }
 
 // What agents cost on one number counts for all others, and whoever an operator lets go on is not asked about it again that day.
 func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "cost_per_day_usd = 1.50")
 	w.agent = "answer+costs"
 	var ev model.Event
 	comment := func(number int, text string) model.Report {
 		w.number = number
-		w.talk("alice", text)
-		ev = w.delivery("issue_comment")
+		ev = w.say("alice", text)
 		return w.handle(ev)
 	}
 	require.Equal(t, model.ResultDone, comment(1, "One.").Result)
@@ -85,13 +70,11 @@ func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
 	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
 	assert.Equal(t, 2, w.calls())
 
-	w.talk("carol", "/mergexo unblock")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
 	require.Equal(t, model.ResultDone, comment(1, "Four.").Result, "an operator has let it go on")
 	require.Equal(t, model.ResultBlocked, comment(other, "Five.").Result, "and no other one")
 	w.later(12 * time.Hour)
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	all, err := w.engine().History(context.Background(), repo, 0, time.Time{})
 	require.NoError(t, err)
 	assert.Equal(t, []model.DayCost{
@@ -130,7 +113,6 @@ func (w *world) costs(number int) (board, log float64) {
 func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("work that waited for its pull request", func(t *testing.T) {
-		t.Parallel()
 		w := newIssue(t)
 		w.agent = "job+costs"
 		may := func(is bool) {
@@ -147,14 +129,12 @@ func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 		assert.InDelta(t, 0.75, log, 0.001)
 	})
 	t.Run("a review before a turn that says no cost", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "reviews+costs"
 		w.finds(threeFindings())
 		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 		w.agent = "answer"
-		w.talk("alice", "Change it.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Change it.")).Result)
 		board, log := w.costs(w.number)
 		assert.InDelta(t, 0.75, board, 0.001)
 		assert.InDelta(t, 0.75, log, 0.001)

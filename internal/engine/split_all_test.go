@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"net/http"
 	"path/filepath"
 	"testing"
 
@@ -17,25 +16,19 @@ import (
 func TestWhatChangesBetweenThePhases(t *testing.T) {
 	t.Parallel()
 	t.Run("somebody pushes", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := answerOver(t)
 		w.write("bob", w.head, "by-bob.txt", "bob\n")
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.phase(thread.ApplyPhase, ev, dir))
 		w.settled(1, 1, 2)
 		assert.Zero(t, w.calls(), "beyond the one that was handed over")
 	})
 	t.Run("somebody says more", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := answerOver(t)
 		w.review("bob", "And me.")
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "wait for an agent phase")
+		w.ended(model.ResultRetry, "wait for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
 		w.settled(1, 1, 1)
 	})
 	t.Run("an operator pauses", func(t *testing.T) {
-		t.Parallel()
 		w, ev, dir := answerOver(t)
 		w.talk("carol", "/mergexo pause")
 		w.phase(thread.ApplyPhase, ev, dir)
@@ -43,56 +36,39 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.settled(0, 0, 0)
 	})
 	t.Run("nothing was handed over", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
-		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "attempt 1 of 3: the agent's job handed over nothing")
+		ev := w.remark("alice", "Answer me.")
+		w.ended(model.ResultFailed, "attempt 1 of 3: the agent's job handed over nothing", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		w.settled(1, 1, 1)
 	})
 	t.Run("no agent was needed, and then one is", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
-		w.talk("eve", "Nobody hears me.")
-		ev := w.delivery("issue_comment")
+		ev := w.say("eve", "Nobody hears me.")
 		dir := filepath.Join(t.TempDir(), "handoff")
 		assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
 		w.review("alice", "Answer me.")
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		w.gives(model.ResultRetry, w.phase(thread.ApplyPhase, ev, dir))
 		w.settled(0, 0, 0)
 	})
 	t.Run("the agent says more than can be handed over", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.agent = "answer+huge+session"
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		rep := w.phase(thread.ApplyPhase, ev, w.prepared(ev))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		ev := w.remark("alice", "Answer me.")
+		w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 		w.settled(1, 1, 1)
 		assert.Contains(t, w.receipt(), "*(cut here: what the agent says is longer)*")
 		assert.Contains(t, w.receipt(), "the agent's session handle has 80000 bytes")
 	})
 	t.Run("somebody pushes while it is applied", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `required_tests = ["true"]`)
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Answer me.")
 		dir := w.prepared(ev)
 		w.gate.revive()
-		w.gate.at = func(n int, r *http.Request) fate {
-			if n == writePlan { // the work is staged
-				w.write("bob", w.head, "by-bob.txt", "bob\n")
-			}
-			return passes
-		}
-		rep := w.phase(thread.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "continues the turn there")
+		w.beforeWrite(writePlan, func() { // the work is staged
+			w.write("bob", w.head, "by-bob.txt", "bob\n")
+		})
+		w.ended(model.ResultRetry, "continues the turn there", w.phase(thread.ApplyPhase, ev, dir))
 		w.gate.revive()
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		assert.Len(t, w.replies(), 1)
@@ -104,7 +80,6 @@ func TestATamperedHandoffIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	for name, c := range tampering {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev, dir := answerOver(t)
 			before := w.tip()
 			c.with(t, w, dir)
@@ -125,8 +100,7 @@ func TestATamperedHandoffIsRefusedByName(t *testing.T) {
 			}
 
 			if c.result == model.ResultBlocked {
-				w.talk("carol", "/mergexo unblock")
-				ev = w.delivery("issue_comment")
+				ev = w.say("carol", "/mergexo unblock")
 				assert.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result, "a first job answers the command, and another one works")
 			}
 			require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)

@@ -80,11 +80,9 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 		"dirty+fail":     {model.ResultFailed, "", 0, 1},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`)
 			w.agent = how
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			dir := w.prepared(ev)
 			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
@@ -110,8 +108,7 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 		"a turn": func() (*world, model.Event) {
 			w := newWorld(t)
 			w.agent = "costs+fail"
-			w.review("alice", "Answer me.")
-			return w, w.delivery("pull_request_review_comment")
+			return w, w.remark("alice", "Answer me.")
 		},
 		"an issue": func() (*world, model.Event) {
 			w := newIssue(t)
@@ -128,9 +125,7 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir).Result)
 				said := w.said()
 				for range 3 {
-					rep := w.phase(thread.ApplyPhase, ev, dir)
-					assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-					assert.Contains(t, rep.Reason, "rerun all jobs, so that the agent runs again")
+					w.ended(model.ResultFailed, "rerun all jobs, so that the agent runs again", w.phase(thread.ApplyPhase, ev, dir))
 				}
 				assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
 
@@ -144,8 +139,7 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 				if name == "a turn" {
 					w.agent = "answer"
 				}
-				rep = w.inTwo(ev)
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				w.done(w.inTwo(ev))
 				assert.Equal(t, 3, w.calls())
 			})
 		}
@@ -215,7 +209,7 @@ var tampering = map[string]struct {
 		w.delete("forged", "key.txt")
 	}), model.ResultBlocked, "key.txt:1: github-pat"},
 	"a history of its own": {func(t *testing.T, w *world, dir string) {
-		main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+		main := w.at("main")
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": main})
 		w.write("octo", "forged", "new.txt", "new\n")
 		rebundle(t, w, dir, "^"+main)
@@ -251,7 +245,7 @@ func forged(do func(w *world)) func(*testing.T, *world, string) { return forgedA
 // forgedAt begins them at another branch.
 func forgedAt(branch string, do func(w *world)) func(*testing.T, *world, string) {
 	return func(t *testing.T, w *world, dir string) {
-		start := w.sha(branch)
+		start := w.at(branch)
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": start})
 		do(w)
 		rebundle(t, w, dir, "^"+start)

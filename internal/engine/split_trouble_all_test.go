@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,96 +22,73 @@ func blockedBeside(t *testing.T) (w *world, other int) {
 	number, head := w.number, w.head
 	w.number, w.head = w.another("agent/other"), "agent/other"
 	w.agent = "stuck"
-	w.review("alice", "Answer me there.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.remark("alice", "Answer me there.")).Result)
 	other, w.number, w.head, w.agent = w.number, number, head, "answer"
 	return w, other
 }
 
 func TestACommandForAnotherPullRequestLosesNoHandoff(t *testing.T) {
-	t.Parallel()
 	w, other := blockedBeside(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	dir := w.prepared(ev)
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	w.settled(1, 1, 1)
 	assert.Equal(t, 2, w.calls(), "one on each pull request")
 }
 
 func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
-	t.Parallel()
 	w, other := blockedBeside(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
-	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "turn on pull request 1 failed, attempt 1 of 3: the agent's job handed over nothing")
+	w.ended(model.ResultFailed, "turn on pull request 1 failed, attempt 1 of 3: the agent's job handed over nothing", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 	assert.Contains(t, w.conversation(), "handed over nothing")
 	w.number = other
 	assert.NotContains(t, w.conversation(), "handed over nothing", "nobody handed anything over for that one")
 }
 
 func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "stuck"
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultBlocked, w.handle(w.remark("alice", "Answer me.")).Result)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations"})["number"].(float64))
 	w.setting(fmt.Sprintf("operations_issue = %d", issue))
 	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1"})
 	ev := w.delivery("issue_comment")
-	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "1 comment on pull request 1 wait for an agent phase")
+	w.ended(model.ResultRetry, "1 comment on pull request 1 wait for an agent phase", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 	assert.NotContains(t, w.conversation(), "handed over nothing")
 }
 
 func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	w.gate.bury(diesFirst)
-	rep := w.phase(thread.AgentPhase, ev, dir)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.phase(thread.AgentPhase, ev, dir))
 	w.gate.revive()
-	rep = w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.phase(thread.ApplyPhase, ev, dir))
 	assert.Empty(t, w.marked("turn", ""))
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 	w.settled(1, 1, 1)
 }
 
 func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	planted, dir := w.prepared(ev), filepath.Join(t.TempDir(), "handoff")
 	require.NoError(t, os.WriteFile(w.log+".plants", []byte(planted+" "+dir), 0o600))
 	w.agent = "plants"
-	rep := w.phase(thread.AgentPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	rep = w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.AgentPhase, ev, dir))
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	w.settled(0, 1, 0) // this agent itself says and does nothing
 }
 
 func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	dir := w.prepared(ev)
 	w.write("bob", w.head, "by-bob.txt", "bob\n")
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	w.settled(1, 1, 2)
 	assert.Equal(t, []string{"Write greeting.txt", "Write by-bob.txt", "Answer, in words of call 1"}, w.commits())
 	assert.Equal(t, "bob\n", w.file("by-bob.txt"))
@@ -121,15 +97,13 @@ func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
 }
 
 func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	e.DryRun(true)
-	_, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
+	w.by(e, w.delivery("pull_request_review_comment"))
 	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))
 	entries, err := os.ReadDir(dir)
 	assert.True(t, err == nil || os.IsNotExist(err), "%v", err)
@@ -139,16 +113,12 @@ func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
 
 // What the agent says may be nothing that can be handed over. Its commits are.
 func TestCommitsAreHandedOverWhoseOutcomeCannotBe(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "commits+costly"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	dir := w.prepared(ev)
 	assert.FileExists(t, filepath.Join(dir, "commits.bundle"))
-	rep := w.phase(thread.ApplyPhase, ev, dir)
-	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "usage")
+	w.ended(model.ResultFailed, "usage", w.phase(thread.ApplyPhase, ev, dir))
 	kept := strings.Fields(w.bare("for-each-ref", "--format=%(refname)", "refs/heads/mergexo/checkpoint"))
 	require.Len(t, kept, 1)
 	assert.Contains(t, w.bare("log", "--format=%s", kept[0]), "Agent's two")

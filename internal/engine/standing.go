@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -72,7 +72,7 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Status
 
 // Trains are the merge trains of a repository, or that of one base, as they are now.
 func (e *Engine) Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error) {
-	return trains.Show(ctx, e.reading(), repo, base)
+	return landing.ShowTrains(ctx, e.reading(), repo, base)
 }
 
 // History lists what MergeXO did in a repository, or on one number of it, since a time: the newest first.

@@ -11,11 +11,9 @@ import (
 // TestWhoOnlyLooksDeletesNothing: of two comments with one marker, which two runs posted in the same moment, a run deletes the
 // second. status, why and train only read.
 func TestWhoOnlyLooksDeletesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "answer"
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	body := w.marked("pr", "")[0]["body"].(string)
 	w.talk("actions", body)
 	require.Len(t, w.marked("pr", ""), 2)
@@ -29,7 +27,6 @@ func TestWhoOnlyLooksDeletesNothing(t *testing.T) {
 		assert.Zero(t, w.gate.writes, "%s: %v", name, w.gate.seen)
 		assert.Len(t, w.marked("pr", ""), 2, name)
 	}
-	w.review("alice", "And now?")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "And now?"))
 	assert.Len(t, w.marked("pr", ""), 1)
 }

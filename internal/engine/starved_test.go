@@ -37,12 +37,8 @@ func TestWhatCannotBeStartedForNowIsTriedAgain(t *testing.T) {
 
 // Another round of the agent changes nothing about tests that did not run.
 func TestTestsThatCannotBeStartedAreNotTheAgentsToRepair(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["true", "`+strings.Repeat("x", 200<<10)+`"]`) // more than Linux takes in an argument
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultFailed, rep.Result)
-	assert.Contains(t, rep.Reason, "attempt 1 of 3: the required tests could not be run: start /bin/sh: ")
+	rep := w.ended(model.ResultFailed, "attempt 1 of 3: the required tests could not be run: start /bin/sh: ", w.handle(w.remark("alice", "Answer me.")))
 	assert.Contains(t, rep.Reason, "argument list too long")
 	assert.Equal(t, 1, w.calls())
 	_, subjects := w.kept()

@@ -20,33 +20,28 @@ func (w *world) reports(login, sha, name, state string) model.Report {
 
 // A service that reports by statuses starts no workflow run. Its word alone lands a car, by the branch that is at the commit.
 func TestAStatusWakesTheTrain(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["ci/slow"]`), "true\n")
 	w.reports("bob", w.tip(), "ci/slow", "success")
 	w.command("carol", "/mergexo merge")
 	_, tip := w.only()
 	w.reports("bob", tip, "ci/slow", "pending")
 	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
-	rep := w.reports("bob", tip, "ci/slow", "success")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.reports("bob", tip, "ci/slow", "success"))
 	assert.Equal(t, "merged", w.badge(), w.request())
 }
 
 // ci_retries has jobs of GitHub Actions run again. Who fails by another service's word learns why that was not tried.
 func TestAFailedStatusIsNotRunAgain(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["ci/slow"]`), "true\n")
 	w.reports("bob", w.tip(), "ci/slow", "success")
 	w.command("carol", "/mergexo merge")
 	_, tip := w.only()
 	w.reports("bob", tip, "ci/slow", "failure")
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "the checks failed on what would land; ci_retries reruns only jobs of GitHub Actions, not ci/slow.")
+	w.requested("merge_failed CHECKS_FAILED", "the checks failed on what would land; ci_retries reruns only jobs of GitHub Actions, not ci/slow.")
 }
 
 // The check run of another App starts one, and tells the branch by its suite.
 func TestACheckRunWakesTheTrain(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["slow@some-ci"]`), "true\n")
 	w.put("/_sandbox/users/some-ci[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
 	check := func(sha string) {
@@ -63,7 +58,6 @@ func TestACheckRunWakesTheTrain(t *testing.T) {
 
 // A merge that waits for a status goes on by it, whosever branch the head is on.
 func TestAStatusWakesThePullRequestsOfItsCommit(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `required_checks = ["ci/slow@some-ci"]`)
 	w.put("/_sandbox/users/some-ci[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
 	w.command("carol", "/mergexo merge")
@@ -76,15 +70,12 @@ func TestAStatusWakesThePullRequestsOfItsCommit(t *testing.T) {
 	assert.Equal(t, 1, rep.Number)
 	assert.Equal(t, "merged", w.badge(), w.request())
 
-	rep = w.reports("some-ci[bot]", w.at("main"), "ci/slow", "success")
-	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "is the head of no open pull request")
+	rep = w.ended(model.ResultNothing, "is the head of no open pull request", w.reports("some-ci[bot]", w.at("main"), "ci/slow", "success"))
 	assert.Equal(t, model.Calls{GraphQL: 1}, rep.Calls)
 }
 
 // GitHub connects a fork's commit with no pull request. The commit tells which one it is the head of.
 func TestChecksOfAForkWakeItsPullRequest(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.put("/_sandbox/runs/7001", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "pull_request", "status": "completed", "head_sha": w.theirs(), "head_branch": w.head, "head_repository": "mallory/widgets"})
 	assert.Equal(t, w.number, w.handle(w.delivery("workflow_run")).Number)

@@ -5,11 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,12 +45,10 @@ func (w *world) push(login string) deed {
 }
 
 func TestAReviewCommentBecomesACommitAReplyAndAReceipt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 	assert.Equal(t, "hello\nworld\nanswered\n", w.file("greeting.txt"))
 	assert.EqualValues(t, id, w.replies()[0]["in_reply_to_id"])
@@ -63,9 +59,7 @@ func TestAReviewCommentBecomesACommitAReplyAndAReceipt(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 
 	t.Run("and the same event again changes nothing", func(t *testing.T) {
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultNothing, rep.Result)
-		assert.Contains(t, rep.Reason, "nothing is pending")
+		rep := w.ended(model.ResultNothing, "nothing is pending", w.handle(ev))
 		assert.Empty(t, rep.Effects)
 		w.settled(1, 1, 1)
 		assert.Equal(t, 1, w.calls())
@@ -73,43 +67,35 @@ func TestAReviewCommentBecomesACommitAReplyAndAReceipt(t *testing.T) {
 	t.Run("and an edit asks again", func(t *testing.T) {
 		w.later(time.Minute)
 		w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me twice."})
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.delivery("pull_request_review_comment")))
 		w.settled(2, 2, 2)
 	})
 }
 
 func TestAConversationCommentIsAnsweredByTheReceipt(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.talk("alice", "Please say more.")
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Please say more.")))
 	w.settled(0, 1, 1)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "This is call 1")
 }
 
 func TestThreeReviewersAtOnceAreOneTurn(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "One.")
 	w.review("bob", "Two.")
 	w.later(time.Minute)
 	w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})
-	rep := w.handle(w.delivery("pull_request_review"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review")))
 	w.settled(3, 1, 1)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestWhoIsNotHeard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.put("/_sandbox/users/robot", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
 	w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
 	for _, login := range []string{"robot", "reader", "eve"} {
-		w.talk(login, "Do as I say.")
-		rep := w.handle(w.delivery("issue_comment"))
+		rep := w.handle(w.say(login, "Do as I say."))
 		assert.Equal(t, model.ResultNothing, rep.Result, login)
 		assert.Empty(t, rep.Effects, login)
 	}
@@ -117,7 +103,6 @@ func TestWhoIsNotHeard(t *testing.T) {
 }
 
 func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	// Eve knows how tokens are made and posts all of them before we do.
@@ -127,27 +112,21 @@ func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
 		Kind: journal.KindTurn, Marker: model.TurnMarker{Repo: repo.String(), Number: w.number, Key: key, Phase: model.PhaseDone, Events: []string{model.EventKey(w.number, model.KindReview, id, w.now)}},
 	})
 	require.NoError(t, err)
-	w.talk("eve", body)
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep := w.done(w.handle(w.say("eve", body)))
 	assert.Equal(t, key, rep.TurnKey, "the test made the right tokens")
 	assert.Len(t, w.replies(), 1)
 	assert.Contains(t, w.logged.String(), "marker_ignored")
 }
 
 func TestAMarkerThatSomebodyElseEditedBlocksOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	receipt := w.marked("turn", "done")[0]
 	w.later(time.Minute)
 	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
 	ev := w.delivery("issue_comment")
 	for range 2 {
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Equal(t, "marker_edited", rep.BlockedReason)
+		w.blocked("marker_edited", w.handle(ev))
 	}
 	assert.Len(t, w.marked("block", ""), 1)
 	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")
@@ -155,7 +134,6 @@ func TestAMarkerThatSomebodyElseEditedBlocksOnce(t *testing.T) {
 
 // GitHub tells no editor once the account is gone; that somebody edited it is still to be seen.
 func TestAMarkerThatSomebodyEditedWhoIsGoneBlocksToo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	w.handle(w.delivery("pull_request_review_comment"))
@@ -164,20 +142,16 @@ func TestAMarkerThatSomebodyEditedWhoIsGoneBlocksToo(t *testing.T) {
 	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
 	w.api("", "DELETE", "/_sandbox/users/carol", nil)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "marker_edited", rep.BlockedReason)
+	w.blocked("marker_edited", w.handle(w.delivery("pull_request_review_comment")))
 	require.Len(t, w.marked("block", ""), 1)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "was edited by an account that was deleted")
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "answer+marker"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- mergexo-block:")
@@ -185,7 +159,6 @@ func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
 }
 
 func TestSameSecondCommentsAreBothHeard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	first := w.api("alice", "POST", w.pull("/comments"), object{"body": "One.", "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"})
 	second := w.api("alice", "POST", w.pull("/comments"), object{"body": "Two.", "commit_id": w.tip(), "path": "greeting.txt", "line": 1, "side": "RIGHT"})
@@ -195,21 +168,18 @@ func TestSameSecondCommentsAreBothHeard(t *testing.T) {
 }
 
 func TestManyCommentsTakeSeveralTurnsInOneRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
 	for i := range 5 {
 		w.talk("alice", fmt.Sprintf("Wish %d.", i))
 	}
 	ev := w.delivery("issue_comment")
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(0, 3, 3)
 	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
 }
 
 // A page has a hundred comments of a review. The rest is older than what the run has read before, and is not read again.
 func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.newApp()
 	w.token = "sandbox-mergexo-app[bot]" // which may post more in a minute than a workflow's
@@ -221,71 +191,59 @@ func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "comments": many})
 	ev := w.delivery("pull_request_review")
 	w.later(time.Minute)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(110, 3, 3)
 }
 
 func TestACommentDeletedWhilePendingIsForgotten(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Never mind.")
 	ev := w.delivery("pull_request_review_comment")
 	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result)
+	w.gives(model.ResultNothing, w.handle(ev))
 	assert.Zero(t, w.calls())
 }
 
 func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), ""})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	w.settled(0, 1, 1)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "none: the comment was deleted")
 }
 
 func TestFeedbackThatArrivesMeanwhileIsTakenUpInTheSameRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	w.meanwhile(deed{"bob", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body": "Me too."}`})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	w.settled(1, 2, 2)
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestAHumansFastForwardInMidTurnIsKept(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	w.meanwhile(w.push("bob"))
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "Somebody's", w.commits()[1], "below the turn's own commit")
 	assert.Equal(t, 1, w.calls(), "no conflict: the agent is not asked again")
 }
 
 func TestAConflictWithAFastForwardCostsAnotherRound(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	was := w.api("bob", "GET", w.path("/contents/greeting.txt?ref="+w.head), nil)["sha"]
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/greeting.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "sha": %q, "content": %q}`, w.head, was, base64.StdEncoding.EncodeToString([]byte("hello\nworld\nbob\n")))})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "hello\nworld\nbob\nanswered\n", w.file("greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request")) // tracked from its opening on
 	require.Len(t, w.marked("pr", ""), 1)
@@ -293,9 +251,7 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 	observed := w.rewritten()
 	w.review("alice", "Answer me.")
 	for range 3 {
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		assert.Equal(t, model.ResultBlocked, rep.Result)
-		assert.Equal(t, "history_rewrite", rep.BlockedReason)
+		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
 	}
 	require.Len(t, w.marked("block", ""), 1)
 	body := w.marked("block", "")[0]["body"]
@@ -306,27 +262,23 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 }
 
 func TestRestoringTheOldHeadAloneDoesNotUnblock(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	old := w.tip()
 	w.rewritten()
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	w.move(old)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
 	assert.Zero(t, w.calls())
 }
 
 func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	main := w.at("main")
 	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Other", "parents": []string{main}, "tree": w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")})["sha"].(string)
 	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")))
 	assert.Equal(t, other, w.tip())
 	assert.Empty(t, w.replies())
 	assert.Len(t, w.marked("block", ""), 1)
@@ -336,19 +288,15 @@ func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
 }
 
 func TestARewriteAfterTheTurnBlocksTheNext(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	accepted := w.tip()
 	w.rewritten()
-	rep := w.handle(w.delivery("pull_request"))
-	assert.Equal(t, model.ResultBlocked, rep.Result)
+	rep := w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request")))
 	assert.Equal(t, accepted, rep.Expected)
 }
 
 func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
@@ -359,19 +307,13 @@ func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
 		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", repos[0]}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "history_rewrite", rep.BlockedReason)
+	w.blocked("history_rewrite", w.handle(w.remark("alice", "Answer me.")))
 }
 
 func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "elsewhere"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(0, 1, 1)
 }
 
@@ -379,14 +321,11 @@ func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
 	t.Parallel()
 	for _, trick := range []string{"amend", "reset", "rebase"} {
 		t.Run(trick, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = trick
 			w.review("alice", "Answer me.")
 			before := w.tip()
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "history_rewrite", rep.BlockedReason)
+			w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
 			assert.Equal(t, before, w.tip())
 			assert.Len(t, w.marked("block", ""), 1)
 			assert.Empty(t, w.stages())
@@ -401,14 +340,11 @@ func TestMergedOrClosedInMidTurn(t *testing.T) {
 		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
 	} {
 		t.Run(what, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			w.meanwhile(d)
 			before := w.tip()
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-			assert.Contains(t, rep.Reason, "is "+what)
+			w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
 			assert.Equal(t, before, w.tip())
 			assert.Empty(t, w.replies())
 			assert.Len(t, w.marked("turn", "planned"), 1)
@@ -418,10 +354,8 @@ func TestMergedOrClosedInMidTurn(t *testing.T) {
 }
 
 func TestPullRequestsThatAreNotForUs(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	assert.Contains(t, w.handle(ev).Reason, "pull request 1 is closed")
 	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
@@ -437,7 +371,6 @@ func TestPullRequestsThatAreNotForUs(t *testing.T) {
 }
 
 func TestAPullRequestFromAForkIsLeftAlone(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.api("eve", "POST", w.path("/forks"), object{})
 	fork := "/api/v3/repos/eve/widgets"
@@ -445,26 +378,17 @@ func TestAPullRequestFromAForkIsLeftAlone(t *testing.T) {
 	w.api("eve", "POST", fork+"/git/refs", object{"ref": "refs/heads/agent/fork", "sha": main})
 	w.api("eve", "PUT", fork+"/contents/fork.txt", object{"message": "Fork", "branch": "agent/fork", "content": "Zm9yawo="})
 	w.number = int(w.api("eve", "POST", w.path("/pulls"), object{"title": "From a fork", "head": "eve:agent/fork", "base": "main"})["number"].(float64))
-	w.talk("alice", "Please change it.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "in a fork")
+	w.ended(model.ResultNothing, "in a fork", w.handle(w.say("alice", "Please change it.")))
 	assert.Zero(t, w.calls())
 }
 
 func TestAHeadThatMovesUnderTheClaimIsLeftToTheNextRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 { // the claim
-			w.write("bob", w.head, "bob.txt", "bob\n")
-		}
-		return passes
-	}
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	ev := w.remark("alice", "Answer me.")
+	w.beforeWrite(2, func() { // the claim
+		w.write("bob", w.head, "bob.txt", "bob\n")
+	})
+	w.gives(model.ResultRetry, w.handle(ev))
 	assert.Empty(t, w.marked("turn", ""), "the claim is taken back")
 	assert.Zero(t, w.calls())
 	w.gate.revive()
@@ -473,33 +397,25 @@ func TestAHeadThatMovesUnderTheClaimIsLeftToTheNextRun(t *testing.T) {
 }
 
 func TestADepthOneCheckoutServesAsWellAsAnyOther(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.clone("--depth=1")
 	for i := range 2 {
-		w.review("alice", fmt.Sprintf("Answer me, %d.", i))
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.handle(w.remark("alice", fmt.Sprintf("Answer me, %d.", i))))
 	}
 	w.settled(2, 2, 2)
 }
 
 func TestTheAgentsOwnCommitsAreKept(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "commits+answer"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Answer, in words of call 1"}, w.commits())
 }
 
 func TestASignedJournalTrustsOnlyWhatItSigned(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.key = "secret"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], `,"sig":"`)
@@ -509,24 +425,17 @@ func TestASignedJournalTrustsOnlyWhatItSigned(t *testing.T) {
 }
 
 func TestRequiredTestsRunBeforeThePushAndAreRepaired(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["test", "-f", "fixed.txt"]`)
 	w.agent = "answer+repair"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, 2, w.calls())
 	assert.Equal(t, []string{"Write greeting.txt", "Answer, in words of call 1", "Repair"}, w.commits())
 	assert.Len(t, w.replies(), 1)
 }
 
 func TestTestsThatKeepFailingBlock(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1")
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result)
-	assert.Equal(t, "tests_failed", rep.BlockedReason)
+	w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.marked("block", "")[0]["body"], "broken")
 	assert.Len(t, w.commits(), 1)
@@ -539,27 +448,21 @@ func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
 	}
 	for how, want := range says {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			for i := 1; i <= 2; i++ {
 				if i == 2 && how != "exit" { // the tries are counted alike
 					return
 				}
 				w.passing(time.Minute, atWork)
-				rep := w.handle(ev)
-				assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-				assert.Contains(t, rep.Reason, fmt.Sprintf("attempt %d of 3", i))
+				rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
 				assert.Contains(t, rep.Reason, want)
 				assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
 			}
 			w.passing(time.Minute, atWork)
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "agent_failed", rep.BlockedReason)
+			w.blocked("agent_failed", w.handle(ev))
 			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 			assert.Equal(t, 3, w.calls())
 			assert.Equal(t, before, w.tip())
@@ -576,13 +479,9 @@ func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
 		"stuck":    {"agent_blocked", "Formal or not?"},
 	} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, want.reason, rep.BlockedReason)
+			w.blocked(want.reason, w.handle(w.remark("alice", "Answer me.")))
 			require.Len(t, w.marked("block", ""), 1)
 			assert.Contains(t, w.marked("block", "")[0]["body"], want.says)
 			assert.Len(t, w.commits(), 1)
@@ -598,42 +497,30 @@ func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
 }
 
 func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	for range 3 {
 		w.gate.revive()
-		w.gate.at = func(_ int, r *http.Request) fate {
-			if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-				return diesFirst
-			}
-			return passes
-		}
+		w.gate.when(diesFirst, isPush)
 		w.handle(ev)
 	}
 	w.gate.revive()
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "agent_failed", rep.BlockedReason)
+	w.blocked("agent_failed", w.handle(ev))
 	assert.Equal(t, 3, w.calls())
 	assert.Empty(t, w.marked("turn", "started"))
 }
 
 func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "talk+dirty"
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 	w.settled(1, 1, 0)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "without a commit message")
 }
 
 func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "hang"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	e := w.engine()
 	e.Foreign = nil
 	assert.Equal(t, model.ResultRetry, w.interrupted(e, ev, 1).Result)
@@ -642,19 +529,14 @@ func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
 	w.agent = "answer"
 	assert.Equal(t, model.ResultRetry, w.handle(ev).Result, "its run is not over for GitHub yet")
 	w.over(1)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 }
 
 func TestADryRunWritesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	e := w.engine()
-	e.DryRun(true)
-	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
+	rep := w.dry(w.delivery("pull_request_review_comment"))
 	assert.Zero(t, w.gate.writes)
 	var kinds []string
 	for _, eff := range rep.Effects {
@@ -665,7 +547,6 @@ func TestADryRunWritesNothing(t *testing.T) {
 }
 
 func TestAReceiptWhoseMarkerWasEditedAwayBlocksToo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
@@ -675,9 +556,7 @@ func TestAReceiptWhoseMarkerWasEditedAwayBlocksToo(t *testing.T) {
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
 	ev := w.delivery("pull_request_review_comment")
 	for range 2 {
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-		assert.Equal(t, "marker_edited", rep.BlockedReason)
+		w.blocked("marker_edited", w.handle(ev))
 	}
 	assert.Len(t, w.marked("block", ""), 1)
 	assert.Len(t, w.replies(), 1)

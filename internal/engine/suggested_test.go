@@ -56,7 +56,6 @@ func TestASuggestionChangesWhatGitStores(t *testing.T) {
 		"a byte order mark of both": {"text working-tree-encoding=UTF-16", "one\ntwo\n", "zwölf", "one\nzwölf\n", "Applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := suggested(t, "file.rc", test.text)
 			w.write("octo", w.head, ".gitattributes", "*.rc "+test.attributes+"\n")
 			before := w.tip()
@@ -78,7 +77,6 @@ func TestASuggestionForLinesOfTheOldVersionIsRefused(t *testing.T) {
 		"":                                                       {"start_line": 7, "line": 8},
 	} {
 		t.Run(want, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.write("octo", "main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n")
 			w.write("octo", "main", "a.txt", old)
@@ -100,7 +98,6 @@ func TestASuggestionForLinesOfTheOldVersionIsRefused(t *testing.T) {
 }
 
 func TestASuggestionThatNobodySeesIsNotApplied(t *testing.T) {
-	t.Parallel()
 	w := suggested(t, "a.txt", "1\n2\n")
 	assert.Contains(t, w.suggest("a.txt", "2\n```\n<!--\n```suggestion\nHIDDEN\n```\n-->\n```text", object{"line": 2}), "Nothing to change")
 	w.later(time.Minute)
@@ -110,7 +107,6 @@ func TestASuggestionThatNobodySeesIsNotApplied(t *testing.T) {
 }
 
 func TestADiffOfAnIssueChangesWhatGitStores(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n")
 	w.write("octo", "main", ".gitattributes", "*.rc text working-tree-encoding=UTF-16LE-BOM eol=crlf\n*.txt working-tree-encoding=ISO-8859-1\n")

@@ -7,20 +7,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // A suggestion with which the tests fail is turned down in its thread: there is no repair without a model, and nothing to ask.
 // Its author edits it, and it is applied.
 func TestASuggestionThatFailsTheTestsIsTurnedDown(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "if grep -q broken greeting.txt; then echo it is broken; exit 1; fi"]`)
 	w.agentSetting(`adapter = "command"`, `adapter = "suggestion"`)
 	before := w.tip()
 	w.api("alice", "POST", w.pull("/comments"), object{"body": "```suggestion\nbroken\n```", "commit_id": before, "path": "greeting.txt", "line": 1, "side": "RIGHT"})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	assert.Equal(t, before, w.tip())
 	assert.Empty(t, w.marked("block", ""))
 	require.Len(t, w.replies(), 1)
@@ -29,8 +25,7 @@ func TestASuggestionThatFailsTheTestsIsTurnedDown(t *testing.T) {
 
 	w.later(time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", w.list("octo", w.pull("/comments"))[0].id())), object{"body": "```suggestion\nmended\n```"})
-	rep = w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	assert.NotEqual(t, before, w.tip())
 	assert.Contains(t, w.replies()[1]["body"], "Applied to line 1")
 }

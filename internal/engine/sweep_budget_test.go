@@ -23,7 +23,6 @@ func TestQuietSweepsAskLittle(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{1, 50, 51, 400} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			if count > 1 {
 				w.grow(count - 1)

@@ -12,13 +12,11 @@ import (
 )
 
 func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
-	t.Parallel()
 	w, ev := readyToMerge(t, model.StrategyRebase)
 	dead := w.wrecks(func() { w.handle(ev) })
 	want, writes := w.ends(), w.gate.writes
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.recoverBySweep()
 			assert.Equal(t, want, w.ends())
@@ -28,7 +26,6 @@ func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
 }
 
 func TestOneSweepRepairsEveryDeadEndOfAFlow(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	dead := w.wrecks(func() { w.handle(ev) })
@@ -37,7 +34,6 @@ func TestOneSweepRepairsEveryDeadEndOfAFlow(t *testing.T) {
 	want := w.showsIssue()
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.recoverBySweep()
 			assert.Equal(t, want, w.showsIssue())

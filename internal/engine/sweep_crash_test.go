@@ -12,7 +12,6 @@ func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
 	t.Parallel()
 	for label, pulls := range map[string]int{smallJob: 1, "bug": 0} {
 		t.Run(label, func(t *testing.T) {
-			t.Parallel()
 			w := newIssue(t)
 			w.label("alice", label)
 			w.sweep()
@@ -23,7 +22,6 @@ func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
 }
 
 func TestASweepBeginsNothingForWhoMayNot(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.open("eve", "Do this", "Please.")
 	w.put("/_sandbox/users/trent", object{"type": "User", "repository": repo.String(), "permission": "triage"})
@@ -35,7 +33,6 @@ func TestASweepBeginsNothingForWhoMayNot(t *testing.T) {
 }
 
 func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", design))
 	require.Len(t, w.pulls(), 1)
@@ -50,12 +47,10 @@ func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
 }
 
 func TestAMergeThatWaitsCostsNothingUntilSomethingChanges(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
-	w.sweep()
-	w.quiet()
+	w.rests()
 	w.approve("alice") // and nobody hears of it
 	w.sweep()
 	assert.Equal(t, "merged", w.badge())

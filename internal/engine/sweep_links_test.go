@@ -42,7 +42,6 @@ func (w *world) linked() (texts []string) {
 }
 
 func TestASweepLinksEveryMirrorBeforeItWorksOnAnyNumber(t *testing.T) {
-	t.Parallel()
 	w := twoMirrors(t)
 	assert.Equal(t, []string{"1 link feedback", "0 link conflicts"}, w.due())
 	w.gate.revive()
@@ -58,14 +57,12 @@ func TestASweepLinksEveryMirrorBeforeItWorksOnAnyNumber(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 	w.quiet()
 	w.number, w.head = 2, "feature"
-	w.letIn("carol")
-	w.sweep()
+	w.admits("carol")
 	assert.Equal(t, "merged", w.badge(), "what is linked can be let in")
 }
 
 // The job for the whole repository does it where numbers have jobs of their own.
 func TestTheRepositorysJobLinksMirrors(t *testing.T) {
-	t.Parallel()
 	w := twoMirrors(t)
 	w.sweepBy(sweeping.Options{Only: []int{1, 2, 3}})
 	assert.Empty(t, w.linked())
@@ -75,13 +72,11 @@ func TestTheRepositorysJobLinksMirrors(t *testing.T) {
 }
 
 func TestADeathWhileMirrorsAreLinkedIsMadeGood(t *testing.T) {
-	t.Parallel()
 	w := twoMirrors(t)
 	dead := w.wrecks(func() { w.sweep() })
 	want := w.linked()
 	for n := range 3 {
 		t.Run(fmt.Sprint("after write ", n), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.sweep()
 			assert.Equal(t, want, w.linked())
@@ -91,7 +86,6 @@ func TestADeathWhileMirrorsAreLinkedIsMadeGood(t *testing.T) {
 }
 
 func TestAMirrorIsNotLinkedWhereSomebodyEditedOurState(t *testing.T) {
-	t.Parallel()
 	w := newExternal(t)
 	w.letIn("carol")
 	w.gate.only(3, diesFirst)

@@ -17,29 +17,23 @@ import (
 // staged makes a hidden ref for a turn on a number.
 func (w *world) staged(number int, key string) {
 	w.t.Helper()
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key), "sha": w.mainTip()})
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key), "sha": w.at("main")})
 }
 
 // recordedWithoutLabel has a run die right after it has recorded its work on an issue, whose label then goes.
 func (w *world) recordedWithoutLabel() {
 	w.t.Helper()
 	ev := w.label("alice", smallJob)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
-			return diesAfter
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(w.t, w.gate.died())
-	w.gate.revive()
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
+	})
+	w.dies(ev)
 	require.Empty(w.t, w.pulls())
 	w.unlabel("alice", smallJob)
 }
 
 // The stages of what was closed or deleted stay, since they may be the only copy of somebody's work.
 func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.recordedWithoutLabel()
 	for i := range 60 {
@@ -54,7 +48,6 @@ func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
 }
 
 func TestTheStageOfAnIssueThatIsClosedGoesOnceItsTurnHasAReceipt(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	done := w.marked("issue", "done")
@@ -72,18 +65,14 @@ func TestTheStageOfAnIssueThatIsClosedGoesOnceItsTurnHasAReceipt(t *testing.T) {
 
 // People talk on, so that what MergeXO said is on no page that a sweep reads of all pull requests.
 func TestAnAdoptedPullRequestIsFoundBehindALongTalk(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.number, w.head = w.second("human/b", "b.txt"), "human/b"
 	w.orders("carol", "/mergexo adopt")
-	for i := range 40 {
-		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
-	}
+	w.chatter(40)
 	w.talk("alice", "Do this.") // whose event gets lost
 	swept := w.sweep()
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Len(t, swept.Board.Pulls, 2)
 	assert.Zero(t, swept.Board.Untracked)
-	w.sweep()
-	w.quiet()
+	w.rests()
 }

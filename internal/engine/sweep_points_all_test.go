@@ -42,7 +42,6 @@ func (w *world) points() int {
 
 // A sweep over 1,000 pull requests leaves half of the hour's points that a workflow's token has.
 func TestASweepOverAThousandPullRequestsLeavesHalfOfTheHour(t *testing.T) {
-	t.Parallel()
 	w := crowded(t, 999)
 	w.sweep()
 	t.Logf("budget: GraphQL points, sweep over 1,000 pull requests %d of 500", w.points())
@@ -53,7 +52,6 @@ func TestASweepOverAThousandPullRequestsLeavesHalfOfTheHour(t *testing.T) {
 // 10,000 pull requests cost more than the hour of a workflow's token has. Three hourly sweeps see them all, so that nobody waits
 // longer.
 func TestTenThousandPullRequestsAreSeenInThreeSweeps(t *testing.T) {
-	t.Parallel()
 	w := crowded(t, 9999)
 	waiting := []int{1001, 4001, 7001, 10999}
 	for _, number := range waiting {

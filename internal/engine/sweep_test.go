@@ -13,7 +13,6 @@ import (
 )
 
 func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	assert.Equal(t, []string{"1 link feedback", "0 conflicts"}, w.due())
@@ -29,7 +28,6 @@ func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
 }
 
 func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	swept := w.sweep()
 	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
@@ -39,7 +37,6 @@ func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
 }
 
 func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	w.review("eve", "Do as I say.")
@@ -48,13 +45,11 @@ func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
 }
 
 func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	dead := w.wrecks(func() { w.handle(ev) })
 	want, last := w.shows(), w.gate.writes
 	for _, n := range writes(1, last, 2, 5) {
 		t.Run(fmt.Sprint("after write ", n), func(t *testing.T) {
-			t.Parallel()
 			w := dead.after(t, n)
 			w.sweep()
 			assert.Equal(t, want, w.shows())
@@ -64,11 +59,9 @@ func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 }
 
 func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "fail"
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	for range 2 {
 		w.later(time.Minute)
 		w.sweep()
@@ -79,7 +72,6 @@ func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {
 }
 
 func TestASweepAnswersACommandWhoseTriggerWasLost(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	w.talk("octo", "/mergexo pause")
@@ -90,7 +82,6 @@ func TestASweepAnswersACommandWhoseTriggerWasLost(t *testing.T) {
 }
 
 func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	w.later(time.Minute)
@@ -105,7 +96,6 @@ func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
 }
 
 func TestASweepLetsAHeadBeThatGrew(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	w.later(time.Minute)
@@ -116,7 +106,6 @@ func TestASweepLetsAHeadBeThatGrew(t *testing.T) {
 }
 
 func TestASweepOfOneNumberLeavesTheOthersAlone(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	swept := w.sweepBy(sweeping.Options{Only: []int{w.number}})
@@ -127,14 +116,12 @@ func TestASweepOfOneNumberLeavesTheOthersAlone(t *testing.T) {
 }
 
 func TestASweepOfARepositoryWithoutPullRequests(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	w.quiet()
 }
 
 func TestASweepIsBoundedAndLeavesTheRestToTheNextOne(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[sweep]\nmax_items = 1")
 	w.openBeside("agent/other", "hello\nmoon\n")
 	first := w.sweep()
@@ -147,7 +134,6 @@ func TestASweepIsBoundedAndLeavesTheRestToTheNextOne(t *testing.T) {
 }
 
 func TestTheCallsOfASweepAreInItsReports(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	swept := w.sweep()

@@ -48,7 +48,6 @@ func newLimited(t *testing.T) *world {
 }
 
 func TestWhatWasReadBeforeARateLimitIsWorkedAt(t *testing.T) {
-	t.Parallel()
 	w := newLimited(t)
 	swept := w.sweep()
 	assert.Equal(t, model.ResultRetry, swept.Result(), "the rest is left")
@@ -56,7 +55,6 @@ func TestWhatWasReadBeforeARateLimitIsWorkedAt(t *testing.T) {
 }
 
 func TestAPlanThatIsLimitedNamesWhatItHasFound(t *testing.T) {
-	t.Parallel()
 	w := newLimited(t)
 	swept, _ := w.engine().Sweep(context.Background(), repo, sweeping.Options{Plan: true})
 	require.NotEmpty(t, swept.Work)
@@ -64,19 +62,9 @@ func TestAPlanThatIsLimitedNamesWhatItHasFound(t *testing.T) {
 }
 
 func TestAMergeThatDiedIsFinishedBehindTwentyClosings(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
-	w.talk("carol", "/mergexo merge")
-	ev := w.delivery("issue_comment")
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if pushes++; pushes == 2 {
-				return diesAfter
-			}
-		}
-		return passes
-	}
+	ev := w.say("carol", "/mergexo merge")
+	w.gate.pushes(diesAfter, func(n int) bool { return n == 2 })
 	w.handle(ev)
 	w.gate.revive()
 	require.Equal(t, "merged", w.badge())
@@ -103,7 +91,6 @@ func TestAMergeThatWaitsIsNotDueForEver(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "", "[merge]\ntests = \"none\"")
 			if c.check {
 				w.approve("alice")
@@ -113,14 +100,12 @@ func TestAMergeThatWaitsIsNotDueForEver(t *testing.T) {
 			require.Len(t, w.marked("merge", ""), 1)
 			w.sweep()
 			c.do(w)
-			w.sweep()
-			w.quiet()
+			w.rests()
 		})
 	}
 }
 
 func TestMergesThatWaitTakeNobodysPlace(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, "[sweep]\nmax_items = 1")
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
 	w.command("carol", "/mergexo merge")
@@ -135,17 +120,12 @@ func TestMergesThatWaitTakeNobodysPlace(t *testing.T) {
 }
 
 func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", "[sweep]\nmax_items = 1")
 	w.sweep()
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments") {
-			return diesAfter
-		}
-		return passes
-	}
+	ev := w.remark("alice", "Answer me.")
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
+	})
 	w.handle(ev)
 	w.gate.revive()
 	w.second("agent/other", "other.txt")
@@ -163,7 +143,6 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 }
 
 func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
 	require.NotEmpty(t, w.pulls())
@@ -172,12 +151,10 @@ func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", last.id())), object{"body": "Typo.\n\n" + last["body"].(string)})
 	w.sweep()
-	w.sweep()
-	w.quiet()
+	w.rests()
 }
 
 func TestAFlowThatIsRecordedIsFinishedThoughItsLabelIsOff(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.recordedWithoutLabel()
 	w.sweep()
@@ -185,7 +162,6 @@ func TestAFlowThatIsRecordedIsFinishedThoughItsLabelIsOff(t *testing.T) {
 }
 
 func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	pull := w.number
@@ -199,16 +175,11 @@ func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
 }
 
 func TestTheWorkOfATurnIsKeptWhenAPersonMergesMeanwhile(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") { // the turn is planned
-			return diesAfter
-		}
-		return passes
-	}
+	ev := w.remark("alice", "Answer me.")
+	w.gate.when(diesAfter, func(r *http.Request) bool {
+		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
+	}) // the turn is planned
 	w.handle(ev)
 	w.gate.revive()
 	require.NotEmpty(t, w.stages())
@@ -219,7 +190,6 @@ func TestTheWorkOfATurnIsKeptWhenAPersonMergesMeanwhile(t *testing.T) {
 }
 
 func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[repo\n")
 	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
@@ -227,7 +197,6 @@ func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {
 }
 
 func TestTheConflictsOfAClosedPullRequestAreTakenAway(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	w.write("octo", "main", "greeting.txt", "hello\nmain\n")
@@ -242,7 +211,6 @@ func TestTheConflictsOfAClosedPullRequestAreTakenAway(t *testing.T) {
 }
 
 func TestWhatPeopleSayOnOtherPullRequestsCostsNoCalls(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.sweep()
 	for i := range 3 {
@@ -254,6 +222,5 @@ func TestWhatPeopleSayOnOtherPullRequestsCostsNoCalls(t *testing.T) {
 		w.later(time.Minute)
 		w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "hello"})
 	}
-	w.sweep()
-	w.quiet()
+	w.rests()
 }

@@ -52,6 +52,13 @@ func (w *world) quiet() {
 	require.Equal(w.t, model.ResultNothing, swept.Result())
 }
 
+// rests sweeps, after which nothing is left to do.
+func (w *world) rests() {
+	w.t.Helper()
+	w.sweep()
+	w.quiet()
+}
+
 // of is the report about one number; nil where it was not visited.
 func of(swept sweeping.Swept, number int) *model.Report {
 	for i := range swept.Results {

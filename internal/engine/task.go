@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -24,7 +24,7 @@ func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error
 // Train takes the merge train of a base further; asked are all whose requests are in it, and seen is the greatest count of its record
 // that they name.
 func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked []int, seen int64, rep *model.Report) error {
-	return e.advance(ctx, trains.Order{Repo: repo, Base: base, Seen: seen, Asked: asked, All: true}, rep)
+	return e.advance(ctx, landing.TrainOrder{Repo: repo, Base: base, Seen: seen, Asked: asked, All: true}, rep)
 }
 
 // Task is the work at a number that a sweep has found.

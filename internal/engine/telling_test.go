@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -37,13 +36,10 @@ func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			w.meanwhile(tt.deed(w))
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			w.gives(model.ResultNothing, w.handle(ev))
 			parked := w.marked("turn", "planned")
 			require.Len(t, parked, 1)
 			assert.Contains(t, parked[0]["body"], tt.why)
@@ -58,11 +54,9 @@ func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 }
 
 func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")
+	ev := w.remark("alice", "Answer me.")
+	main := w.at("main")
 	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
 	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "tree": tree, "parents": []any{main}})["sha"]
 	w.meanwhile(deed{"octo", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
@@ -76,17 +70,14 @@ func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
 }
 
 func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `coding_guidelines = "docs/rules.md"`)
 	w.agent = "rules"
-	w.talk("alice", "Say your rules.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Say your rules.")).Result)
 	assert.NotContains(t, w.marked("turn", "done")[0]["body"], "coding guidelines")
 	assert.Contains(t, w.logged.String(), "guidelines_missing")
 
 	w.write("alice", w.head, "docs/rules.md", "Be kind.\n")
-	w.talk("alice", "Say your rules again.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Say your rules again.")).Result)
 	assert.Contains(t, w.marked("turn", "done")[1]["body"], "Follow the coding guidelines in docs/rules.md.")
 }
 
@@ -102,16 +93,13 @@ func (w *world) refused(ev model.Event) {
 }
 
 func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	good := w.fileOf("main", ".github/mergexo.toml")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]\n", "[repo]\ntracks = 1\n", 1))
-	w.talk("eve", "Hello.")
-	w.refused(w.delivery("issue_comment"))
+	w.refused(w.say("eve", "Hello."))
 	assert.Empty(t, w.told(), "a stranger cannot mend them")
 
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	for range 2 {
 		w.refused(ev)
 		require.Len(t, w.told(), 1)
@@ -132,8 +120,7 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 	t.Parallel()
 	broken := func(t *testing.T) (*world, model.Event) {
 		w := newWorld(t)
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
+		ev := w.remark("alice", "Answer me.")
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		return w, ev
 	}
@@ -151,19 +138,13 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 	t.Run("two at once", func(t *testing.T) {
 		t.Parallel()
 		w, ev := broken(t)
-		entered := false
-		w.gate.at = func(int, *http.Request) fate {
-			if !entered {
-				entered = true
-				w.refused(ev)
-			}
-			return passes
-		}
+		w.beforeWriting(func() {
+			w.refused(ev)
+		})
 		w.refused(ev)
 		assert.Len(t, w.told(), 1)
 	})
 	t.Run("under another token", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.handle(w.delivery("pull_request"))
 		w.review("alice", "Answer me.")
@@ -173,17 +154,14 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 		assert.Empty(t, w.told())
 	})
 	t.Run("on a branch that is nobody's", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t)
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/feature", "sha": w.tip()})
 		w.head = "feature"
 		w.number = int(w.api("alice", "POST", w.path("/pulls"), object{"title": "Feature", "head": w.head, "base": "main"})["number"].(float64))
 		w.write("octo", "main", ".github/mergexo.toml", "[")
-		w.talk("alice", "Nice.")
-		w.refused(w.delivery("issue_comment"))
+		w.refused(w.say("alice", "Nice."))
 		assert.Empty(t, w.told())
-		w.talk("alice", "/mergexo status")
-		w.refused(w.delivery("issue_comment"))
+		w.refused(w.say("alice", "/mergexo status"))
 		assert.Len(t, w.told(), 1, "whoever gives a command waits for an answer")
 	})
 }

@@ -11,21 +11,16 @@ import (
 
 // Required tests find git as on a fresh machine, in what an agent has left, too.
 func TestRequiredTestsHaveAGitOfTheirOwn(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "! git config core.hooksPath && ! git config protocol.allow && ! env | grep -e GIT_CONFIG_COUNT -e GIT_AUTHOR && git config user.email"]`)
-	w.review("alice", "Fix it.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.remark("alice", "Fix it.")))
 	assert.Len(t, w.marked("turn", "done"), 1)
 }
 
 // A workflow may check the repository out without its trees.
 func TestATreelessCheckout(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.clone("--filter=tree:0")
-	w.review("alice", "Fix it.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result, w.logged.String())
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Fix it.")).Result, w.logged.String())
 
 	w = newMerge(t, `tests_in = "checkout"`, `tests = ["true"]`)
 	w.write("octo", "main", "other.txt", "meanwhile\n")

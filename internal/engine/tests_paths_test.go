@@ -16,7 +16,6 @@ import (
 // Of two packages, the tests of what a change touches run, before the push of an agent's work and before the merge. What is in neither
 // is tested by the tests of the repository.
 func TestAChangeIsTestedByWhatItTouches(t *testing.T) {
-	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
 	ran := func() []string {
 		text, err := os.ReadFile(log)
@@ -27,13 +26,11 @@ func TestAChangeIsTestedByWhatItTouches(t *testing.T) {
 	says := func(word string) string { return fmt.Sprintf("echo %s >>%s", word, log) }
 	w := newWorld(t, "", fmt.Sprintf("[merge]\ntests = [%q]\n[[tests]]\npaths = [\"greeting.txt\"]\nrun = %q\n[[tests]]\npaths = [\"api/**\"]\nrun = %q\n",
 		script(t, says("plain")), says("text"), says("api")+" && test ! -e api/broken"))
-	w.review("alice", "One.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
 	assert.Equal(t, []string{"text"}, ran(), "before the push")
 	w.write("octo", "main", "api/a.go", "meanwhile\n")
 	w.approve("bob")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, []string{"text"}, ran(), "what came onto main meanwhile is no part of the change")
 
 	merged := func(number int, path string) model.Report {
@@ -43,7 +40,7 @@ func TestAChangeIsTestedByWhatItTouches(t *testing.T) {
 	}
 	require.Equal(t, model.ResultDone, merged(1, "README.md").Result)
 	assert.Equal(t, []string{"plain"}, ran())
-	rep = merged(2, "api/broken")
+	rep := merged(2, "api/broken")
 	require.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason, rep.Reason)
 	assert.Equal(t, []string{"api"}, ran())
 	assert.Contains(t, shown(w.request()), "test ! -e api/broken", "the comment names what failed")

@@ -26,12 +26,9 @@ func (w *world) everyTime(d time.Duration, word string) {
 }
 
 func TestARequiredTestThatHangsGetsOneRepairRound(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, hangingTests, "test_timeout = \"20s\"\n[feedback]\nrepair_rounds = 3")
 	w.everyTime(20*time.Second, "tests are running")
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, "tests_failed", rep.BlockedReason, rep.Reason)
+	w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, 2, w.calls(), "the first answer, and one round to repair it")
 	assert.Contains(t, w.marked("block", "")[0]["body"], "test_timeout")
 	assert.Contains(t, w.marked("block", "")[0]["body"], "20s")
@@ -39,12 +36,10 @@ func TestARequiredTestThatHangsGetsOneRepairRound(t *testing.T) {
 }
 
 func TestATestThatIsRepairedAfterATimeoutIsPushed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "test -f fixed.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `test_timeout = "20s"`)
 	w.agent = "answer+repair"
 	w.everyTime(20*time.Second, "tests are running")
-	w.review("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 	assert.Contains(t, w.file("fixed.txt"), "test_timeout", "the agent was told")
 }
 
@@ -55,15 +50,11 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 		"in the middle of the tests":        {"commits", hangingTests, "tests are running"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, c.tests, `run_timeout = "30s"`)
 			w.agent = c.agent
 			w.passing(30*time.Second, c.word)
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-			assert.Contains(t, rep.Reason, "run_timeout")
+			ev := w.remark("alice", "Answer me.")
+			w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
 			branch, subjects := w.kept()
 			assert.Contains(t, subjects, "Agent's two")
 			said := w.marked("turn", "failed")
@@ -78,21 +69,17 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 }
 
 func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t, "", `run_timeout = "30s"`)
 	w.agent = "quiet+hangs"
 	w.passing(30*time.Second, atWork)
-	rep := w.handle(w.label("alice", smallJob))
-	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.lastWords(), "run_timeout")
+	w.blocked(model.ReasonTimeout, w.handle(w.label("alice", smallJob)))
+	assert.Contains(t, w.lastSaid(), "run_timeout")
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
 }
 
 func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", `run_timeout = "2m"`)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	said := false
 	w.gate.after = func(int) {
 		if !said && w.calls() == 1 {
@@ -101,8 +88,7 @@ func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
 			w.clock.Advance(2 * time.Minute)
 		}
 	}
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(w.engine(), ev)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "run_timeout")
@@ -116,10 +102,8 @@ func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
 }
 
 func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, "", `run_timeout = "90s"`)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	said := false
 	w.gate.after = func(int) {
 		if !said && w.calls() == 1 {
@@ -138,8 +122,7 @@ func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
 		return lookup(name)
 	}
 	w.passing(30*time.Second, atWork)
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(e, ev)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	failed := w.marked("turn", "failed")
@@ -149,15 +132,11 @@ func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
 
 // What a turn has made is brought onto a head that moved meanwhile, and tested there; its plan outlives the run.
 func TestTestsOnAHeadThatMovedEndWithTheRun(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "test ! -f other.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `run_timeout = "30s"`)
 	w.meanwhile(w.push("bob"))
 	w.passing(30*time.Second, "tests are running")
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "run_timeout")
+	ev := w.remark("alice", "Answer me.")
+	w.ended(model.ResultRetry, "run_timeout", w.handle(ev))
 	assert.Len(t, w.marked("turn", "planned"), 1)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), "required_tests", "# required_tests", 1))
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
@@ -166,7 +145,6 @@ func TestTestsOnAHeadThatMovedEndWithTheRun(t *testing.T) {
 }
 
 func TestAnEvaluationEndsWithTheRun(t *testing.T) {
-	t.Parallel()
 	const hangs = `["sh", "-c", "cat >/dev/null; echo evaluating >&2; exec tail -f /dev/null"]`
 	w := newExternal(t, "evaluate = "+hangs)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `timeout = "1m"`, "timeout = \"1m\"\nrun_timeout = \"30s\"", 1))

@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// dies has the server refuse every token from the first request on of which from is true.
-func (w *world) dies(from func(r *http.Request) bool) (again func()) {
+// expires has the server refuse every token from the first request on of which from is true.
+func (w *world) expires(from func(r *http.Request) bool) (again func()) {
 	next, dead := w.gate.next, false
 	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if dead = dead || from(r); dead {
@@ -36,15 +36,11 @@ func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
 		"before the replies": func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/replies") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			renew := w.dies(func(r *http.Request) bool { return w.calls() > 0 && from(r) })
+			ev := w.remark("alice", "Answer me.")
+			renew := w.expires(func(r *http.Request) bool { return w.calls() > 0 && from(r) })
 			e := w.engine()
-			rep, err := e.Handle(t.Context(), ev)
-			require.NoError(t, err)
-			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+			rep := w.gives(model.ResultRetry, w.by(e, ev))
 			assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
 			files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
 			require.NoError(t, err)
@@ -66,17 +62,14 @@ func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
 }
 
 func TestWorkOnAnIssueOutlivesATokenThatExpires(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "job"
 	ev := w.label("alice", smallJob)
-	renew := w.dies(func(r *http.Request) bool {
+	renew := w.expires(func(r *http.Request) bool {
 		return w.calls() > 0 && r.URL.Query().Get("service") == "git-receive-pack"
 	})
 	e := w.engine()
-	rep, err := e.Handle(t.Context(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	rep := w.gives(model.ResultRetry, w.by(e, ev))
 	assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
 	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-2-*.bundle"))
 	require.NoError(t, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
@@ -99,7 +98,7 @@ func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStan
 	if !joins && newest.Train == nil {
 		return gates, nil, nil
 	}
-	standing, err := trains.Standing(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
+	standing, err := landing.TrainStanding(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
 	return gates, standing, err
 }
 

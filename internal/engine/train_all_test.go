@@ -11,7 +11,6 @@ import (
 
 // What was tested on a car that fails is built and tested again without it, and only that.
 func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n", "broken\n", "three\n")
 	was := w.trains()
 	require.Len(t, was, 3)
@@ -31,7 +30,6 @@ func TestWhatStandsBehindACulpritIsTestedWithoutIt(t *testing.T) {
 
 // What is still under test when the car before it lands stays as it is: it stands on the very commit that the base is at then.
 func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	was := w.trains()
 	require.Len(t, was, 2)
@@ -45,7 +43,6 @@ func TestWhatIsUnderTestBehindACarThatLandsStays(t *testing.T) {
 
 // Both cars are green before the first one lands: GitHub merges one pull request at a time, and each only as it was tested.
 func TestGitHubMergesEachCarByItself(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n", "two\n")
 	w.tested = map[string]bool{}
 	for _, branch := range []string{"mergexo/train/main/2", "mergexo/train/main/1"} { // the later one first
@@ -62,7 +59,6 @@ func TestGitHubMergesEachCarByItself(t *testing.T) {
 
 // The settings change to GitHub's own merge while a batch is tested: each is tested alone then, once.
 func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
-	t.Parallel()
 	w, numbers := boardedBehind(t, "one\n", "two\n", "three\n")
 	assert.Equal(t, 1, w.ciRuns())
 	w.tested = map[string]bool{}
@@ -78,7 +74,6 @@ func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
 // A run dies when it has moved the heads of a car of two. The first is closed, and by the settings GitHub merges from now on:
 // the head of the second holds the change of the first, and GitHub would merge that with it.
 func TestGitHubIsNotAskedToMergeAHeadThatALandingMoved(t *testing.T) {
-	t.Parallel()
 	w, numbers := halfLanded(t)
 	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
 	w.trainRests()

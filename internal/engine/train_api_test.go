@@ -9,7 +9,6 @@ import (
 
 // Where only GitHub may merge, a car of one is tested, GitHub merges the approved head, and what it made is what was tested.
 func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, `strategy = "api"`)
 	numbers := w.ready("car", "one\n", "two\n")
 	w.protect(object{"pull": true, "checks": []string{"ci"}, "ruleset": 42})
@@ -29,7 +28,6 @@ func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
 
 // The base moves while GitHub is about to be asked: nothing is merged, and the car is tested anew.
 func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n")
 	w.tested = map[string]bool{}
 	was := w.trains()["mergexo/train/main/1"]

@@ -18,15 +18,11 @@ func halfLanded(t *testing.T) (w *world, numbers []int) {
 	require.Equal(t, 1, w.ciRuns())
 	ev, head := w.next(), w.at("agent/car1")
 	w.gate.revive()
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") && w.at("agent/car1") != head {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.when(diesFirst, func(r *http.Request) bool {
+		return strings.HasSuffix(r.URL.Path, "/git-receive-pack") && w.at("agent/car1") != head
+	})
 	w.handle(ev)
 	require.True(t, w.gate.died())
-	w.gate.at = nil
 	w.gate.revive()
 	require.NotEqual(t, head, w.at("agent/car1"))
 	w.number = numbers[0]
@@ -47,7 +43,6 @@ func (w *world) trainRests() {
 
 // An approval is for a change, and not for what an earlier landing has put the branch on.
 func TestAnApprovalIsNotForWhatTheTrainHasPutTheBranchOn(t *testing.T) {
-	t.Parallel()
 	w, numbers := halfLanded(t)
 	w.command("carol", "/mergexo merge cancel")
 	w.command("carol", "/mergexo merge")
@@ -60,7 +55,6 @@ func TestAnApprovalIsNotForWhatTheTrainHasPutTheBranchOn(t *testing.T) {
 
 // The request that the car was for lands what was approved, also where it leaves the train.
 func TestARequestThatLeavesTheTrainLandsWhatWasApproved(t *testing.T) {
-	t.Parallel()
 	w, numbers := halfLanded(t)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `verify = "ci"`, `verify = "local"`, 1))
 	w.passed("ci")
@@ -73,7 +67,6 @@ func TestARequestThatLeavesTheTrainLandsWhatWasApproved(t *testing.T) {
 
 // So it does where the record of the train is lost meanwhile: whoever rebuilds it knows by the comment where the head was moved to.
 func TestARequestWhoseRecordIsLostLandsWhatWasApproved(t *testing.T) {
-	t.Parallel()
 	w, numbers := halfLanded(t)
 	w.bare("update-ref", "-d", "refs/mergexo/train/main")
 	w.trainRests()

@@ -26,8 +26,7 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 			return w
 		})
 		w.number = 3
-		w.talk("carol", "/mergexo merge")
-		return w, w.delivery("issue_comment"), []int{2, 3}
+		return w, w.say("carol", "/mergexo merge"), []int{2, 3}
 	},
 	"lands two": func(t *testing.T) (*world, model.Event, []int) {
 		w := carOfTwo(t, "train lands", "three\n")
@@ -53,8 +52,7 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 			w := newTrain(t, "ci_retries = 0")
 			w.ready("car", "broken\n")
 			w.aboard([]int{2}, "")
-			w.talk("carol", "/mergexo merge cancel")
-			w.handle(w.delivery("issue_comment"))
+			w.handle(w.say("carol", "/mergexo merge cancel"))
 			w.command("carol", "/mergexo try")
 			return w
 		})
@@ -79,8 +77,7 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 			w.number = 2
 			return w
 		})
-		w.talk("carol", "/mergexo merge cancel")
-		return w, w.delivery("issue_comment"), []int{2, 3}
+		return w, w.say("carol", "/mergexo merge cancel"), []int{2, 3}
 	},
 	"is tested again after an outage": func(t *testing.T) (*world, model.Event, []int) {
 		w := begin(t, "train resumes", func() *world {
@@ -102,8 +99,7 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 			w.number = 2
 			return w
 		})
-		w.talk("carol", "/mergexo merge")
-		return w, w.delivery("issue_comment"), []int{2}
+		return w, w.say("carol", "/mergexo merge"), []int{2}
 	},
 }
 
@@ -187,7 +183,6 @@ func TestTheTrainGoesOnAfterADeathAtAnyWrite(t *testing.T) {
 			for n := 1; n <= writes; n++ {
 				for how, before := range deathsBy(n) {
 					t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
-						t.Parallel()
 						w := dead.after(t, n-before)
 						w.recover(ev)
 						w.goesOn(numbers, stands, want)
@@ -247,7 +242,6 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 	for n := 1; n <= writes; n++ {
 		for how, before := range deathsBy(n) {
 			t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
-				t.Parallel()
 				w := dead.after(t, n-before)
 				w.recoverBySweep()
 				w.sweep()

@@ -14,7 +14,6 @@ func TestATitleThatIsEditedInTheTrainLandsWhatWasTested(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"squash", "no-ff"} {
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			w, numbers := boarded(t, []string{"strategy = \"" + strategy + "\""}, "one\n")
 			w.number = numbers[0]
 			_, tip := w.only()
@@ -34,7 +33,6 @@ func TestATitleThatIsEditedInTheTrainLandsWhatWasTested(t *testing.T) {
 // A request that leaves the train and joins it again is still named as it was when the train took it up: a car of before may be on
 // its way.
 func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{`strategy = "squash"`}, "one\n")
 	w.number = numbers[0]
 	w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
@@ -43,15 +41,13 @@ func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
 	w.tested = map[string]bool{}
 	w.wholeTrain()
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged", numbers...)
 	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
 	assert.Empty(t, w.losses(numbers[0]))
 }
 
 // A car that lands may change how what stands on it lands. That is built again, and nobody is told of a forgery.
 func TestACarBehindOneThatChangesTheStrategyIsBuiltAgain(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	numbers := w.ready("car", "one\n", "two\n")
 	w.head = "agent/car0"
@@ -65,8 +61,7 @@ func TestACarBehindOneThatChangesTheStrategyIsBuiltAgain(t *testing.T) {
 	w.handle(w.tests("mergexo/train/main/1", trains["mergexo/train/main/1"])) // before the other one, with which it would land
 	w.wholeTrain()
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 	assert.Contains(t, w.logged.String(), "train_outdated")
 	assert.NotContains(t, w.logged.String(), "train_record_forged")
 	for _, n := range numbers {
@@ -88,7 +83,6 @@ func TestAskingAgainForWhatIsUnderTestForgesNoRecord(t *testing.T) {
 		"another strategy": {"rebase", "/mergexo merge strategy=squash", 2, "Another (#2)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, numbers := boarded(t, []string{"strategy = \"" + c.strategy + "\""}, "one\n")
 			w.number = numbers[0]
 			if c.tests == 1 {

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -33,7 +32,6 @@ func (w *world) disapprove() {
 
 // What must not land as things are waits, the others land without it, and it boards again once it may.
 func TestALandingThatMustWaitMakesRoom(t *testing.T) {
-	t.Parallel()
 	w, ev, numbers := landing(t)
 	w.number = numbers[0]
 	w.disapprove()
@@ -59,19 +57,10 @@ func TestALandingThatMustWaitMakesRoom(t *testing.T) {
 
 // A run dies while it lands a request, and somebody takes that back before the next one: the train goes on without it.
 func TestARequestIsTakenBackInTheMiddleOfItsLanding(t *testing.T) {
-	t.Parallel()
 	w, ev, numbers := landing(t)
 	w.gate.revive()
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 { // the record says that it lands, and nothing has moved
-			return diesFirst
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
-	w.gate.at = nil
+	w.gate.only(2, diesFirst) // the record says that it lands, and nothing has moved
+	w.dies(ev)
 	require.Contains(t, w.bare("show", trainRecord+":content"), `"landing"`)
 	w.number = numbers[0]
 	w.command("carol", "/mergexo merge cancel")
@@ -85,7 +74,6 @@ func TestARequestIsTakenBackInTheMiddleOfItsLanding(t *testing.T) {
 
 // A request that ends in the run that takes it up does not come back.
 func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	numbers := w.ready("car", "one\n")
 	w.write("octo", "main", "car0.txt", "as the base has it\n")
@@ -97,7 +85,6 @@ func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
 
 // A try that conflicts says where, as a request does.
 func TestATryThatConflictsSaysWhere(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.number = w.ready("car", "one\n")[0]
 	w.write("octo", "main", "car0.txt", "as the base has it\n")
@@ -109,20 +96,16 @@ func TestATryThatConflictsSaysWhere(t *testing.T) {
 
 // A label that freezes a member takes it out of its car, and its comment says so. Once the label is gone it boards again.
 func TestAMemberIsFrozenByALabel(t *testing.T) {
-	t.Parallel()
 	w, numbers := boardedBehind(t, "one\n", "two\n")
 	w.number = numbers[0]
 	labels := w.path(fmt.Sprintf("/issues/%d/labels", w.number))
 	w.send("carol", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
 	w.handle(w.delivery("pull_request"))
 	w.tested = map[string]bool{}
-	w.wholeTrain()
-	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.arrives("open merged", numbers...)
 	w.number = numbers[0]
-	assert.Equal(t, []string{"in_approval FROZEN"}, w.merges())
-	assert.Contains(t, w.request(), "- Label \"mergexo:freeze\" is on the pull request")
+	w.requested("in_approval FROZEN", "- Label \"mergexo:freeze\" is on the pull request")
 	w.send("carol", "DELETE", labels+"/mergexo:freeze", nil)
 	w.handle(w.delivery("pull_request"))
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 }

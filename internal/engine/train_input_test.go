@@ -16,7 +16,6 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 		"and only the sweep sees":   func(w *world) { w.sweep() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			numbers := []int{2, 3}
 			w := begin(t, "train to another base", func() *world {
 				w := newTrain(t)
@@ -37,8 +36,7 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 			w.sweep()
 			for _, n := range numbers {
 				w.number = n
-				assert.Equal(t, []string{"merge_failed BASE_MISSING"}, w.merges(), w.logged.String())
-				assert.Contains(t, w.request(), "**Not merged: branch `release` does not exist**")
+				w.requested("merge_failed BASE_MISSING", "**Not merged: branch `release` does not exist**")
 				assert.Len(t, w.comments(), 2, "the command and its answer")
 			}
 			assert.Empty(t, w.trains())
@@ -49,15 +47,13 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 // An App without the permission for workflow files cannot push a car that changes one: that request fails and names the permission,
 // and the others land.
 func TestAnAppThatMayNotPushWorkflows(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `verify = "ci"`, `required_checks = ["ci"]`, "speculate = 1")
 	w.write("octo", "main", "ci.sh", "true\n")
 	w.write("octo", "main", ".github/workflows/ci.yml", onTrains)
 	r := newRobot(w, repo.String())
 	ask := func(number int) {
 		w.number = number
-		w.talk("carol", "/mergexo merge")
-		r.handle(w.delivery("issue_comment"))
+		r.handle(w.say("carol", "/mergexo merge"))
 	}
 	first := w.ready("first", "zero\n")[0]
 	numbers := w.ready("car", "one\n", "two\n", "three\n")
@@ -82,8 +78,7 @@ func TestAnAppThatMayNotPushWorkflows(t *testing.T) {
 	}
 	assert.Equal(t, "merged open merged", w.badges(numbers...), "%s", w.logged.String())
 	w.number = numbers[1]
-	assert.Equal(t, []string{"merge_failed FORBIDDEN"}, w.merges())
-	assert.Contains(t, w.request(), "**Not merged: MergeXO's token lacks a permission**")
+	w.requested("merge_failed FORBIDDEN", "**Not merged: MergeXO's token lacks a permission**")
 	assert.Contains(t, w.request(), "workflows` permission")
 	assert.Empty(t, w.trains())
 }

@@ -10,7 +10,6 @@ import (
 
 // A required check of another service begins long after all others have ended. It has as much time as the settings say.
 func TestARequiredCheckThatBeginsLate(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["ci", "slow"]`), "true\n")
 	w.api("bob", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "slow"})
 	w.command("carol", "/mergexo merge")
@@ -28,7 +27,6 @@ func TestARequiredCheckThatBeginsLate(t *testing.T) {
 
 // CI is down: nobody fails for it. Each request tells why the train waits, and once CI is back, all land.
 func TestAnOutageOfCIEjectsNobody(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "speculate = 2", "batch = 1"}, "one\n", "two\n", "three\n")
 	branch, tip := "mergexo/train/main/1", w.trains()["mergexo/train/main/1"]
 	w.put("/_sandbox/runs/4002", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "completed", "head_sha": tip, "head_branch": branch, "jobs": []object{{"name": "lint"}}})
@@ -47,15 +45,13 @@ func TestAnOutageOfCIEjectsNobody(t *testing.T) {
 	w.later(time.Hour)
 	w.sweep()
 	require.NotEmpty(t, w.trains())
-	w.wholeTrain()
-	assert.Equal(t, "merged merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged merged", numbers...)
 	assert.Empty(t, w.trains())
 }
 
 // A change keeps CI from reporting, and no file tells: GitHub does not run what it cannot read. The others land, and it fails with the
 // name of the check.
 func TestAChangeThatKeepsCIFromReporting(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "ci_retries = 0"}, "one\n", "two\n")
 	for range 10 {
 		w.later(time.Hour)
@@ -68,6 +64,5 @@ func TestAChangeThatKeepsCIFromReporting(t *testing.T) {
 	}
 	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[0]
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "required check ci did not report within 1h30m")
+	w.requested("merge_failed CHECKS_FAILED", "required check ci did not report within 1h30m")
 }

@@ -11,7 +11,6 @@ func TestARunDiesAnywhereWhileItTellsOfALostRecord(t *testing.T) {
 	t.Parallel()
 	for writes := 1; writes <= 8; writes++ {
 		t.Run(fmt.Sprint("after write ", writes), func(t *testing.T) {
-			t.Parallel()
 			diesTelling(t, writes)
 		})
 	}

@@ -53,7 +53,6 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 		}, "its signature is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := readyTrain(t, nil, "one\n", "two\n")
 			w.key = c.key
 			numbers := []int{2, 3}
@@ -74,8 +73,7 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 			w.later(time.Hour)
 			w.sweep()
 			w.tested = map[string]bool{}
-			w.wholeTrain()
-			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+			w.arrives("merged merged", numbers...)
 			for _, n := range numbers {
 				assert.Len(t, w.losses(n), 1, "nobody hears of it twice")
 			}
@@ -89,7 +87,6 @@ func TestAnOldRecordThatIsSetBackIsRecognized(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"a sweep", "a run about a request"} {
 		t.Run(first, func(t *testing.T) {
-			t.Parallel()
 			w := readyTrain(t, nil, "one\n", "two\n")
 			w.key = "a signing key"
 			w.aboard([]int{2}, "")
@@ -115,7 +112,6 @@ func TestAnOldRecordThatIsSetBackIsRecognized(t *testing.T) {
 
 // A run that dies while it tells who was in a lost record leaves the rest to the next one, and nobody hears of it twice.
 func TestARunDiesWhileItTellsOfALostRecord(t *testing.T) {
-	t.Parallel()
 	diesTelling(t, 2)
 }
 
@@ -125,15 +121,9 @@ func diesTelling(t *testing.T, writes int) {
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	w.rewriteRecord(`"next":`, `next:`)
 	w.gate.revive()
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == writes {
-			return diesAfter
-		}
-		return passes
-	}
+	w.gate.only(writes, diesAfter)
 	w.sweepOrDie()
 	w.gate.revive()
-	w.gate.at = nil
 	w.later(time.Hour)
 	w.sweep()
 	for _, n := range numbers {
@@ -143,7 +133,6 @@ func diesTelling(t *testing.T, writes int) {
 
 // A run that dies after its word, while another one that has not seen it asks whether it lives, is not told over.
 func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	w.rewriteRecord(`"next":`, `next:`)
 	var word *http.Request
@@ -185,7 +174,6 @@ func TestAWordOnALostRecordThatComesBeforeADeathIsNotSaidAgain(t *testing.T) {
 
 // A branch that only looks like one of the train says nothing of a record.
 func TestABranchThatIsNoCarMakesNoRecordLost(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	names := []string{"notes", "01", "1x", "9223372036854775806"}
 	for _, name := range names {

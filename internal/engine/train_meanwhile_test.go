@@ -29,7 +29,6 @@ func TestALandingOfTheTrainLooksOnceMoreAfterItsTests(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := whileTested(t, c.who, c.call, `verify = "both"`)
 			w.newApp()
 			w.token = "sandbox-mergexo-app[bot]"

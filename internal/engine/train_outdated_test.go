@@ -75,7 +75,6 @@ func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, numbers := outdatedTrain(t, c.rule, c.was, c.now, c.second)
 			w.landBoth()
 			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
@@ -88,7 +87,6 @@ func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
 
 // What no longer merges by the settings that the car before it lands fails by its conflict, as it would have without the train.
 func TestACarBehindOneThatTakesBaseWinsAwayConflicts(t *testing.T) {
-	t.Parallel()
 	w, numbers := outdatedTrain(t, []string{`strategy = "no-ff"`, `base_wins = ["shared.txt"]`}, `base_wins = ["shared.txt"]`, "", func(w *world, branch string) {
 		w.write("octo", branch, "shared.txt", "of the branch\n")
 		w.write("octo", "main", "shared.txt", "of main\n")
@@ -105,7 +103,6 @@ func TestACarOfAnotherAccountOfOursIsBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []string{"no-ff", "rebase"} {
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			w := newTrain(t, "strategy = \""+strategy+"\"")
 			w.setting(`bots = ["octo", "sandbox-mergexo-app[bot]", "mergexo-app[bot]"]`)
 			numbers := w.ready("car", "one\n")
@@ -114,8 +111,7 @@ func TestACarOfAnotherAccountOfOursIsBuiltAgain(t *testing.T) {
 			w.token = "sandbox-octo"
 			w.wholeTrain()
 			w.sweep()
-			w.wholeTrain()
-			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
+			w.arrives("merged", numbers...)
 			if strategy == "no-ff" {
 				w.notForged(numbers)
 				assert.Contains(t, w.bare("log", "-1", "--format=%an", "main"), "octo")
@@ -129,7 +125,6 @@ func TestACarOfAnotherAccountOfOursIsBuiltAgain(t *testing.T) {
 
 // Whoever may push can write into the record that a car was built in another way. It is built again and tested again, and does not land.
 func TestAForgedWayOfMergingLandsNothing(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n")
 	w.tested = map[string]bool{}
 	branch, tip := w.only()
@@ -147,7 +142,6 @@ func TestAForgedWayOfMergingLandsNothing(t *testing.T) {
 
 // A record of an earlier version does not say how a car was built. What it names is judged by building it once more, as it was then.
 func TestARecordThatDoesNotSayHowACarWasBuiltIsForgedByAnotherCommit(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n")
 	w.tested = map[string]bool{}
 	branch, tip := w.only()
@@ -164,7 +158,6 @@ func TestARecordThatDoesNotSayHowACarWasBuiltIsForgedByAnotherCommit(t *testing.
 
 // What such a record says honestly lands.
 func TestARecordThatDoesNotSayHowACarWasBuiltLands(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n")
 	w.tested = map[string]bool{}
 	_, tip := w.only()

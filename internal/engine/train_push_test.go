@@ -16,7 +16,6 @@ import (
 // What somebody pushes to the base or does to a branch of the train is an event: the train continues at once. Where nobody hears of
 // it, the sweep sees it.
 func TestAPushContinuesTheTrainAtOnce(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	require.Len(t, w.trains(), 2)
 	pushes := func(_ string) { w.write("octo", "main", "pushed.txt", w.now.String()) }
@@ -60,19 +59,16 @@ func TestAPushContinuesTheTrainAtOnce(t *testing.T) {
 		}
 	}
 	w.tested = map[string]bool{}
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 	assert.Empty(t, w.trains())
 }
 
 // What a push costs that changes nothing: the look at the train, and one call where there is none.
 func TestBudgetsOfPushes(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	cost := func(ev model.Event) int {
 		w.gate.revive()
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+		w.gives(model.ResultNothing, w.handle(ev))
 		assert.Zero(t, w.gate.writes)
 		api, _ := w.gate.counted()
 		return api

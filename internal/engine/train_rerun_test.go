@@ -14,7 +14,6 @@ func TestARedResultIsRunAgainOnce(t *testing.T) {
 	t.Parallel()
 	for second, end := range map[string]string{"success": "merged", "failure": "open"} {
 		t.Run(second, func(t *testing.T) {
-			t.Parallel()
 			w, numbers := boarded(t, nil, "one\n")
 			const branch, run = "mergexo/train/main/1", 5001
 			tip := w.trains()[branch]
@@ -30,8 +29,7 @@ func TestARedResultIsRunAgainOnce(t *testing.T) {
 			assert.Equal(t, end, w.badges(numbers...), w.logged.String())
 			assert.Empty(t, w.trains())
 			if end == "open" {
-				assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-				assert.Contains(t, w.request(), "- [`ci`](")
+				w.requested("merge_failed CHECKS_FAILED", "- [`ci`](")
 			}
 		})
 	}
@@ -39,7 +37,6 @@ func TestARedResultIsRunAgainOnce(t *testing.T) {
 
 // GitHub refuses to run what is too old again. Then what it said counts, with its links.
 func TestARedResultThatGitHubDoesNotRunAgain(t *testing.T) {
-	t.Parallel()
 	w, _ := boarded(t, []string{`ci_timeout = "1000h"`}, "one\n")
 	const branch = "mergexo/train/main/1"
 	tip := w.trains()[branch]
@@ -47,7 +44,6 @@ func TestARedResultThatGitHubDoesNotRunAgain(t *testing.T) {
 	w.later(40 * 24 * time.Hour)
 	w.handle(w.ciEnds(5001, branch, tip, "failure"))
 	require.Equal(t, 1, w.attempt(5001))
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges(), w.logged.String())
-	assert.Contains(t, w.request(), "- [`ci`](")
+	w.requested("merge_failed CHECKS_FAILED", "- [`ci`](")
 	assert.Contains(t, w.request(), "the checks failed on what would land; GitHub did not rerun them")
 }

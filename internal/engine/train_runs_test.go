@@ -13,7 +13,6 @@ import (
 
 // Nobody waits for what CI says of a car that was thrown away. A run of the pull request's own head on the same commit goes on.
 func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.number = w.second("agent/own", "own.txt") // its head needs no rebase, so that it is the tip of its car
 	w.write("octo", "agent/own", "own.txt", "own\n")
@@ -41,7 +40,6 @@ func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
 }
 
 func TestTheBoardShowsTheTrain(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	none, err := w.engine().Board(context.Background(), repo)
 	require.NoError(t, err)
@@ -71,7 +69,6 @@ func TestTheBoardShowsTheTrain(t *testing.T) {
 
 // What MergeXO has cancelled says nothing about a commit, which may board again: the head needs no rebase, and is the tip of both cars.
 func TestARunThatWasCancelledWithItsCarBlamesNobody(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "ci_retries = 0")
 	w.number = w.second("agent/own", "own.txt")
 	w.approve("alice")

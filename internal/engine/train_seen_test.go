@@ -38,7 +38,6 @@ func (w *world) why(number int) string {
 // What people see of a train on its way: the terminal, the comment of each request, why, and the job summary of a run that took
 // the train further.
 func TestATrainAsPeopleSeeIt(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "speculate = 2", "batch = 2", "ci_retries = 0")
 	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n", "four\n")
 	w.aboard(first, "")
@@ -61,8 +60,7 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	}
 	w.number = numbers[1]
 	w.command("carol", "/mergexo why")
-	all := w.comments()
-	answer, _, _ := strings.Cut(shown(all[len(all)-1]["body"]), "<details>")
+	answer, _, _ := strings.Cut(shown(w.lastSaid()), "<details>")
 	fmt.Fprintf(&said, "== /mergexo why on #%d\n%s\n", w.number, answer)
 	golden.Text(t, "train/comments.md", said.String())
 
@@ -74,8 +72,7 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 	_, drawn, _ := strings.Cut(summary.String(), "**Merge train")
 	drawn, _, _ = strings.Cut(drawn, "| effect |")
 	golden.Text(t, "train/summary.md", changing.ReplaceAllString("**Merge train"+drawn, "#"))
-	w.wholeTrain()
-	assert.Equal(t, "merged merged merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged merged merged", numbers...)
 	said.Reset()
 	for _, n := range []int{numbers[0], numbers[2]} { // one alone, and one that was not the last of its car
 		w.number = n
@@ -86,7 +83,6 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 
 // A request that the record does not have yet, or has lost, is in the train all the same: the next run takes it up.
 func TestWhyKnowsARequestThatJoinsTheTrain(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.command("carol", "/mergexo merge")
@@ -99,7 +95,6 @@ func TestWhyKnowsARequestThatJoinsTheTrain(t *testing.T) {
 
 // Who fails reads which check failed, with a link, and what to do.
 func TestAFailureInTheTrainAsPeopleReadIt(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{"ci_retries = 0"}, "broken\n")
 	w.wholeTrain()
 	w.number = numbers[0]

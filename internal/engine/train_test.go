@@ -13,17 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
-	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
 
 func TestACarOfOneLandsOnceItsChecksPass(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
 	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
 	trains := w.trains()
@@ -75,8 +72,14 @@ func (w *world) badges(numbers ...int) string {
 	return strings.Join(all, " ")
 }
 
+// arrives lets CI and the train go on until nothing moves, with these badges in the end.
+func (w *world) arrives(badges string, numbers ...int) {
+	w.t.Helper()
+	w.wholeTrain()
+	assert.Equal(w.t, badges, w.badges(numbers...), w.logged.String())
+}
+
 func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	numbers := w.ready("car", "one\n", "two\n", "three\n", "four\n")
 	before := w.at("main")
@@ -106,7 +109,6 @@ func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
 }
 
 func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "ci_retries = 0", "speculate = 1")
 	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "broken\n", "three\n", "four\n")
 	w.aboard(first, "")
@@ -115,13 +117,11 @@ func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
 	assert.Equal(t, "merged", w.badges(first...))
 	assert.Equal(t, "merged open merged merged", w.badges(numbers...), w.logged.String())
 	w.number = numbers[1]
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "- [`ci`](")
+	w.requested("merge_failed CHECKS_FAILED", "- [`ci`](")
 	assert.Empty(t, w.trains())
 }
 
 func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{"speculate = 7"}, "zero\n", "one\n", "two\n", "three\n", "four\n", "five\n", "six\n")
 	require.Len(t, w.trains(), 7)
 	ends := []struct {
@@ -175,7 +175,6 @@ func (w *world) retargets(number int) {
 func TestTheTrainGoesOnWhereARequestHasABaseWithoutSettings(t *testing.T) {
 	t.Parallel()
 	t.Run("in a car", func(t *testing.T) {
-		t.Parallel()
 		w, numbers := boarded(t, nil, "zero\n", "one\n", "two\n")
 		w.retargets(numbers[0])
 		w.trainRests()
@@ -184,7 +183,6 @@ func TestTheTrainGoesOnWhereARequestHasABaseWithoutSettings(t *testing.T) {
 		assert.Contains(t, strings.Join(w.merges(), " "), "RETARGETED")
 	})
 	t.Run("in the middle of its landing", func(t *testing.T) {
-		t.Parallel()
 		w, numbers := halfLanded(t)
 		w.retargets(numbers[1])
 		third := w.ready("late", "late\n")
@@ -196,7 +194,6 @@ func TestTheTrainGoesOnWhereARequestHasABaseWithoutSettings(t *testing.T) {
 
 // Whoever takes the settings away switches MergeXO off: nothing lands by others in their place.
 func TestTheTrainStopsWhereItsOwnSettingsAreGone(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "zero\n", "one\n")
 	w.api("octo", "DELETE", w.path("/contents/.github/mergexo.toml"), object{"message": "Off", "branch": "main", "sha": w.bare("rev-parse", "main:.github/mergexo.toml")})
 	before := w.at("main")
@@ -212,7 +209,6 @@ func TestTheTrainStopsWhereItsOwnSettingsAreGone(t *testing.T) {
 
 // A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
 func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t), "true\n")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
 	numbers := []int{1}
@@ -263,7 +259,6 @@ func TestATryBesideARequest(t *testing.T) {
 		"a cancel of both":            {false, []string{"/mergexo merge", "/mergexo try", "/mergexo merge cancel"}, []string{"**Cancelled**", "**Cancelled**", "**Cancelled**"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newTrain(t)
 			w.number = w.second("agent/try", "try.txt")
 			w.write("octo", "agent/try", "try.txt", "fine\n")
@@ -294,7 +289,6 @@ func TestATryBesideARequest(t *testing.T) {
 }
 
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "speculate = 1", "batch = 1")
 	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
 	for i, words := range []string{"", "", "priority=11", "now"} {
@@ -308,7 +302,6 @@ func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 
 // What a train costs: an event that changes nothing, and a car that lands.
 func TestBudgetsOfTheTrain(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, []string{"speculate = 1"}, "zero\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	w.gate.revive()
@@ -348,7 +341,6 @@ func TestBudgetsOfTheTrain(t *testing.T) {
 func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 	t.Parallel()
 	t.Run("label", func(t *testing.T) {
-		t.Parallel()
 		w := newMerge(t, `auto = "label"`)
 		put := func(login string) {
 			w.later(time.Minute)
@@ -365,7 +357,6 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		assert.Contains(t, w.request(), "requested by the label `merge`, which carol added")
 	})
 	t.Run("a label that was put on again, which nothing told of", func(t *testing.T) {
-		t.Parallel()
 		w := newMerge(t, `auto = "label"`, `tests = ["false"]`)
 		again := func() {
 			w.later(time.Minute)
@@ -384,7 +375,6 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		assert.Equal(t, "merged", w.badge())
 	})
 	t.Run("approval", func(t *testing.T) {
-		t.Parallel()
 		w := newTrain(t, `auto = "approval"`)
 		w.number = w.second("agent/auto", "auto.txt")
 		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
@@ -421,19 +411,12 @@ func TestACarMayBeTestedHereAsWell(t *testing.T) {
 
 // Who may push can set a status of any name on a commit. It is not what MergeXO found, whose run has died.
 func TestTheTestsOfTheSettingsAreNotForged(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = ["false"]`, `ci_retries = 0`), "true\n")
 	w.gate.revive()
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.Contains(r.URL.Path, "/statuses/") {
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.when(diesFirst, func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/statuses/") })
 	w.command("carol", "/mergexo merge")
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	w.gate.at = nil
 	_, tip := w.only()
 	w.api("bob", "POST", w.path("/statuses/"+tip), object{"state": "success", "context": "mergexo/tests"})
 	w.wholeTrain()

@@ -39,7 +39,6 @@ func (w *world) moveRef(ref, sha string) {
 // Whoever may push can write the record of the train and move its branches, and so name a commit that nobody approved. The checks
 // pass on it, and it still does not land, not even with the tree that was approved.
 func TestAForgedRecordLandsNothing(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n")
 	w.tested = map[string]bool{}
 	heard := 0
@@ -87,7 +86,6 @@ func (w *world) commitOf(tree string, parents ...string) string {
 
 // The record is damaged when CI reports: that event knows of no request, and leaves everything to the sweep, which reads them all.
 func TestARecordThatIsLostIsMadeAgainByTheSweep(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n", "two\n")
 	trains := w.trains()
 	require.Len(t, trains, 2)
@@ -97,27 +95,23 @@ func TestARecordThatIsLostIsMadeAgainByTheSweep(t *testing.T) {
 	assert.Equal(t, trains, w.trains(), w.logged.String())
 	assert.Equal(t, w.at("main"), w.bare("rev-parse", trainRecord))
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 	assert.Empty(t, w.trains())
 }
 
 // A claim for longer than any landing takes is nobody's, and keeps nobody from landing.
 func TestAForgedClaimKeepsNobodyFromLanding(t *testing.T) {
-	t.Parallel()
 	w, ev, numbers := landing(t)
 	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
 	w.rewriteRecord(`"next":`, `"claim":{"holder":"mallory","until":99999999999},"next":`)
 	w.handle(ev)
 	w.wholeTrain()
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 }
 
 // A record that says that a car is landing does not make it tested.
 func TestAForgedLandingIsTestedFirst(t *testing.T) {
-	t.Parallel()
 	w, numbers := boarded(t, nil, "one\n")
 	before := w.at("main")
 	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
@@ -130,7 +124,6 @@ func TestAForgedLandingIsTestedFirst(t *testing.T) {
 
 // Two changes that fit the base and not each other: the first lands, and the second hears which files are in the way.
 func TestABatchThatConflictsOnlyTogether(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "speculate = 1")
 	first := w.ready("first", "zero\n")
 	numbers := w.ready("car", "one\n", "two\n", "three\n")
@@ -142,12 +135,10 @@ func TestABatchThatConflictsOnlyTogether(t *testing.T) {
 	}
 	w.aboard(first, "")
 	w.aboard(numbers, "")
-	w.wholeTrain()
-	assert.Equal(t, "merged open merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged open merged", numbers...)
 	assert.Equal(t, "as 0 has it\n", w.fileOf("main", "shared.txt"))
 	w.number = numbers[1]
-	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges())
-	assert.Contains(t, w.request(), "shared.txt")
+	w.requested("merge_failed REBASE_CONFLICT", "shared.txt")
 	assert.Contains(t, w.request(), "<<<<<<< base\nas 0 has it\n=======\nas 1 has it\n>>>>>>> branch", "as a merge without the train says it")
 	assert.Contains(t, w.request(), "Commits of `main` since the branch began that changed these files:\n\n- ")
 	assert.Contains(t, w.request(), fmt.Sprintf(", #%d", numbers[0]))
@@ -157,7 +148,6 @@ func TestABatchThatConflictsOnlyTogether(t *testing.T) {
 // A required check gets another name while a car is tested: nothing lands by the old one, and the train waits with the new one's name
 // until the rules are right again.
 func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
-	t.Parallel()
 	w := trainOf(newMerge(t), "true\n")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
 	w.passed("build")
@@ -179,7 +169,6 @@ func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
 
 // Who names the check in the rules of the branch, as the message says, need do nothing else.
 func TestACheckThatIsRequiredLaterEndsTheTrouble(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `required_checks = ["ci"]`, "", 1))
 	w.command("carol", "/mergexo merge")
@@ -193,7 +182,6 @@ func TestACheckThatIsRequiredLaterEndsTheTrouble(t *testing.T) {
 
 // With both, the tests of the settings may be all that is required.
 func TestTheTestsOfTheSettingsMayBeAllThatIsRequired(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t, `verify = "both"`, `tests = ["true"]`)
 	w.newApp()
 	w.token = "sandbox-mergexo-app[bot]"
@@ -206,7 +194,6 @@ func TestTheTestsOfTheSettingsMayBeAllThatIsRequired(t *testing.T) {
 // An App that may not push the branches of the train is told so in the comment, once, and what is asked for waits for the
 // permission.
 func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t)
 	allow := func(logins ...string) {
 		for n := range 4 {
@@ -228,15 +215,13 @@ func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
 
 // A member of a car that is merged by hand is done, and the others land without it.
 func TestAMemberIsMergedByHand(t *testing.T) {
-	t.Parallel()
 	w, numbers := boardedBehind(t, "one\n", "two\n")
 	assert.Equal(t, 1, w.ciRuns())
 	w.number = numbers[0]
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.handle(w.delivery("pull_request"))
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.arrives("merged merged", numbers...)
 	w.number = numbers[0]
 	assert.Contains(t, w.request(), "This request did not merge it.")
 	assert.NotContains(t, w.request(), "by rebase")

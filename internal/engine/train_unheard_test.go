@@ -49,7 +49,6 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 		},
 	} {
 		t.Run(says, func(t *testing.T) {
-			t.Parallel()
 			w := newTrain(t)
 			set(w)
 			w.number = 1
@@ -76,7 +75,6 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 
 // A pull request that takes the branches of the train out of CI fails for it, and stops nobody else.
 func TestAChangeThatDeafensTheTrain(t *testing.T) {
-	t.Parallel()
 	w := newTrain(t, "speculate = 1")
 	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n")
 	w.number, w.head = numbers[1], "agent/car1"
@@ -88,8 +86,7 @@ func TestAChangeThatDeafensTheTrain(t *testing.T) {
 	assert.Equal(t, 2, w.wholeTrain(), "the first, and the two others together: %s", w.logged.String())
 	assert.Equal(t, "merged open merged", w.badges(numbers...))
 	w.number = numbers[1]
-	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-	assert.Contains(t, w.request(), "with this change no workflow runs on the branches of the train")
+	w.requested("merge_failed CHECKS_FAILED", "with this change no workflow runs on the branches of the train")
 	assert.Empty(t, w.trains())
 }
 
@@ -99,7 +96,6 @@ func TestAChangeForWhichGitHubStartsNoWorkflow(t *testing.T) {
 	t.Parallel()
 	for strategy, badge := range map[string]string{"rebase": "open", "squash": "merged"} {
 		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
 			w := newTrain(t)
 			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \""+strategy+"\"\n", 1))
 			numbers := w.ready("car", "one\n")
@@ -111,8 +107,7 @@ func TestAChangeForWhichGitHubStartsNoWorkflow(t *testing.T) {
 			w.wholeTrain()
 			assert.Equal(t, badge, w.badges(numbers...), w.logged.String())
 			if badge == "open" {
-				assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
-				assert.Contains(t, w.request(), `says "[skip ci]", for which GitHub starts no workflow`)
+				w.requested("merge_failed CHECKS_FAILED", `says "[skip ci]", for which GitHub starts no workflow`)
 			}
 		})
 	}
@@ -144,7 +139,6 @@ func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
 
 // A workflow that does not run on a branch of the train leaves its commit without checks, and nothing lands.
 func TestAWorkflowThatDoesNotRunOnTrainsChecksNothing(t *testing.T) {
-	t.Parallel()
 	w, _ := boarded(t, nil, "one\n")
 	tip := w.trains()["mergexo/train/main/1"]
 	require.NotEmpty(t, tip, w.logged.String())

@@ -41,18 +41,15 @@ func (w *world) cancels(ev model.Event) model.Report {
 func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
 
 func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "counts+hangs" // something else each time
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	for range 3 {
 		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
 	}
 	branches := w.checkpoints()
 	require.Len(t, branches, 3)
-	rep := w.handle(ev)
-	assert.Equal(t, "agent_failed", rep.BlockedReason, rep.Reason)
+	rep := w.blocked("agent_failed", w.handle(ev))
 	assert.Contains(t, rep.Reason, "cancelled", "the last error")
 	for name, said := range map[string][]object{"block": w.marked("block", ""), "attempt": w.marked("turn", "failed")} {
 		require.Len(t, said, 1, name)
@@ -71,7 +68,6 @@ func TestTheSameWorkIsKeptOnce(t *testing.T) {
 	t.Parallel()
 	for _, does := range []string{"commits+dirty+fail", "dated+commits+dirty+fail"} { // at its times, or the very same commits
 		t.Run(does, func(t *testing.T) {
-			t.Parallel()
 			keepsOnce(t, does)
 		})
 	}
@@ -82,8 +78,7 @@ func keepsOnce(t *testing.T, does string) {
 	t.Helper()
 	w := newWorld(t)
 	w.agent = does
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	for range 2 {
 		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	}
@@ -102,11 +97,9 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 	t.Parallel()
 	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
 		t.Run(how, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.agent = how
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
+			ev := w.remark("alice", "Answer me.")
 			w.cancels(ev)
 			claim := w.marked("turn", "started")
 			require.Len(t, claim, 1)
@@ -127,29 +120,17 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 
 // A run that dies once it has removed a branch has not said so yet.
 func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "line+hangs"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
 	branches := w.checkpoints()
 	require.Len(t, branches, 1)
 	link := w.linkOf(branches[0])
 	w.agent = "answer"
 	w.gate.revive()
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if pushes++; pushes == 2 { // the stage, and then the branch, without what is kept twice
-				return diesAfter
-			}
-		}
-		return passes
-	}
-	w.handle(ev)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.gate.pushes(diesAfter, func(n int) bool { return n == 2 }) // the stage, and then the branch, without what is kept twice
+	w.dies(ev)
 	require.Empty(t, w.checkpoints())
 	require.Equal(t, model.ResultDone, w.recover(ev).Result)
 	w.settled(1, 1, 2)
@@ -158,11 +139,9 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 }
 
 func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "hangs"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
 	require.Len(t, w.marked("turn", "started"), 1)
 	assert.Contains(t, w.marked("turn", "started")[0]["body"], "cancelled")
@@ -172,7 +151,6 @@ func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
 }
 
 func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "quiet+fail"
 	ev := w.label("alice", smallJob)
@@ -186,10 +164,9 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	w.diesAfterWrite(1) // the claim
 	w.handle(ev)
 	w.gate.revive()
-	rep := w.handle(ev)
-	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
+	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
 	assert.Contains(t, rep.Reason, "without a result")
-	body = w.lastWords()
+	body = w.lastSaid()
 	for n := int64(1); n <= 3; n++ {
 		assert.Contains(t, body, w.runURL(n))
 	}
@@ -197,23 +174,16 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 }
 
 func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	next := w.gate.next
-	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/info/refs") {
-			http.Error(rw, "no", http.StatusServiceUnavailable)
-			return
-		}
-		next.ServeHTTP(rw, r)
+	ev := w.remark("alice", "Answer me.")
+	again := w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
+		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})
 	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
 	claim := w.marked("turn", "started")
 	require.Len(t, claim, 1)
 	assert.Contains(t, claim[0]["body"], "503")
-	w.gate.next = next
+	again()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Contains(t, w.receipt(), w.runURL(1))

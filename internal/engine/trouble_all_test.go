@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,40 +15,32 @@ import (
 )
 
 func TestAnOwnerWhoseClaimExpiredStopsBeforeItsNextEffect(t *testing.T) {
-	t.Parallel()
 	want, writes := uninterrupted(t)
 	for n := writeClaim + 1; n < writes; n++ {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
 			entered := false
 			w.gate.after = func(i int) {
 				if i == n && !entered {
 					entered = true
 					w.later(10 * time.Hour)
-					rep, err := w.engine().Handle(context.Background(), ev)
-					assert.NoError(t, err)
+					rep := w.beside(ev)
 					assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 				}
 			}
-			rep, err := w.engine().Handle(context.Background(), ev)
-			require.NoError(t, err)
-			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+			w.gives(model.ResultRetry, w.by(w.engine(), ev))
 			assert.Equal(t, want, w.shows())
 		})
 	}
 }
 
 func TestARewriteIsSeenWhereTheCloneIsShallow(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	for i := range 60 {
 		w.write("octo", w.head, "long.txt", fmt.Sprint(i))
 	}
 	w.agent = "rebase"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	w.blocked("history_rewrite", w.handle(w.remark("alice", "Answer me.")))
 }
 
 func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {

@@ -40,40 +40,26 @@ const (
 )
 
 func TestOldFeedbackIsNotAnsweredAgainWhereItsReceiptWasNotRead(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	old := w.delivery("pull_request_review_comment")
+	old := w.remark("alice", "Answer me.")
 	w.handle(old)
-	for i := range 120 {
-		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
-	}
-	w.talk("alice", "And me.")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	w.chatter(120)
+	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "And me.")).Result)
 	w.settled(1, 2, 2)
 	assert.Contains(t, w.handle(old).Reason, "nothing is pending", "the old event again, with the old comment's node")
 	w.settled(1, 2, 2)
 }
 
 func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "talk"
-	w.review("alice", "One.")
-	ev, entered := w.delivery("pull_request_review_comment"), false
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == writeClaim && !entered { // the first run has read one comment; the second reads two, and is faster
-			entered = true
-			w.review("bob", "Two.")
-			rep, err := w.engine().Handle(context.Background(), ev)
-			assert.NoError(t, err)
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		}
-		return passes
-	}
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	ev := w.remark("alice", "One.")
+	w.beforeWrite(writeClaim, func() { // the first run has read one comment; the second reads two, and is faster
+		w.review("bob", "Two.")
+		rep := w.beside(ev)
+		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	})
+	w.gives(model.ResultRetry, w.by(w.engine(), ev))
 	w.settled(2, 1, 0)
 	assert.Equal(t, 1, w.calls())
 }
@@ -85,7 +71,6 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 		"rewound and moved on": func(w *world) { w.write("bob", w.head, "bob.txt", "bob\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
 			start := w.tip()
 			w.diesAfterWrite(writePush)
@@ -94,9 +79,7 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 			w.gate.revive()
 			w.move(start)
 			after(w)
-			rep := w.handle(ev)
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "history_rewrite", rep.BlockedReason)
+			w.blocked("history_rewrite", w.handle(ev))
 			assert.Equal(t, 1, w.calls())
 		})
 	}
@@ -104,22 +87,18 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 
 // Both runs find no claim, and each posts its own before it looks again: the older comment decides.
 func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	first, second := w.engine(), w.engine()
 	claimed, withdrawn := make(chan struct{}), make(chan struct{})
 	var ended sync.WaitGroup
-	w.gate.at = func(n int, _ *http.Request) fate {
-		if n == 2 { // after the pull request's marker: the first run has read, and is about to claim: the second one reads and claims before it
-			ended.Go(func() {
-				rep, err := second.Handle(context.Background(), ev)
-				assert.NoError(t, err)
-				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			})
-			<-claimed
-		}
-		return passes
-	}
+	w.beforeWrite(2, func() { // after the pull request's marker: the first run has read, and is about to claim: the second one reads and claims before it
+		ended.Go(func() {
+			rep, err := second.Handle(context.Background(), ev)
+			assert.NoError(t, err)
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		})
+		<-claimed
+	})
 	w.gate.after = func(n int) {
 		if n == 3 {
 			close(claimed)
@@ -138,10 +117,8 @@ func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
 
 // TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers: GitHub may show an old conversation. The one that lands later sees the receipt.
 func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.gate.after = func(n int) {
 		if n != writePlan {
 			return
@@ -156,59 +133,43 @@ func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
 		require.NoError(t, err)
 		w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": said})
 	}
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "another run answered this")
+	w.ended(model.ResultNothing, "another run answered this", w.handle(ev))
 	assert.Len(t, w.commits(), 1)
 	assert.Empty(t, w.replies())
 	assert.Len(t, w.marked("turn", ""), 1, "the receipt")
 }
 
 func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
-	w.review("alice", "Answer me.")
-	ev, entered := w.delivery("pull_request_review_comment"), false
-	w.gate.at = func(int, *http.Request) fate {
-		if !entered {
-			entered = true
-			rep, err := w.engine().Handle(context.Background(), ev)
-			assert.NoError(t, err)
-			assert.Equal(t, model.ResultBlocked, rep.Result)
-		}
-		return passes
-	}
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultBlocked, rep.Result)
+	ev := w.remark("alice", "Answer me.")
+	w.beforeWriting(func() {
+		rep := w.beside(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result)
+	})
+	w.gives(model.ResultBlocked, w.by(w.engine(), ev))
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
 func TestClosingAndReopeningCostsNoSecondAgentCall(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	w.diesAfterWrite(writePush)
 	w.handle(ev)
 	w.gate.revive()
 	w.api("octo", "PUT", w.pull("/merge"), object{})
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Len(t, w.replies(), 2)
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Equal(t, 1, w.calls())
@@ -217,15 +178,11 @@ func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
 func TestWhatIsTestedIsWhatIsPushed(t *testing.T) {
 	t.Parallel()
 	t.Run("an uncommitted file does not make the tests pass", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `required_tests = ["test", "-f", "left.txt"]`, "[feedback]\nrepair_rounds = 0")
 		w.agent = "commits+dirty"
-		w.review("alice", "Answer me.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		assert.Equal(t, "tests_failed", rep.BlockedReason, rep.Reason)
+		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 	})
 	t.Run("no test exchanges a commit behind its name", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `required_tests = ["sh", "-c", """
 set -e
 mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml; git add .github
@@ -233,34 +190,26 @@ made=$(git commit-tree -p HEAD~1 -m Work "$(git write-tree)")
 file() { echo ".git/objects/$(echo "$1" | cut -c1-2)/$(echo "$1" | cut -c3-)"; }
 mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 """]`)
-		w.review("alice", "Answer me.")
-		rep := w.handle(w.delivery("pull_request_review_comment"))
-		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		rep := w.gives(model.ResultFailed, w.handle(w.remark("alice", "Answer me.")))
 		assert.Regexp(t, "hash mismatch|it is not here", rep.Reason, "git looks as it takes back what the tests left")
 		for name := range w.branches() {
-			status, _ := w.send("octo", "GET", w.path("/contents/.github/workflows/x.yml?ref="+name), nil)
-			assert.Equal(t, 404, status, name)
+			w.lacks(name, ".github/workflows/x.yml")
 		}
 	})
 	t.Run("what tests leave is nobody's work", func(t *testing.T) {
-		t.Parallel()
 		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`)
 		w.agent = "answer+repair"
-		w.review("alice", "Answer me.")
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-		status, _ := w.send("octo", "GET", w.path("/contents/coverage.out?ref="+w.head), nil)
-		assert.Equal(t, 404, status)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
+		w.lacks(w.head, "coverage.out")
 		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "left changes")
 	})
 }
 
 // TestWhatEarlierAttemptsLeftOutlivesAPush: the claim that took their place is all that names it.
 func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "line+fail"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	saved := w.checkpoints()
 	require.Len(t, saved, 1)
@@ -271,58 +220,39 @@ func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
 			w.write("bob", "agent/greet", "bob.txt", "bob\n")
 		}
 	}
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gives(model.ResultRetry, w.handle(ev))
 	require.Len(t, w.marked("turn", "failed"), 1)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], saved[0])
 	w.gate.revive()
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 3) // bob's, what the first attempt left, and the answer
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "detach+talk"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, model.ResultFailed, rep.Result)
-	assert.Contains(t, rep.Reason, "left HEAD at")
+	w.ended(model.ResultFailed, "left HEAD at", w.handle(w.remark("alice", "Answer me.")))
 	assert.Empty(t, w.replies())
 }
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "many+answer"
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	w.diesAfterWrite(writePlan)
 	w.handle(ev)
 	w.gate.revive()
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(1, 1, 61)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
-	t.Parallel()
 	want, _ := uninterrupted(t)
 	w, ev := twoComments(t)
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if pushes++; pushes > 1 { // the first is the stage's
-				return lost
-			}
-		}
-		return passes
-	}
-	rep := w.handle(ev)
-	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gate.pushes(lost, func(n int) bool { return n > 1 }) // the first is the stage's
+	w.gives(model.ResultRetry, w.handle(ev))
 	w.gate.revive()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Equal(t, want, w.shows())
@@ -334,7 +264,6 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []int{1, 2, 3} { // of the first pushes
 		t.Run(strconv.Itoa(fails), func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			pushes := 0
@@ -345,8 +274,7 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 				}
 				return passes
 			}
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(w.delivery("pull_request_review_comment")))
 			w.settled(1, 1, 1)
 			assert.Equal(t, 1, w.calls())
 			assert.Empty(t, w.checkpoints())
@@ -356,7 +284,6 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 }
 
 func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	w.diesAfterWrite(writePlan)
 	w.handle(ev)
@@ -364,30 +291,25 @@ func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
 	head := w.rewritten()
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.unblock(head)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	assert.Len(t, w.replies(), 2)
 	assert.Empty(t, w.marked("turn", "planned"))
 	assert.Equal(t, head, w.list("octo", w.pull("/commits"))[0]["sha"])
 }
 
 func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo"}})
-	rep := w.handle(ev)
-	assert.Equal(t, "push_refused", rep.BlockedReason, rep.Reason)
+	w.blocked("push_refused", w.handle(ev))
 	assert.Contains(t, w.marked("turn", "planned")[0]["body"], "The pull request is blocked; see the comment below.")
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo", "github-actions[bot]"}})
 	w.unblock(w.tip())
-	rep = w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	w.settled(2, 1, 1)
 	assert.Equal(t, 1, w.calls())
 }
 
 func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "talk"
 	id := w.review("alice", "Old.")
@@ -395,8 +317,7 @@ func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
 	for i := range 55 {
 		w.review("eve", fmt.Sprintf("Chatter %d.", i))
 	}
-	w.talk("alice", "Settle what is older.")
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("alice", "Settle what is older."))
 	w.later(5 * time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Old, edited."})
 	edited, other := w.delivery("pull_request_review_comment"), w.delivery("pull_request")
@@ -419,15 +340,9 @@ func TestGitThatDoesNotAnswerIsTriedLaterAndOneThatRefusesIsAMistake(t *testing.
 	t.Parallel()
 	for status, result := range map[int]model.Result{503: model.ResultRetry, 401: model.ResultFailed} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
-			next := w.gate.next
-			w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-				if strings.HasSuffix(r.URL.Path, "/info/refs") {
-					http.Error(rw, "no", status)
-					return
-				}
-				next.ServeHTTP(rw, r)
+			w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
+				http.Error(rw, "no", status)
 			})
 			rep, err := w.engine().Handle(context.Background(), ev)
 			assert.Equal(t, result, rep.Result, rep.Reason)
@@ -441,14 +356,11 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]int{"started": writeClaim, "planned": writePlan} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w, ev := twoComments(t)
 			w.diesAfterWrite(write)
 			w.handle(ev)
 			w.gate.revive()
-			for i := range 120 {
-				w.talk("eve", fmt.Sprintf("Chatter %d.", i))
-			}
+			w.chatter(120)
 			said := false
 			w.gate.after = func(int) {
 				if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
@@ -459,8 +371,7 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 			if name == "started" {
 				w.gate.after = nil
 			}
-			rep := w.handle(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			rep := w.done(w.handle(ev))
 			deleted := 0
 			for _, e := range rep.Effects {
 				if e.Kind == "delete" {
@@ -478,7 +389,6 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 }
 
 func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "talk"
 	w.review("alice", "Answer me.")
@@ -493,7 +403,6 @@ func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
 }
 
 func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
-	t.Parallel()
 	w, ev := twoComments(t)
 	start, entered := w.tip(), false
 	w.gate.after = func(i int) {
@@ -507,22 +416,17 @@ func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
 	w.gate.revive()
 	w.later(time.Minute)
 	w.move(start)
-	w.talk("alice", "Again.")
-	rep := w.handle(w.delivery("issue_comment"))
-	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	w.blocked("history_rewrite", w.handle(w.say("alice", "Again.")))
 }
 
 func TestAWishWithdrawnBeforeTheSecondLookIsForgotten(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	for i := range 55 {
 		w.review("eve", fmt.Sprintf("Chatter %d.", i))
 	}
-	w.talk("alice", "First.")
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("alice", "First."))
 	calls := w.calls()
-	w.review("alice", "One.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "One.")
 	var id int64
 	w.gate.revive()
 	w.gate.after = func(n int) {
@@ -533,21 +437,18 @@ func TestAWishWithdrawnBeforeTheSecondLookIsForgotten(t *testing.T) {
 			w.send("bob", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
 		}
 	}
-	rep, err := w.engine().Handle(context.Background(), ev)
-	require.NoError(t, err)
+	rep := w.by(w.engine(), ev)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, calls+1, w.calls())
 	assert.Len(t, w.marked("turn", "done"), 2)
 }
 
 func TestAReplyFindsItsThreadWithoutTheFirstComment(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	root := w.review("eve", "Hm.")
 	w.later(time.Minute)
 	w.api("alice", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", root)), object{"body": "Please do it."})
 	w.meanwhile(deed{"eve", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", root)), ""})
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "[reply](")
 }

@@ -37,8 +37,7 @@ func TestTheLogOfATurnNamesItsIssueAndItsEvents(t *testing.T) {
 			id := w.talk("alice", text)
 			events = append(events, model.EventKey(3, model.KindIssue, id, w.now))
 		}
-		rep := w.handle(w.delivery("issue_comment"))
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		rep := w.done(w.handle(w.delivery("issue_comment")))
 		for _, line := range w.about(rep.TurnKey) {
 			for _, name := range []string{" issue_number=2 ", " pr_number=3 ", " event_key=" + strings.Join(events, ",") + " "} {
 				assert.Equal(t, 1, strings.Count(line, name), "%q in %s", name, line)

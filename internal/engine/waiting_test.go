@@ -25,18 +25,15 @@ func (w *world) waiting(token string) []string {
 }
 
 func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
-	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
-	rep := w.handle(w.label("alice", smallJob))
-	require.Equal(t, model.ResultBlocked, rep.Result)
+	rep := w.gives(model.ResultBlocked, w.handle(w.label("alice", smallJob)))
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "answer the agent's question", rep.Need.Headline)
 	issue := w.number
 	w.number, w.agent = 1, "answer"
 	w.approve("alice")
-	rep = w.command("carol", "/mergexo merge")
-	require.Equal(t, "NO_TESTS", rep.BlockedReason, rep.Reason)
+	rep = w.blocked("NO_TESTS", w.command("carol", "/mergexo merge"))
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "set a test command (or none) in [merge] tests", rep.Need.Headline)
 	want := []string{"1 merge NO_TESTS", fmt.Sprint(issue, " issue agent_blocked")}
@@ -65,11 +62,9 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 }
 
 func TestAFailedTurnIsToldByWhy(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agent = "exit"
-	w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.remark("alice", "Answer me."))
 	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
 	require.NoError(t, err)
 	for _, g := range why.Turns {
@@ -82,7 +77,6 @@ func TestAFailedTurnIsToldByWhy(t *testing.T) {
 
 // People may have branches merged that are no business of the agent's.
 func TestAMergeThatWaitsIsListedThoughItsBranchIsNotTracked(t *testing.T) {
-	t.Parallel()
 	w := newMerge(t)
 	settings := "[repo]\ntrack = []\n[merge]\n"
 	w.write("octo", "main", ".github/mergexo.toml", settings+"approvals = 2\ntests = \"none\"\n")

@@ -38,8 +38,7 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 		w.env = map[string]string{"MODEL_KEY": key}
 		w.agent = how
-		w.talk("alice", "Which key do you use?")
-		rep := w.handle(w.delivery("issue_comment"))
+		rep := w.handle(w.say("alice", "Which key do you use?"))
 		shown := w.readable(rep)
 		assert.NotContains(t, shown, "sk-live", how)
 		assert.NotContains(t, shown, "016C7EnX")
@@ -61,8 +60,7 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 		w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
 		w.env = map[string]string{"DB_PASS": value}
 		w.agent = "spill"
-		w.talk("alice", "Set the password.")
-		rep := w.handle(w.delivery("issue_comment"))
+		rep := w.handle(w.say("alice", "Set the password."))
 		if pushed {
 			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 			assert.Len(t, w.commits(), 2)
@@ -78,30 +76,25 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 }
 
 func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
-	t.Parallel()
 	const shown = "\n\nIt works with ***.\n[a line with what looks like a secret was left out]\nThat is all."
 	w := newWorld(t)
 	w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
 	w.env = map[string]string{"DB_PASS": "Kq7-vT2x9"}
 	w.agent = "talkative"
-	w.talk("alice", "Talk.")
-	rep := w.handle(w.delivery("issue_comment"))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(w.say("alice", "Talk.")))
 	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head), "Talk on"+shown)
 	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head+"~1"), "Talk"+shown)
 	assert.Contains(t, w.receipt(), "> `removed from the agent's commit messages: secrets`")
 }
 
 func TestAPlanShowsNoKeys(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
 	w.agent = "pair"
 	w.open("alice", "Greet everywhere", "In all languages.")
 	ev := w.label("alice", roadmapLabel)
-	rep := w.phase(thread.ApplyPhase, ev, w.prepared(ev))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 	file := w.fileOf(w.pulls()[0].at("head", "ref").(string), planFile)
 	assert.Contains(t, file, "goal: \"Everybody is greeted.***\"\n")
 	assert.Contains(t, file, "acceptance: \"File one.txt is there.***\"\n")
@@ -114,8 +107,7 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
 		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
 		w.agent = how
-		w.talk("alice", "Which key do you use?")
-		ev := w.delivery("issue_comment")
+		ev := w.say("alice", "Which key do you use?")
 		dir := w.prepared(ev)
 		text, err := os.ReadFile(filepath.Join(dir, "outcome.json"))
 		require.NoError(t, err)
@@ -126,12 +118,10 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 }
 
 func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agentSetting(`pass_env = [`, `pass_env = ["MY_PAT", `)
 	w.env = map[string]string{"MY_PAT": "sandbox-actions"}
-	w.talk("alice", "Answer me.")
-	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 	assert.ErrorContains(t, err, "pass_env: MY_PAT holds one of MergeXO's own secrets")
 	assert.Empty(t, w.marked("turn", ""))
 }
@@ -146,8 +136,7 @@ func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 		w.agentSetting(`adapter = "command"`, `adapter = "codex"`)
 		w.agentSetting(`pass_env = [`, `pass_env = ["`+pass+`", `)
 		w.env = map[string]string{"OPENAI_API_KEY": "sk-0123456789", "MY_KEY": "sk-0123456789"}
-		w.talk("alice", "Answer me.")
-		_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+		_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 		assert.ErrorIs(t, err, config.ErrInvalid)
 		assert.ErrorContains(t, err, says)
 		assert.Empty(t, w.marked("turn", ""))
@@ -176,7 +165,6 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t)
 			w.noModelKey()
 			event := begin(w)
@@ -209,10 +197,8 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 
 // Tests whose program is not there cost no agent, and no round of one where only their script shows it.
 func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t, `required_tests = ["sh", "-c", "no-such-tool install && no-such-tool test"]`)
-	w.talk("alice", "Answer me.")
-	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 	require.ErrorIs(t, err, config.ErrInvalid)
 	assert.ErrorContains(t, err, "main:.github/mergexo.toml: repo.required_tests: no-such-tool is not installed on the runner, and the tests begin with it: install it in .github/mergexo/setup/action.yml, or in a step")
 	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
@@ -220,14 +206,10 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 
 	for name, tests := range map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newWorld(t, "required_tests = "+tests)
 			w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
 			w.agent = "commits+answer"
-			w.talk("alice", "Answer me.")
-			rep := w.handle(w.delivery("issue_comment"))
-			assert.Equal(t, model.ResultBlocked, rep.Result)
-			assert.Equal(t, model.ReasonTests, rep.BlockedReason)
+			w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
 			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
 			assert.Equal(t, 1, w.calls(), "no repair round")
 			assert.Len(t, w.checkpoints(), 1, "the work is kept")
@@ -236,11 +218,9 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 }
 
 func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", w.fileOf("main", ".github/mergexo.toml")+"\n[review]\nadapter = \"claude\"\n")
-	w.talk("octo", "/mergexo review")
-	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engine().Handle(context.Background(), w.say("octo", "/mergexo review"))
 	require.ErrorIs(t, err, config.ErrInvalid)
 	assert.ErrorContains(t, err, `review.adapter: the secret ANTHROPIC_API_KEY is missing or empty, and claude needs it as the key of its model: run gh secret set ANTHROPIC_API_KEY`)
 	assert.Empty(t, w.marked("review", ""))
@@ -248,11 +228,9 @@ func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
 
 // The job of an agent says nothing: its own run tells.
 func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.noModelKey()
-	w.talk("alice", "Answer me.")
-	ev, e, dir := w.delivery("issue_comment"), w.engine(), filepath.Join(t.TempDir(), "handoff")
+	ev, e, dir := w.say("alice", "Answer me."), w.engine(), filepath.Join(t.TempDir(), "handoff")
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	w.gate.revive()
 	_, err := e.Handle(context.Background(), ev)
@@ -265,11 +243,9 @@ func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
 }
 
 func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
-	t.Parallel()
 	w := newWorld(t)
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = [\"api.example.com\"]")
-	w.talk("alice", "Answer me.")
-	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 	assert.ErrorIs(t, err, config.ErrInvalid)
 	assert.ErrorContains(t, err, `[agent] network = ["api.example.com"]: this runner cannot keep agents and tests from the network (isolation is none`)
 	assert.Empty(t, w.marked("turn", ""))
@@ -280,8 +256,7 @@ func TestAUserThatCannotBeIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
 	for user, says := range map[string]string{"nobody-of-this-name": "there is no such user on this machine", "root": "root"} {
 		w := newWorld(t)
 		w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nuser = \""+user+"\"")
-		w.talk("alice", "Answer me.")
-		_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+		_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 		assert.ErrorContains(t, err, `[agent] user = "`+user+`"`)
 		assert.ErrorContains(t, err, says)
 		assert.Empty(t, w.marked("turn", ""))
@@ -289,7 +264,6 @@ func TestAUserThatCannotBeIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
 }
 
 func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {
-	t.Parallel()
 	foreign := t.TempDir()
 	for _, args := range [][]string{{"init", "-q", foreign}, {"-C", foreign, "commit", "-q", "--allow-empty", "-m", "x"}} {
 		cmd := exec.CommandContext(context.Background(), "git", append([]string{"-c", "user.name=o", "-c", "user.email=o@example.com"}, args...)...)
@@ -304,8 +278,7 @@ func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {
 	w.env = map[string]string{"FOREIGN": foreign}
 	w.agent = "borrow"
 	before := w.tip()
-	w.talk("alice", "Borrow something.")
-	rep := w.handle(w.delivery("issue_comment"))
+	rep := w.handle(w.say("alice", "Borrow something."))
 	assert.NotEqual(t, model.ResultDone, rep.Result)
 	assert.Equal(t, before, w.tip())
 	assert.Empty(t, w.checkpoints())

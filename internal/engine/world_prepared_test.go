@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,9 +56,27 @@ func (e estate) takeUp(t *testing.T) *world {
 	return w
 }
 
+// alone are the tests that measure what the whole process allocates.
+var alone = []string{"TestAFloodIsNotHeldInMemory", "TestNoiseIsNotHeldInMemory"}
+
+// parallel lets a test run beside others, as every story does from its first world on. Further worlds change nothing.
+func parallel(t *testing.T) {
+	t.Helper()
+	if slices.Contains(alone, t.Name()) {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil && p != "testing: t.Parallel called multiple times" {
+			panic(p)
+		}
+	}()
+	t.Parallel()
+}
+
 // begin is a world of its own, the same as the one that build makes. Equal names are for equal worlds.
 func begin(t *testing.T, name string, build func() *world) *world {
 	t.Helper()
+	parallel(t)
 	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
 		w := build()
 		w.close()
@@ -90,6 +109,7 @@ func (w *world) wrecks(run func()) wrecks {
 // after is a world in which a process has died after so many writes. GitHub knows that its run is over.
 func (k wrecks) after(t *testing.T, writes int) *world {
 	t.Helper()
+	parallel(t)
 	w := k[writes].takeUp(t)
 	w.over(w.runs)
 	return w

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -262,11 +263,26 @@ func (w *world) review(login, text string) int64 {
 	return w.api(login, "POST", w.pull("/comments"), object{"body": text, "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"}).id()
 }
 
+// remark is review, and gives the event.
+func (w *world) remark(login, text string) model.Event {
+	w.t.Helper()
+	w.review(login, text)
+	return w.delivery("pull_request_review_comment")
+}
+
 // talk comments in the conversation.
 func (w *world) talk(login, text string) int64 {
 	w.t.Helper()
 	w.later(time.Minute)
 	return w.api(login, "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": text}).id()
+}
+
+// chatter is what a stranger says in the conversation, so many times.
+func (w *world) chatter(times int) {
+	w.t.Helper()
+	for i := range times {
+		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+	}
 }
 
 // tip is the head of the pull request's branch.
@@ -284,7 +300,7 @@ func (w *world) move(sha string) {
 // rewritten makes a commit that is no descendant of the branch's tip and moves the branch there.
 func (w *world) rewritten() string {
 	w.t.Helper()
-	parent := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")
+	parent := w.at("main")
 	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
 	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten " + w.now.String(), "tree": tree, "parents": []any{parent}})["sha"].(string)
 	w.move(sha)
@@ -396,6 +412,59 @@ func (w *world) handle(ev model.Event) model.Report {
 	return rep
 }
 
+// by lets a process take an event, and leaves its run open.
+func (w *world) by(e *engine.Engine, ev model.Event) model.Report {
+	w.t.Helper()
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(w.t, err)
+	return rep
+}
+
+// dry is a dry run of an event.
+func (w *world) dry(ev model.Event) model.Report {
+	w.t.Helper()
+	e := w.engine()
+	e.DryRun(true)
+	return w.by(e, ev)
+}
+
+// dies lets a new process take an event and die on the way.
+func (w *world) dies(ev model.Event) {
+	w.t.Helper()
+	w.handle(ev)
+	require.True(w.t, w.gate.died())
+	w.gate.revive()
+}
+
+// done requires that a run did its work.
+func (w *world) done(rep model.Report) model.Report {
+	w.t.Helper()
+	return w.gives(model.ResultDone, rep)
+}
+
+// blocked requires that a run ended with a block for this reason.
+func (w *world) blocked(reason string, rep model.Report) model.Report {
+	w.t.Helper()
+	w.gives(model.ResultBlocked, rep)
+	require.Equal(w.t, reason, rep.BlockedReason, rep.Reason)
+	return rep
+}
+
+// gives requires that a run ended so.
+func (w *world) gives(result model.Result, rep model.Report) model.Report {
+	w.t.Helper()
+	require.Equal(w.t, result, rep.Result, rep.Reason)
+	return rep
+}
+
+// ended requires that a run ended so and says this of it.
+func (w *world) ended(result model.Result, says string, rep model.Report) model.Report {
+	w.t.Helper()
+	w.gives(result, rep)
+	require.Contains(w.t, rep.Reason, says)
+	return rep
+}
+
 // over says that a workflow run has ended.
 func (w *world) over(run int64) {
 	w.put(fmt.Sprintf("/_sandbox/runs/%d", run), object{"status": "completed"})
@@ -444,6 +513,13 @@ func (w *world) fileOf(branch, path string) string {
 	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
 	require.NoError(w.t, err)
 	return string(text)
+}
+
+// lacks sees that a branch does not have a file.
+func (w *world) lacks(branch, path string) {
+	w.t.Helper()
+	status, _ := w.send("octo", "GET", w.path("/contents/"+path+"?ref="+branch), nil)
+	assert.Equal(w.t, http.StatusNotFound, status, "%s on %s", path, branch)
 }
 
 // calls is how often the agent was called.
@@ -511,6 +587,43 @@ func (g *gate) only(n int, f fate) {
 		return passes
 	}
 }
+
+// when lets writes that match have this fate, and all others pass.
+func (g *gate) when(f fate, match func(*http.Request) bool) {
+	g.at = func(_ int, r *http.Request) fate {
+		if match(r) {
+			return f
+		}
+		return passes
+	}
+}
+
+// pushes lets those pushes have this fate whose number matches, counted from 1.
+func (g *gate) pushes(f fate, match func(n int) bool) {
+	n := 0
+	g.when(f, func(r *http.Request) bool {
+		if isPush(r) {
+			n++
+		}
+		return isPush(r) && match(n)
+	})
+}
+
+// answers has something else answer the requests that match, until again is called.
+func (g *gate) answers(match func(*http.Request) bool, answer func(http.ResponseWriter)) (again func()) {
+	next := g.next
+	g.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if match(r) {
+			answer(rw)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	return func() { g.next = next }
+}
+
+// isPush matches what git pushes.
+func isPush(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") }
 
 func isWrite(r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/graphql") {

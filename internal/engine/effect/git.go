@@ -32,7 +32,7 @@ const (
 	RewriteHere            // in the checkout; a checked-out one stays
 )
 
-// Push moves a branch. If the answer is unclear, the caller asks where the branch is.
+// Push moves a branch. If the answer does not tell, thread.Move asks where the branch is.
 func Push(m Move) Effect {
 	return Effect{As: m.As, send: only(func(ctx context.Context, to server) error {
 		switch m.By {
@@ -47,6 +47,14 @@ func Push(m Move) Effect {
 		}
 		return transport.Publish(ctx, to.checkout, m.Update)
 	})}
+}
+
+// Tip asks where the branch is; "": there is none.
+func (m Move) Tip(ctx context.Context, c *git.Checkout) (string, error) {
+	if m.By == ForwardHere || m.By == RewriteHere {
+		return merging.TipOf(ctx, c, "refs/heads/"+m.Branch)
+	}
+	return transport.BranchTip(ctx, c, m.Branch)
 }
 
 // SaveWork pushes work in progress from its view of the checkout, while its agent goes on. The comment that claims the work names the

@@ -249,7 +249,7 @@ func (g *admission) repair(ctx context.Context) error {
 		return err
 	}
 	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
-	if _, err := g.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed})); err != nil {
+	if _, err := thread.Move(ctx, g.Thread, effect.Move{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed}); err != nil {
 		return err
 	}
 	commits, err := history.List(ctx, g.Checkout, m.Tip, head)

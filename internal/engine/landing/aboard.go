@@ -4,52 +4,39 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Aboard is a request to merge that is in the merge train. What it lands stands on what others land, and the repository's own
+// aboard is a request to merge that is in the merge train. What it lands stands on what others land, and the repository's own
 // CI tests it.
-type Aboard struct {
+type aboard struct {
 	g   *merger
 	one *member
 }
 
-// Aboard is the request to merge the pull request, where it is open and of no group, or the try beside it; nil: there is none.
-func (p *Request) Aboard() *Aboard {
+// aboard is the request to merge the pull request, where it is open and of no group, or the try beside it; nil: there is none.
+func (p *Request) aboard() *aboard {
 	all := p.State.Requests()
 	if len(all) == 0 || all[0].Marker.Leader != "" {
 		return nil
 	}
-	return &Aboard{g: newMerger(p, *all[len(all)-1])}
+	return &aboard{g: newMerger(p, *all[len(all)-1])}
 }
 
-// Comment is the comment of the request, and Marker its marker.
-func (a *Aboard) Comment() int64 { return a.g.comment }
-
-// Marker is the marker of the request.
-func (a *Aboard) Marker() model.MergeMarker { return a.g.marker }
-
-// Cancelled names who has taken the request back; "": nobody.
-func (a *Aboard) Cancelled() string {
+// cancelled names who has taken the request back; "": nobody.
+func (a *aboard) cancelled() string {
 	if a.g.marker.Reason == model.CodeCancelled {
 		return a.g.marker.By
 	}
 	return ""
 }
 
-// Ready evaluates all conditions of the request.
-func (a *Aboard) Ready(ctx context.Context) (merge.Verdict, error) {
+// ready evaluates all conditions of the request.
+func (a *aboard) ready(ctx context.Context) (merge.Verdict, error) {
 	v, err := a.g.Request.Ready(ctx, a.g.marker)
 	if err != nil {
 		return merge.Verdict{}, err
@@ -58,16 +45,16 @@ func (a *Aboard) Ready(ctx context.Context) (merge.Verdict, error) {
 	return v, nil
 }
 
-// Hold has the comment of the request say what it waits for, as that of one that is in no train. Once nothing is in the way, the
+// hold has the comment of the request say what it waits for, as that of one that is in no train. Once nothing is in the way, the
 // request joins the train again.
-func (a *Aboard) Hold(ctx context.Context, v merge.Verdict) error {
+func (a *aboard) hold(ctx context.Context, v merge.Verdict) error {
 	a.g.tried = false
 	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
 	return told(err)
 }
 
-// Held is what the request waits for, where that is not its turn in the train; "": nothing.
-func (a *Aboard) Held() string {
+// held is what the request waits for, where that is not its turn in the train; "": nothing.
+func (a *aboard) held() string {
 	m := a.g.marker
 	if m.State != model.MergeWaiting || m.Reason == model.CodeTrain || m.Reason == model.CodeCancelled {
 		return ""
@@ -75,11 +62,11 @@ func (a *Aboard) Held() string {
 	return cmp.Or(m.Detail, string(m.Reason))
 }
 
-// Build makes the commits of the approved head on top of onto, with the checkout of home, and returns the last one. A *Failure
+// build makes the commits of the approved head on top of onto, with the checkout of home, and returns the last one. A *Failure
 // says why that cannot be.
-func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (tip string, err error) {
+func (a *aboard) build(ctx context.Context, home *thread.Thread, onto string) (tip string, err error) {
 	if a.one == nil {
-		if v, err := a.Ready(ctx); err != nil {
+		if v, err := a.ready(ctx); err != nil {
 			return "", err
 		} else if v.Way.Strategy == "" {
 			return "", &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: v.Reason}}
@@ -98,17 +85,17 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	return m.made.Tip, nil
 }
 
-// Conflicts are where the approved head conflicts with a commit, and with what there; nil: it does not, or that cannot be told now.
-func (a *Aboard) Conflicts(ctx context.Context, home *thread.Thread, onto string) *merge.Conflicts {
-	_, err := a.Build(ctx, home, onto)
+// conflicts are where the approved head conflicts with a commit, and with what there; nil: it does not, or that cannot be told now.
+func (a *aboard) conflicts(ctx context.Context, home *thread.Thread, onto string) *merge.Conflicts {
+	_, err := a.build(ctx, home, onto)
 	if s := (*Failure)(nil); errors.As(err, &s) && s.conflict != nil {
 		return a.one.conflicts(ctx, s.conflict)
 	}
 	return nil
 }
 
-// ByGitHub says that GitHub itself merges the request that was built, as the settings have it now.
-func (a *Aboard) ByGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
+// byGitHub says that GitHub itself merges the request that was built, as the settings have it now.
+func (a *aboard) byGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
 
 // titleAboard is the title that the merge train knows the head by from a request that this one takes the place of, whose car may be
 // under test; "": there is none.
@@ -120,153 +107,8 @@ func titleAboard(p *Request, m model.MergeMarker) string {
 	return said.Marker.Title
 }
 
-// Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
-type Landing struct {
-	Home *thread.Thread // with an open checkout that has the commits
-	Base string         // branch
-	From string         // where the base is, on which the first stands
-	All  []*Aboard
-	Tips []string // of each
-	By   []Built  // how each was built, as the train recorded it; zero: it did not
-	// Checks are those that have passed on the last tip.
-	Checks []model.TrainCheck
-}
-
-// Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
-// commit that GitHub made. Nothing moves unless all conditions of all still hold: Unready is of the first that does not. A
-// *Failure says why it did not happen, Outdated that the car has to be built again, and Foreign that it must not land.
-func (l Landing) Land(ctx context.Context) (sha string, err error) {
-	on := l.From
-	for i, a := range l.All {
-		if err := a.take(ctx, l.Home, on, l.Tips[i], l.By[i]); err != nil {
-			return "", err
-		}
-		on = l.Tips[i]
-	}
-	for i, a := range l.All {
-		a.one.car = &merge.Car{Tip: on, Checks: l.Checks}
-		switch why := a.one.strayed(l.Tips[i]); {
-		case a.ByGitHub() && why != "":
-			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeHeadMoved, Reason: why}}
-		case a.one.way.Strategy == model.StrategyQueue:
-			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "the settings now leave the merge to GitHub's merge queue: repeat the command to put it there"}}
-		case len(l.All) > 1 && a.ByGitHub():
-			return "", &Apart{}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	ctx = context.WithoutCancel(ctx)
-	for _, a := range l.All {
-		if err := a.announce(ctx); err != nil {
-			return "", err
-		}
-	}
-	last := l.All[len(l.All)-1]
-	if last.one.way.Strategy == model.StrategyAPI {
-		return l.byGitHub(ctx, last)
-	}
-	if err := l.moveHeads(ctx); err != nil {
-		return "", err
-	}
-	whole := *last.one
-	whole.is.BaseSHA = l.From
-	if err := moveBase(ctx, last.g, &whole); err != nil {
-		return "", err
-	}
-	return whole.is.Tip, l.showMerged(ctx)
-}
-
-// byGitHub has GitHub merge what was tested. GitHub takes no word about the base that it merges into, so that one is looked at
-// just before.
-func (l Landing) byGitHub(ctx context.Context, a *Aboard) (sha string, err error) {
-	at, err := transport.BranchTip(ctx, l.Home.Checkout, l.Base)
-	if err != nil {
-		return "", err
-	}
-	if at != l.From {
-		return "", &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", l.Base, markdown.Short(l.From), markdown.Short(at))}}
-	}
-	err = landByGitHub(ctx, a.g, a.one)
-	return a.one.is.Tip, err
-}
-
-// showMerged waits for GitHub to show all as merged that it can show so. What it does not show in time each request settles by
-// itself.
-func (l Landing) showMerged(ctx context.Context) error {
-	var numbers []int
-	for _, a := range l.All {
-		if !merge.NeverShown(a.one.way.Strategy, a.one.Snap.Pull) {
-			numbers = append(numbers, a.one.is.Number)
-		}
-	}
-	if len(numbers) < 2 {
-		return nil
-	}
-	all, _, err := l.Home.GitHub.Pulls.AwaitAll(ctx, l.Home.Event.Repo, numbers, badgeLimit, func(all map[int]model.PullNow) bool {
-		return !slices.ContainsFunc(numbers, func(n int) bool { return all[n].State == model.PullOpen })
-	})
-	for _, a := range l.All {
-		if all[a.one.is.Number].State == model.PullMerged {
-			a.one.Snap.Pull.State = model.PullMerged
-		}
-	}
-	return err
-}
-
-// take looks once more at all conditions of a request, and takes over what was built and tested for it.
-func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string, by Built) error {
-	v, err := a.Ready(ctx)
-	if err != nil {
-		return err
-	}
-	m := a.one
-	if !v.Go {
-		return &Unready{Number: m.is.Number, Verdict: v}
-	}
-	if a.g.marker.Tries() { // whatever the record says
-		return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "it was only a try"}}
-	}
-	if err := halted(ctx, a.g); err != nil {
-		if s := (*Failure)(nil); errors.As(err, &s) {
-			return &Unready{Number: m.is.Number, Verdict: merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}}
-		}
-		return err
-	}
-	thread.Share(m.Thread, home)
-	if err := findMergeBase(ctx, a.g, m); err != nil {
-		return err
-	}
-	head, _ := m.source()
-	if err := fetch.Commits(ctx, m.Checkout, on, tip, head); err != nil { // in one go
-		return failureOf(err, "")
-	}
-	if err := m.buildOn(ctx, on); err != nil {
-		if old := a.outdated(by); old != nil && is[*Failure](err) { // which building it again tells
-			return old
-		}
-		return err
-	}
-	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
-		return err
-	}
-	alike, err := m.makes(ctx, on, tip)
-	if err != nil {
-		return err
-	}
-	if !alike {
-		return a.unlike(ctx, on, tip, by)
-	}
-	if err := m.adopt(ctx, on, tip); err != nil {
-		return err
-	}
-	m.steers, err = steering(ctx, m.Checkout, m.Settings, on, tip)
-	return err
-}
-
 // announce writes down what is about to land of a request, before anything moves.
-func (a *Aboard) announce(ctx context.Context) error {
+func (a *aboard) announce(ctx context.Context) error {
 	g, m := a.g, a.one
 	g.members = []*member{m}
 	g.sign(&g.marker)
@@ -278,49 +120,8 @@ func (a *Aboard) announce(ctx context.Context) error {
 	return g.lookAgain(ctx, g.marker.Claim) // whoever took it back meanwhile has said so in a comment of its own
 }
 
-// moveHeads moves the heads that the tips do not descend from, and waits until GitHub shows them all.
-func (l Landing) moveHeads(ctx context.Context) error {
-	var moved []*member
-	for _, a := range l.All {
-		m := a.one
-		relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
-		if err != nil {
-			return err
-		}
-		if lineage.Decide(relation) == lineage.Pass || !m.movable() {
-			continue
-		}
-		if err := moveHead(ctx, a.g, m); err != nil {
-			return err
-		}
-		moved = append(moved, m)
-	}
-	if len(moved) == 0 {
-		return nil
-	}
-	var numbers []int
-	for _, m := range moved {
-		numbers = append(numbers, m.is.Number)
-	}
-	all, _, err := l.Home.GitHub.Pulls.AwaitAll(ctx, l.Home.Event.Repo, numbers, headLimit, func(all map[int]model.PullNow) bool {
-		return !slices.ContainsFunc(moved, func(m *member) bool {
-			now := all[m.is.Number]
-			return now.State == model.PullOpen && now.HeadSHA != m.is.Tip
-		})
-	})
-	if err != nil {
-		return err
-	}
-	for _, m := range moved {
-		if now, there := all[m.is.Number]; !there || now.HeadSHA != m.is.Tip {
-			return m.shows(now, there)
-		}
-	}
-	return nil
-}
-
-// Finish says that the request has landed, and tidies up behind it.
-func (a *Aboard) Finish(ctx context.Context) error {
+// finish says that the request has landed, and tidies up behind it.
+func (a *aboard) finish(ctx context.Context) error {
 	g := a.g
 	if a.one != nil && a.one.is.Tip != "" {
 		a.one.is.Landed = a.one.is.Tip
@@ -341,29 +142,29 @@ func told(err error) error {
 	return err
 }
 
-// Fail ends the request, which did not land. The Stop is how a run ends that was about it.
-func (a *Aboard) Fail(ctx context.Context, f merge.Failure) (*thread.Stop, error) {
+// fail ends the request, which did not land. The Stop is how a run ends that was about it.
+func (a *aboard) fail(ctx context.Context, f merge.Failure) (*thread.Stop, error) {
 	a.g.tried = true
 	end, err := a.g.fail(ctx, &Failure{Failure: f})
 	return end, told(err)
 }
 
-// Report ends a request that only tried.
-func (a *Aboard) Report(ctx context.Context, text string) error {
+// report ends a request that only tried.
+func (a *aboard) report(ctx context.Context, text string) error {
 	a.g.marker.Reason, a.g.marker.Detail = model.CodeTried, ""
 	return bury(ctx, a.g, &Failure{Failure: merge.Failure{Code: model.CodeTried}}, text)
 }
 
-// Tell has the comment of the request say how it stands in the train. detail is the same in one line.
-func (a *Aboard) Tell(ctx context.Context, record int64, detail, text string) error {
+// tell has the comment of the request say how it stands in the train. detail is the same in one line.
+func (a *aboard) tell(ctx context.Context, record int64, detail, text string) error {
 	a.g.tried, a.g.marker.Record = false, record
 	_, err := a.g.wait(ctx, model.CodeTrain, detail, text)
 	return told(err)
 }
 
-// Say posts a comment in the conversation of the request, unless one with this token is there by now: a run that is over may have
+// say posts a comment in the conversation of the request, unless one with this token is there by now: a run that is over may have
 // posted it after this one read the conversation.
-func (a *Aboard) Say(ctx context.Context, token, text string) error {
+func (a *aboard) say(ctx context.Context, token, text string) error {
 	if err := a.g.Read(ctx); err != nil {
 		return err
 	}
@@ -374,11 +175,8 @@ func (a *Aboard) Say(ctx context.Context, token, text string) error {
 	return err
 }
 
-// Pull is the pull request of the request.
-func (a *Aboard) Pull() model.Pull { return a.g.Snap.Pull }
-
-// Reported are the checks of the head, as far as this run has read them; false: not all of them were.
-func (a *Aboard) Reported() ([]model.Check, bool) {
+// reported are the checks of the head, as far as this run has read them; false: not all of them were.
+func (a *aboard) reported() ([]model.Check, bool) {
 	facts := a.g.MergeFacts
 	if facts == nil {
 		return nil, false

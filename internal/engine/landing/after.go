@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
-	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -28,61 +26,25 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
 		return false, err
 	}
-	if g.MergeFacts.BaseSHA == "" {
-		return false, nil
-	}
-	tip, err := landedTip(ctx, g)
-	if err != nil || tip == "" && !merged {
-		return false, err
-	}
 	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, *g.MergeFacts, g.marker)
 	if err != nil { // it has landed, whatever the settings say by now
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}
-	if tip != "" { // it landed by the strategy that was recorded
-		way.Strategy = cmp.Or(g.marker.Strategy, way.Strategy)
+	m, k := g.self(way), g.marker
+	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Strategy = k.BaseSHA, k.Tip, k.Tree, k.Strategy
+	if err := m.landedSince(ctx, k); err != nil || m.is.Landed == "" {
+		return false, err
 	}
-	m := g.self(way)
+	if m.foreign { // nothing of ours landed
+		m.is.Tip, m.is.Tree = "", ""
+	}
 	g.members = []*member{m}
-	if tip == "" {
-		m.mergedByHand(cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA))
-		return true, nil
-	}
-	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
-	switch way.Strategy {
-	case model.StrategyAPI:
-		return true, m.compare(ctx)
-	case model.StrategyQueue:
-		return true, m.fromQueue(ctx, g.marker.Queue)
-	}
 	return true, nil
 }
 
 // mergedByHand notes that somebody else has merged the pull request, as this commit. It is not the tip that was to land.
 func (m *member) mergedByHand(commit string) {
 	m.foreign, m.way, m.is.BaseSHA, m.is.Landed = true, merge.Way{}, "", commit
-}
-
-// landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":
-// nothing.
-func landedTip(ctx context.Context, g *merger) (string, error) {
-	facts := g.MergeFacts
-	if model.ByGitHub(g.marker.Strategy) {
-		if g.Snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
-			return "", nil
-		}
-		return facts.MergeCommit, nil
-	}
-	for _, tip := range g.marker.Tips() {
-		relation, err := g.Relation(ctx, tip, facts.BaseSHA)
-		if err != nil {
-			return "", err
-		}
-		if lineage.Decide(relation) == lineage.Pass {
-			return tip, nil
-		}
-	}
-	return "", nil
 }
 
 // finish says that everything has landed, and tidies up behind it.

@@ -21,12 +21,14 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
 // where an earlier attempt of ours left it.
 func (g *merger) prepare(ctx context.Context, m *member) error {
+	if g.builds > 0 { // tests of our own user could have put other content behind the names of objects in the one before
+		thread.UseOwnClone(m.Thread)
+	}
 	if err := findMergeBase(ctx, g, m); err != nil {
 		return err
 	}
@@ -39,15 +41,22 @@ func findMergeBase(ctx context.Context, g *merger, m *member) error {
 		return err
 	}
 	head, ref := m.source()
-	div, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
-	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s does not exist", m.is.Base)}}
+	div, err := m.at.branches(ctx, m, ref)
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
+		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
+		if name == m.is.Base {
+			code = model.CodeBaseMissing
+		}
+		return failed(code, fmt.Sprintf("branch %s does not exist", name))
 	}
 	if err != nil {
 		return failureOf(err, "")
 	}
 	if div.Unrelated {
 		return failureOf(&history.ErrUnrelated{Base: div.BaseSHA, Head: div.HeadSHA}, "")
+	}
+	if head == "" { // without GitHub, what the branch is at is asked for
+		m.is.Head, head = div.HeadSHA, div.HeadSHA
 	}
 	if tips := requestOf(g, m).Tips(); div.HeadSHA != head && !slices.Contains(tips, div.HeadSHA) {
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch moved from %s to %s", markdown.Short(head), markdown.Short(div.HeadSHA))}}
@@ -78,41 +87,10 @@ func (m *member) buildOn(ctx context.Context, on string) (err error) {
 	if m.made, err = merging.Build(ctx, m.Checkout, m.what()); err != nil {
 		return failureOf(err, m.way.Strategy)
 	}
-	if err := m.takes(ctx); err != nil {
+	if err := m.at.takes(ctx, m); err != nil {
 		return err
 	}
 	m.steers, err = steering(ctx, m.Checkout, m.Settings, m.is.BaseSHA, m.made.Tip)
-	return err
-}
-
-// takes refuses what the rules of the base would refuse when it is pushed.
-func (m *member) takes(ctx context.Context) error {
-	if model.ByGitHub(m.way.Strategy) { // GitHub itself moves the base, and nothing before it
-		return nil
-	}
-	if err := thread.ReadDemands(ctx, m.Thread); err != nil {
-		return err
-	}
-	if why := merge.RefusedBy(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
-		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
-	}
-	if m.MergeFacts.NoWorkflows {
-		path, err := history.FirstChanged(ctx, m.Checkout, treepath.Workflows, m.made.Tip, m.is.BaseSHA, m.div.HeadSHA)
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			return &Failure{Failure: merge.Failure{Code: model.CodeForbidden, Detail: merge.WorkflowText(path)}}
-		}
-	}
-	signs := merge.SignedOnly(*m.MergeFacts)
-	if signs == nil {
-		return nil
-	}
-	sha, err := merging.Unsigned(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
-	if sha != "" {
-		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: fmt.Sprintf("%s of branch %q accepts only signed commits, and %s has no signature", signs.Source, m.is.Base, markdown.Short(sha))}}
-	}
 	return err
 }
 
@@ -129,7 +107,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 	m.known = slices.Compact(append(m.known, m.Snap.Pull.BaseSHA, m.is.BaseSHA))
 	m.known = slices.DeleteFunc(m.known, func(sha string) bool { return sha == "" || sha == base })
 	for _, was := range m.known {
-		relation, err := m.Relation(ctx, was, base)
+		relation, err := m.at.relation(ctx, m, was, base)
 		if err != nil {
 			return err
 		}
@@ -145,6 +123,14 @@ func (m *member) grown(ctx context.Context, base string) error {
 		m.known = append(m.known, was)
 	}
 	return nil
+}
+
+// elsewhere is why nothing lands whose base is elsewhere by now: it went on, or back, or it is gone ("").
+func (m *member) elsewhere(ctx context.Context, at string) error {
+	if at == "" {
+		return failed(model.CodeBaseMissing, fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base))
+	}
+	return cmp.Or(m.grown(ctx, at), failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, at)))
 }
 
 // rewound tells of a base branch that no longer has what it had.
@@ -166,6 +152,10 @@ func (m *member) what() merging.Request {
 	switch {
 	case known.Joins && external:
 		title, body = flow.ExternalMerge(number, slug, pull.Title)
+	case pull.Number == 0 && known.Joins:
+		title = fmt.Sprintf("Merge branch '%s'", pull.HeadRef)
+	case pull.Number == 0: // a squash of several commits is named after the branch
+		title = pull.HeadRef
 	case known.Titled:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
@@ -209,9 +199,9 @@ func testInTime(ctx context.Context, t *thread.Thread, branch, base, tip string)
 	return run, err
 }
 
-// TestTip runs the tests of the settings on a commit that would land on the branch of the thread's settings. Its *Failure says
+// testCar runs the tests of the settings on a commit that would land on the branch of the thread's settings. Its *Failure says
 // that they fail. The thread leaves its checkout, in which the tests could have had their hands.
-func TestTip(ctx context.Context, t *thread.Thread, branch, base, tip string) error {
+func testCar(ctx context.Context, t *thread.Thread, branch, base, tip string) error {
 	if err := thread.Isolate(ctx, t.World, t.Settings); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -29,6 +30,7 @@ type Failure struct {
 	// again says that other settings apply by now, so that the request has to be evaluated again.
 	again    bool
 	conflict *mergetree.ErrConflict
+	empty    *merging.ErrEmpty
 }
 
 // Paths are the files that conflict, where that is why.
@@ -49,6 +51,16 @@ func (s *Failure) verdict() merge.Verdict {
 }
 
 func (s *Failure) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
+
+// failed is a Failure for a reason that is no error's.
+func failed(code model.MergeCode, detail string) error {
+	return &Failure{Failure: merge.Failure{Code: code, Detail: detail}}
+}
+
+// movedTo tells of a branch that is elsewhere.
+func movedTo(branch, from, at string) string {
+	return fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(from), markdown.Short(at))
+}
 
 // is says that an error is of a type, or holds one.
 func is[E error](err error) bool {
@@ -78,19 +90,18 @@ func failureOf(err error, strategy string) error {
 		return err
 	}
 	s := &Failure{Failure: merge.Failure{Code: failureCodes[at].code, Detail: err.Error()}}
-	var empty *merging.ErrEmpty
 	var unreadable *transport.ErrLockUnreadable
 	var rejected *git.ErrRejected
 	switch {
 	case errors.As(err, &s.conflict):
 		known, _ := model.StrategyNamed(strategy)
 		s.Code = cmp.Or(known.Conflict, s.Code)
-	case errors.As(err, &empty):
-		s.Proof = empty.Proof
+	case errors.As(err, &s.empty):
+		s.Proof = s.empty.Proof
 	case errors.As(err, &unreadable):
 		s.Ref = unreadable.Ref
 	case is[*git.ErrUnclear](err): // whatever else it was
-	case errors.As(err, &rejected) && rejected.Reason == git.Protected:
+	case errors.As(err, &rejected) && (rejected.Reason == git.Protected || strings.Contains(rejected.Message, "hook declined") || strings.Contains(rejected.Message, "checked out")): // a rule of the server's
 		s.Code = model.CodeProtected
 	case errors.As(err, &rejected) && rejected.Reason == git.Workflow:
 		s.Code = model.CodeForbidden
@@ -138,13 +149,15 @@ func (m *member) conflicts(ctx context.Context, e *mergetree.ErrConflict) *merge
 		m.Log.Debug("culprits_unknown", "error", err)
 		return c
 	}
-	shas := make([]string, len(culprits))
-	for i, k := range culprits {
-		shas[i] = k.SHA
-	}
-	pulls, err := m.GitHub.Pulls.OfCommits(ctx, m.Event.Repo, shas)
-	if err != nil {
-		m.Log.Debug("pulls_of_culprits_unknown", "error", err)
+	var pulls map[string][]model.PullRef
+	if m.GitHub != nil {
+		shas := make([]string, len(culprits))
+		for i, k := range culprits {
+			shas[i] = k.SHA
+		}
+		if pulls, err = m.GitHub.Pulls.OfCommits(ctx, m.Event.Repo, shas); err != nil {
+			m.Log.Debug("pulls_of_culprits_unknown", "error", err)
+		}
 	}
 	for _, k := range culprits {
 		one := merge.Culprit{Commit: k}

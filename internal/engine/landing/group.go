@@ -52,8 +52,10 @@ func gather(ctx context.Context, g *merger, way merge.Way) error {
 		} else if is.Head != "" {
 			m.is = is
 		}
-		if err := m.landedSince(ctx); err != nil {
-			return err
+		if m.is.Tip != "" || m.is.Landed != "" {
+			if err := m.landedSince(ctx, requestOf(g, m)); err != nil {
+				return err
+			}
 		}
 		g.members = append(g.members, m)
 	}
@@ -144,7 +146,7 @@ func held(ctx context.Context, g *merger, m *member) error {
 
 // self is the pull request of the request itself.
 func (g *merger) self(way merge.Way) *member {
-	m := &member{Request: g.Request, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
+	m := &member{Request: g.Request, at: onGitHub{}, command: g.marker.Command, own: true, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
 	if g.marker.Car {
@@ -244,7 +246,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		}
 	}
 	pull := p.Snap.Pull
-	m := &member{Request: p, head: pull.HeadSHA, is: is}
+	m := &member{Request: p, at: onGitHub{}, command: g.marker.Command, head: pull.HeadSHA, is: is}
 	if is.Head == "" {
 		m.is.Head, m.is.Base = pull.HeadSHA, pull.BaseRef
 	}
@@ -267,8 +269,8 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 
 // landedSince notes that a member has landed in a run that died before it could say so, or that somebody else has merged it. It
 // landed by the strategy that was recorded, whatever the settings say by now.
-func (m *member) landedSince(ctx context.Context) error {
-	by := m.way
+func (m *member) landedSince(ctx context.Context, k model.MergeMarker) error {
+	by, merged := m.way, m.Snap.Pull.State == model.PullMerged
 	by.Strategy = cmp.Or(m.is.Strategy, by.Strategy)
 	if m.is.Landed != "" {
 		m.way = by
@@ -277,25 +279,31 @@ func (m *member) landedSince(ctx context.Context) error {
 		}
 		return nil
 	}
-	if m.is.Tip == "" {
-		return nil
-	}
 	if err := thread.ReadMergeFacts(ctx, m.Thread); err != nil || m.MergeFacts.BaseSHA == "" {
 		return err
 	}
-	facts := m.MergeFacts
-	// GitHub made a commit of its own of what was tested, and the record names the tested one.
-	if model.ByGitHub(by.Strategy) && m.Snap.Pull.State == model.PullMerged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
-		m.way, m.is.Tip, m.is.Landed = by, facts.MergeCommit, facts.MergeCommit
-		return m.compare(ctx)
+	facts, tips := m.MergeFacts, k.Tips()
+	if model.ByGitHub(m.is.Strategy) {
+		tips = nil // GitHub made a commit of its own of what was tested, and the record names the tested one
+		if merged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
+			m.way, m.is.Tip, m.is.Landed = by, facts.MergeCommit, facts.MergeCommit
+			if by.Strategy == model.StrategyQueue {
+				return m.fromQueue(ctx, k.Queue)
+			}
+			return m.compare(ctx)
+		}
 	}
-	relation, err := m.Relation(ctx, m.is.Tip, facts.BaseSHA)
-	switch {
-	case err != nil:
-		return err
-	case lineage.Decide(relation) == lineage.Pass:
-		m.way, m.is.Landed, m.made.Tip = by, m.is.Tip, m.is.Tip
-	case m.Snap.Pull.State == model.PullMerged:
+	for _, tip := range tips {
+		relation, err := m.Relation(ctx, tip, facts.BaseSHA)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) == lineage.Pass {
+			m.way, m.is.Tip, m.is.Landed, m.made.Tip = by, tip, tip, tip
+			return nil
+		}
+	}
+	if merged {
 		m.way = by
 		m.mergedByHand(cmp.Or(facts.MergeCommit, facts.BaseSHA))
 	}

@@ -28,28 +28,48 @@ const (
 	badgeLimit = 30 * time.Second
 )
 
-// land puts the tested tip on the base. Where that is no descendant of the head, the head moves there first and GitHub has
-// to show it: of a base and a head that move in one moment it may see only that there is nothing left to merge.
-func (g *merger) land(ctx context.Context, m *member) error {
-	if g.ServerNow().After(g.marker.Expires) {
-		return expired(g)
+// move is the move of a base to the tested tip of the last member, or of one member's branch.
+type move struct {
+	effect.Move
+	of    *member
+	base  bool
+	stays bool // a branch, where it is refused
+}
+
+// land puts members on their base, each of which stands on the one before, and their branches at what was tested.
+func land(ctx context.Context, all []*member) error {
+	if all[0].way.Strategy == model.StrategyAPI {
+		return landByGitHub(ctx, all[0])
 	}
-	if m.way.Strategy == model.StrategyAPI {
-		return landByGitHub(ctx, g, m)
-	}
-	relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
+	at, landed, moved := all[0].at, false, []*member(nil)
+	list, err := at.moves(ctx, all)
 	if err != nil {
 		return err
 	}
-	if lineage.Decide(relation) != lineage.Pass && m.movable() {
-		if err := moveHead(ctx, g, m); err != nil {
-			return err
+	for _, one := range list {
+		if one.base {
+			if err := at.shown(ctx, moved); err != nil {
+				return err
+			}
+			if err := moveBase(ctx, one); err != nil {
+				return err
+			}
+			landed = true
+			continue
 		}
-		if err := showHead(ctx, m); err != nil {
+		stays, err := moveHead(ctx, one)
+		switch {
+		case err != nil && !landed:
 			return err
+		case err != nil:
+			stays = err.Error()
+		case stays == "":
+			moved = append(moved, one.of)
+			continue
 		}
+		one.of.notes = append(one.of.notes, fmt.Sprintf("The branch %s was not moved to the result: %s", one.Branch, stays))
 	}
-	return moveBase(ctx, g, m)
+	return nil
 }
 
 // movable says that the branch of the pull request can be moved to what was tested.
@@ -57,110 +77,93 @@ func (m *member) movable() bool {
 	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && m.branch().Fixed == ""
 }
 
-// moveHead moves the branch of the pull request to the tested tip.
-func moveHead(ctx context.Context, g *merger, m *member) error {
+// headMove is the move of the branch to the tested tip.
+func (m *member) headMove() move {
 	branch := m.Snap.Pull.HeadRef
-	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
-	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.is.Tip}, By: effect.Rewrite, As: as}))
+	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("head", m.command, m.is.Head)}
+	return move{Move: effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.made.Tip}, By: effect.Rewrite, As: as}, of: m}
+}
+
+// baseMove is the move of the base to the last tip, only from where the first was made on. The lock goes with it.
+func baseMove(all []*member) move {
+	m := all[len(all)-1]
+	if len(all) > 1 {
+		whole := *m
+		whole.is.BaseSHA, m = all[0].is.BaseSHA, &whole
+	}
+	one := effect.Move{Update: transport.Update{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.made.Tip}, As: landingOf(m)}
+	if m.lock != nil {
+		one.Drop = []git.Ref{m.lock.Ref()}
+	}
+	return move{Move: one, of: m, base: true}
+}
+
+// moveHead moves the branch of a member; stays: why it does not move, where that is no failure.
+func moveHead(ctx context.Context, one move) (stays string, err error) {
+	m := one.of
+	now, err := thread.Move(ctx, m.Thread, one.Move)
+	rejected := (*git.ErrRejected)(nil)
 	switch {
-	case git.Unsure(err):
-		at, lookErr := transport.BranchTip(ctx, m.Checkout, branch)
-		switch {
-		case lookErr != nil:
-			return lookErr
-		case at == m.is.Tip:
-			thread.Noted(m.Thread, as, effect.Applied)
-		case at == m.head:
-			return failureOf(err, m.way.Strategy)
-		default:
-			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s moved from %s to %s", branch, markdown.Short(m.head), markdown.Short(at))}}
-		}
+	case git.Unsure(err) && now.At != m.head:
+		return "", failed(model.CodeHeadMoved, movedTo(one.Branch, m.head, now.At))
+	case one.stays && errors.As(err, &rejected):
+		return rejected.Message, nil
 	case err != nil:
 		err, refused := failureOf(err, m.way.Strategy), (*Failure)(nil)
 		if errors.As(err, &refused) && refused.Code == model.CodeProtected {
-			refused.Branch, refused.Number = branch, m.is.Number
+			refused.Branch, refused.Number = one.Branch, m.is.Number
 		}
-		return err
+		return "", err
 	}
-	m.head = m.is.Tip
-	if g.isSelf(m) {
-		g.Report.HeadSHA = m.head
+	m.head = one.SHA
+	if m.own {
+		m.Report.HeadSHA = m.head
 	}
-	m.Say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
-	return nil
+	m.pushed(one.Branch, m.is.Head)
+	return "", nil
 }
 
-// showHead waits until GitHub shows the head that was pushed.
-func showHead(ctx context.Context, m *member) error {
-	now, shown, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, headLimit, func(now model.PullNow) bool {
-		return now.HeadSHA == m.is.Tip || now.State != model.PullOpen
-	})
-	if err != nil {
-		return err
+// pushed tells a push in a few lines; without GitHub the end of the merge tells all.
+func (m *member) pushed(branch, from string) {
+	if m.GitHub == nil {
+		return
 	}
-	return m.shows(now, shown)
-}
-
-// shows says what is wrong with the head that GitHub shows.
-func (m *member) shows(now model.PullNow, shown bool) error {
-	switch {
-	case !shown || now.HeadSHA != m.is.Tip && now.State == model.PullOpen:
-		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("GitHub does not show %s as the head yet", markdown.Short(m.is.Tip))}}
-	case now.State == model.PullClosed:
-		return &Failure{Failure: merge.Failure{Code: model.CodeClosed, Detail: "the pull request was closed before it landed"}}
-	}
-	return nil
-}
-
-// moved tells a push in a few lines.
-func moved(from, to string, commits []model.Moved) string {
-	text := fmt.Sprintf("%s..%s", markdown.Short(from), markdown.Short(to))
-	for _, c := range commits {
+	text := fmt.Sprintf("%s..%s", markdown.Short(from), markdown.Short(m.made.Tip))
+	for _, c := range m.made.Commits {
 		text += fmt.Sprintf("\n%s %s", markdown.Short(c.SHA), c.Subject)
 	}
-	return text
+	m.Say(model.Saying{Where: "push to " + branch, Text: text})
 }
 
-// moveBase fast-forwards the base to the tested tip, only from where the tip was made on, and gives the lock back with it.
-// After an unclear answer the base itself tells what happened; the push is not sent again.
-func moveBase(ctx context.Context, g *merger, m *member) error {
-	order := transport.Update{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.is.Tip}
-	if m.lock != nil {
-		order.Drop = []git.Ref{m.lock.Ref()}
-	}
-	_, err := m.Apply(ctx, effect.Push(effect.Move{Update: order, As: landingOf(g, m)}))
+// moveBase fast-forwards the base.
+func moveBase(ctx context.Context, one move) error {
+	m := one.of
+	now, err := thread.Move(ctx, m.Thread, one.Move)
 	switch {
 	case err == nil:
-		m.lock = nil
-		m.Say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
+		if !now.Found {
+			m.lock = nil
+		}
+		m.pushed(one.Branch, one.Start)
 		return nil
-	case !git.Unsure(err):
+	case !git.Unsure(err) || now.At == one.Start:
 		return failureOf(err, m.way.Strategy)
+	case now.At != "":
+		landed, err := m.at.relation(ctx, m, one.SHA, now.At)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(landed) == lineage.Pass { // and somebody went on from there
+			thread.Noted(m.Thread, one.As, effect.Applied)
+			return nil
+		}
 	}
-	at, lookErr := transport.BranchTip(ctx, m.Checkout, m.is.Base)
-	switch {
-	case lookErr != nil:
-		return errors.Join(err, lookErr)
-	case at == m.is.Tip:
-		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
-		return nil
-	case at == "":
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base)}}
-	case at == m.is.BaseSHA:
-		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
-	}
-	if landed, err := m.Relation(ctx, m.is.Tip, at); err != nil {
-		return err
-	} else if lineage.Decide(landed) == lineage.Pass {
-		thread.Noted(m.Thread, landingOf(g, m), effect.Applied)
-		return nil
-	}
-	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+	return m.elsewhere(ctx, now.At)
 }
 
 // landingOf is how reports name the landing of a member.
-func landingOf(g *merger, m *member) model.Effect {
-	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number))}
+func landingOf(m *member) model.Effect {
+	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", m.command, m.is.Repo, strconv.Itoa(m.is.Number))}
 }
 
 // strayed says why GitHub must not merge the head as it is, which is neither what was approved nor this tip; "": it may.
@@ -173,7 +176,7 @@ func (m *member) strayed(tip string) string {
 
 // landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
 // tested afterwards.
-func landByGitHub(ctx context.Context, g *merger, m *member) error {
+func landByGitHub(ctx context.Context, m *member) error {
 	if why := m.strayed(m.is.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: why}}
 	}
@@ -181,7 +184,7 @@ func landByGitHub(ctx context.Context, g *merger, m *member) error {
 	if method == "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no merge method that the rules of the base accept"}}
 	}
-	as := landingOf(g, m)
+	as := landingOf(m)
 	made, err := m.Apply(ctx, effect.MergePull(m.Event.Number, github.MergeInput{SHA: m.head, Method: method}, as.Target, as.Token))
 	if github.KindOf(err) == github.Unclear {
 		now, lookErr := m.GitHub.Pulls.Now(ctx, m.Event.Repo, m.Event.Number)

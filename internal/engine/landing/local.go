@@ -12,14 +12,13 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/nearest"
@@ -39,22 +38,24 @@ type LocalOrder struct {
 	Gone   func(holder string) bool
 }
 
-// localMerger is one such merge in progress.
+// localMerger is one such merge in progress: a request that nobody has written down.
 type localMerger struct {
-	*thread.Thread // that nobody can write to: it is there for the effects
-	order          LocalOrder
-	way            merge.Way
-	div            history.Divergence
-	made           merging.Merged
-	carries        bool // the branch moves to the result, of which it is not a part
-	lock           *transport.Lock
-	ran            merge.TestRun
-	passed         bool     // and not only planned
-	asked          string   // what the branch was at
-	tips           []string // where we have moved the branch of the origin since
-	kept           string   // why the branch was not moved, as a note
-	steers         []string // what lands of the files that decide over the repository
-	ended          string   // what the base branch has since
+	g      *merger
+	one    *member
+	order  LocalOrder
+	passed bool // the tests, and not only planned
+}
+
+// newLocal is a merge in a checkout.
+func newLocal(w *thread.World, order LocalOrder, rep *model.Report, c *git.Checkout) *localMerger {
+	p := &Request{Thread: thread.New(w, model.Event{}, rep, nil)} // that nobody can write to: it is there for the effects
+	p.Checkout, p.MergeFacts = c, &model.MergeFacts{}
+	p.Snap.Pull = model.Pull{HeadRef: order.Branch, BaseRef: order.Base, HeadExists: true}
+	one := &member{Request: p, at: onOrigin{}, own: true, is: model.MergeMember{Base: order.Base}}
+	if order.Checkout.Local {
+		one.at = inCheckout{}
+	}
+	return &localMerger{g: &merger{Request: p, marker: model.MergeMarker{Base: order.Base}, members: []*member{one}}, one: one, order: order}
 }
 
 // Local builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch; where
@@ -82,8 +83,7 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 	if err != nil {
 		return errors.Join(unanswered(err), c.Close())
 	}
-	l := &localMerger{Thread: thread.New(w, model.Event{}, rep, nil), order: order}
-	l.Checkout = c
+	l := newLocal(w, order, rep, c)
 	err = l.run(ctx)
 	rep.Calls.Git = c.NetworkCalls()
 	told := l.told()
@@ -92,11 +92,12 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 		err = misuse("%w", err)
 	}
 	if s := (*Failure)(nil); errors.As(err, &s) {
-		l.say(l.explain(ctx, s))
+		explain(ctx, l.g, s)
+		l.say(order.Explain(l.pull(), l.g.marker, s.Failure))
 		tellFailure(&told, s.Failure)
 		end := thread.End(merge.Settle(s.Code), "%s", s.Error())
 		if end.Result == model.ResultBlocked {
-			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.div.HeadSHA}
+			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.one.head}
 		}
 		err = end
 	}
@@ -165,212 +166,119 @@ func (o LocalOrder) checkBase() error {
 	return nil
 }
 
-// run builds, tests and lands, again where the base has grown meanwhile, as often as the settings allow.
+// run builds, tests and lands.
 func (l *localMerger) run(ctx context.Context) error {
-	if err := l.findMergeBase(ctx); err != nil {
-		return err
-	}
-	for build := 1; ; build++ {
-		err := l.once(ctx)
-		s := (*Failure)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved {
-			return err
-		}
-		l.Log.Info("merge_base_moved", "base", l.order.Base, "build", build)
-		if err := l.findMergeBase(ctx); err != nil {
-			return err
-		}
-		if build >= l.Settings.Merge.Attempts {
-			return err
-		}
-	}
-}
-
-func (l *localMerger) once(ctx context.Context) error {
-	if err := l.prepare(ctx); err != nil {
-		return err
-	}
-	lock, land := l.lockThere, l.landThere
-	if l.order.Checkout.Local {
-		lock, land = l.lockHere, l.landHere
-	}
-	if err := lock(ctx); err != nil {
-		return err
-	}
-	err := l.tests(ctx)
-	if err == nil {
-		err = land(context.WithoutCancel(ctx))
-	}
-	if ended := (*effect.Ended)(nil); errors.As(err, &ended) {
+	defer func() { l.g.unlock(context.WithoutCancel(ctx)) }()
+	err := landAll(ctx, l.g, l)
+	switch {
+	case is[*effect.Ended](err):
 		return l.plan(ctx)
-	}
-	if l.lock != nil {
-		if _, err := l.Apply(context.WithoutCancel(ctx), effect.Unlock(l.lock)); err != nil {
-			l.Log.Warn("lock_left", "base", l.order.Base, "error", err)
-		}
-		l.lock = nil
-	}
-	return err
-}
-
-// lockHere only looks whether the base of a checkout can move, before tests take their time: git's own locks see to the rest.
-func (l *localMerger) lockHere(ctx context.Context) error {
-	return failureOf(merging.CanLandLocal(ctx, l.Checkout, l.order.Base, l.div.BaseSHA, l.made.Tip), l.way.Strategy)
-}
-
-// lockThere waits for the lock of the base. Where the origin keeps none, the leases of the pushes hold without it.
-func (l *localMerger) lockThere(ctx context.Context) error {
-	if dir := git.TakenThere(ctx, l.Checkout, l.order.Base); dir != "" {
-		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: fmt.Sprintf(
-			"the origin has %s checked out in %s: check out another branch there, or set receive.denyCurrentBranch to updateInstead in it", l.order.Base, dir)}}
-	}
-	lease := transport.Lease{
-		Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.Settings.Merge.LockTimeout + l.Settings.Merge.TestTimeout + thread.ClaimMargin),
-	}
-	gone := func(holder string) (bool, error) { return l.order.Gone != nil && l.order.Gone(holder), nil }
-	var err error
-	l.lock, err = awaitLock(ctx, l.Thread, l.order.Base, lease, l.Settings.Merge.LockTimeout, gone, l.order.Pause)
-	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
-		l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
-		return nil
-	}
-	return failureOf(err, "")
-}
-
-// plan tells what would land, and how it would be tested, where the applier has ended the run.
-func (l *localMerger) plan(ctx context.Context) (err error) {
-	l.ran, err = testsOf(ctx, l.World, l.Checkout, l.Settings, l.order.Base, l.div.BaseSHA, l.made.Tip)
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	for _, e := range l.moves() {
-		thread.Noted(l.Thread, e.As, effect.Planned)
-	}
-	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Tests: l.ran, Notes: l.notes(),
-	}))
-	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
-}
-
-// findMergeBase gets both branches. The base has to have what it had when they were got before.
-func (l *localMerger) findMergeBase(ctx context.Context) error {
-	var div history.Divergence
-	var err error
-	if l.order.Checkout.Local {
-		div, err = merging.LocalMergeBase(ctx, l.Checkout, l.order.Base, l.order.Branch)
-	} else {
-		div, err = history.FetchMergeBase(ctx, l.Checkout, l.order.Base, "refs/heads/"+l.order.Branch)
-	}
-	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
-		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
-		if name == l.order.Base {
-			code = model.CodeBaseMissing
-		}
-		return &Failure{Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("branch %s does not exist", name)}}
-	}
-	if err != nil {
-		return failureOf(err, "")
-	}
-	if !slices.Contains(l.tips, div.HeadSHA) {
-		l.asked, l.tips = div.HeadSHA, nil
-	}
-	if err := l.grown(ctx, div.BaseSHA); err != nil {
-		return err
-	}
-	l.div = div
+	l.landed()
 	return nil
 }
 
-// grown refuses a base that no longer has what it had: what was read and tested was for another one.
-func (l *localMerger) grown(ctx context.Context, base string) error {
-	was, ask := l.div.BaseSHA, thread.RelationIn
-	if was == "" || was == base {
-		return nil
-	}
-	if l.order.Checkout.Local { // where nobody can be asked for more history
-		ask = func(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
-			return history.Relation(ctx, c, earlier, later)
-		}
-	}
-	relation, err := ask(ctx, l.Checkout, was, base)
-	if err != nil || lineage.Decide(relation) == lineage.Pass {
+// prepare makes the commits that would land, by the settings of the base, and waits for its lock.
+func (l *localMerger) prepare(ctx context.Context, m *member) error {
+	m.notes = nil
+	if err := findMergeBase(ctx, l.g, m); err != nil {
 		return err
 	}
-	return rewound(l.order.Base, was, base)
-}
-
-// prepare makes the commits that would land.
-func (l *localMerger) prepare(ctx context.Context) error {
-	if l.div.Unrelated {
-		return failureOf(&history.ErrUnrelated{Base: l.div.BaseSHA, Head: l.div.HeadSHA}, "")
-	}
-	if l.div.MergeBase == l.div.HeadSHA {
+	l.g.marker.Head = m.is.Head
+	if m.div.MergeBase == m.div.HeadSHA {
 		return thread.End(model.ResultNothing, "%s is part of %s already", l.order.Branch, l.order.Base)
 	}
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
-	made, err := merging.Build(ctx, l.Checkout, l.what())
-	if empty := (*merging.ErrEmpty)(nil); errors.As(err, &empty) {
-		return thread.End(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
+	// What is merged into what: the commits that land are others when they are built again.
+	l.g.marker.Strategy, m.command = m.way.Strategy, journal.Token("merge_local", l.order.Branch, l.order.Base, m.div.BaseSHA, m.div.HeadSHA, m.way.Strategy)
+	err := m.buildOn(ctx, m.div.BaseSHA)
+	if s := (*Failure)(nil); errors.As(err, &s) && s.empty != nil {
+		return thread.End(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, s.empty.Cancelled, s.empty.Proof))
 	}
-	if err != nil {
-		return failureOf(err, l.way.Strategy)
+	if err != nil || l.order.Checkout.Local { // where git's own locks see to the rest
+		return err
 	}
-	l.made = made
-	relation, err := history.Relation(ctx, l.Checkout, l.div.HeadSHA, made.Tip)
+	gone := func(holder string) (bool, error) { return l.order.Gone != nil && l.order.Gone(holder), nil }
+	lease := transport.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.g.Random()), Until: l.g.expiry()}
+	return m.awaitLock(ctx, lease, gone, l.order.Pause)
+}
+
+func (l *localMerger) test(ctx context.Context, m *member) (err error) {
+	if err := m.Outside(ctx, "the tests come next"); err != nil {
+		return err
+	}
+	m.tests, err = testTip(ctx, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip, nil)
+	l.passed = err == nil
+	return err
+}
+
+// begin refuses branches that are not where they were when they were tested: onto a base that has gone back the branch would bring
+// what was taken away there.
+func (l *localMerger) begin(ctx context.Context) (err error) {
+	sum(l.g)
+	m, head, base := l.one, "refs/heads/"+l.order.Branch, "refs/heads/"+l.order.Base
+	at := map[string]string{base: m.is.BaseSHA} // which in a checkout its move asks for
+	if l.order.Checkout.Local {
+		at[head], err = merging.TipOf(ctx, m.Checkout, head)
+	} else {
+		at, err = fetch.Remote(ctx, m.Checkout, base, head)
+	}
+	switch {
+	case err != nil:
+		return err
+	case at[base] != m.is.BaseSHA:
+		return m.elsewhere(ctx, at[base])
+	case at[head] == "":
+		return failed(model.CodeBranchMissing, fmt.Sprintf("branch %s was deleted while it was tested", l.order.Branch))
+	case at[head] != m.head:
+		return failed(model.CodeHeadMoved, movedTo(l.order.Branch, m.head, at[head]))
+	}
+	return nil
+}
+
+// plan tells what would land, and how it would be tested, where the applier has ended the run.
+func (l *localMerger) plan(ctx context.Context) (err error) {
+	m := l.one
+	if m.tests, err = testsOf(ctx, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip); err != nil {
+		return err
+	}
+	moves, err := m.at.moves(ctx, l.g.members)
 	if err != nil {
 		return err
 	}
-	l.carries = lineage.Decide(relation) != lineage.Pass
-	l.steers, err = steering(ctx, l.Checkout, l.Settings, l.div.BaseSHA, made.Tip)
-	return err
+	for _, one := range moves {
+		thread.Noted(m.Thread, one.As, effect.Planned)
+	}
+	l.say(merge.DryRunText(l.pull(), l.g.marker, merge.Verdict{Go: true, Way: m.way}, &merge.Plan{
+		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), BaseSHA: m.is.BaseSHA, Tip: m.made.Tip, Tests: m.tests, Notes: l.notes(),
+	}))
+	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }
 
 // configure reads the settings off the base branch and chooses the strategy.
 func (l *localMerger) configure(ctx context.Context) error {
-	text, err := history.Blob(ctx, l.Checkout, l.div.BaseSHA, thread.SettingsPath)
+	m := l.one
+	text, err := history.Blob(ctx, m.Checkout, m.is.BaseSHA, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		l.Settings = config.Defaults()
+		m.Settings = config.Defaults()
 	case err != nil:
 		return err
 	default:
-		if l.Settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+thread.SettingsPath); err != nil {
+		if m.Settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+thread.SettingsPath); err != nil {
 			return err
 		}
 	}
-	pull := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadExists: true}
-	l.way, err = merge.Choose(PolicyOf(l.Settings), pull, model.MergeFacts{}, l.order.Strategy)
+	m.way, err = merge.Choose(policyOf(m.Settings), m.Snap.Pull, model.MergeFacts{}, l.order.Strategy)
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
 		return misuse("%s", refusal.Text)
 	}
-	if err == nil && model.ByGitHub(l.way.Strategy) {
-		return misuse("strategy %s is GitHub's own; name another one with --strategy", l.way.Strategy)
+	if err == nil && model.ByGitHub(m.way.Strategy) {
+		return misuse("strategy %s is GitHub's own; name another one with --strategy", m.way.Strategy)
 	}
-	return err
-}
-
-// what is the order to git. The one commit of a squash is named after the branch where it has several, since it is no merge.
-func (l *localMerger) what() merging.Request {
-	title := l.order.Branch
-	known, _ := model.StrategyNamed(l.way.Strategy)
-	switch number, slug, external := transport.MirrorOf(l.order.Branch); {
-	case known.Joins && external:
-		title, _ = flow.ExternalMerge(number, slug, "")
-	case known.Joins:
-		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
-	}
-	return merging.Request{
-		Strategy: l.way.Strategy, Base: l.div.BaseSHA, Head: l.div.HeadSHA, Title: title, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
-	}
-}
-
-func (l *localMerger) tests(ctx context.Context) (err error) {
-	if err := l.Outside(ctx, "the tests come next"); err != nil {
-		return err
-	}
-	l.ran, err = testTip(ctx, l.World, l.Checkout, l.Settings, l.order.Base, l.div.BaseSHA, l.made.Tip, nil)
-	l.passed = err == nil
 	return err
 }

@@ -1,11 +1,9 @@
 package landing
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -13,22 +11,23 @@ import (
 
 // told is the merge as programs read it, as far as it has come.
 func (l *localMerger) told() model.Merging {
+	one, made := l.one, l.one.made
 	m := model.Merging{
-		Branch: l.order.Branch, Into: l.order.Base, Strategy: l.way.Strategy, Head: l.asked, Base: l.div.BaseSHA,
-		Tip: l.made.Tip, Tree: l.made.Tree, Landed: l.ended, Count: l.made.Count, Conflicts: []model.MergeConflict{}, Notes: []string{},
-		Commits: append([]model.Moved{}, l.made.Commits...), LeftOut: append([]model.Commit{}, l.made.Dropped...),
+		Branch: l.order.Branch, Into: l.order.Base, Strategy: one.way.Strategy, Head: one.is.Head, Base: one.is.BaseSHA,
+		Tip: made.Tip, Tree: made.Tree, Landed: one.is.Landed, Count: made.Count, Conflicts: []model.MergeConflict{}, Notes: []string{},
+		Commits: append([]model.Moved{}, made.Commits...), LeftOut: append([]model.Commit{}, made.Dropped...),
 	}
-	if l.made.Tip == "" {
+	if made.Tip == "" {
 		return m
 	}
 	m.Notes = append(m.Notes, l.notes()...)
 	switch {
-	case l.ran.Argv != nil && l.passed:
-		m.Tests = testsTold(l.ran, model.TestsPassed)
-	case l.ran.Argv != nil:
-		m.Tests = testsTold(l.ran, model.TestsPlanned)
-	case l.Settings.Merge.Tests.None:
-		m.Tests = testsTold(l.ran, model.TestsNone)
+	case one.tests.Argv != nil && l.passed:
+		m.Tests = testsTold(one.tests, model.TestsPassed)
+	case one.tests.Argv != nil:
+		m.Tests = testsTold(one.tests, model.TestsPlanned)
+	case l.g.Settings.Merge.Tests.None:
+		m.Tests = testsTold(one.tests, model.TestsNone)
 	}
 	return m
 }
@@ -55,57 +54,31 @@ func tellFailure(m *model.Merging, f merge.Failure) {
 	}
 }
 
-func (l *localMerger) landed() error {
-	l.lock = nil // it went with the move of the base
-	l.Report.Result, l.Report.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
-	l.Report.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
-	m := l.marker()
-	m.Landed = l.made.Tip
+// landed tells what has landed.
+func (l *localMerger) landed() {
+	m, rep, tip := l.one, l.g.Report, l.one.is.Landed
+	rep.Result, rep.HeadSHA = model.ResultDone, tip
+	rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(tip))
+	l.g.marker.Landed = tip
 	notes := l.notes()
-	if written := l.Settings.Merge.DeleteBranch; written != nil && *written {
+	if written := l.g.Settings.Merge.DeleteBranch; written != nil && *written {
 		notes = append(notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
 	}
-	l.say(merge.DoneText(l.pull(), m, merge.Landing{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: notes,
+	l.say(merge.DoneText(l.pull(), l.g.marker, merge.Landing{
+		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: notes,
 	}))
-	return nil
 }
 
 // notes are what people should know of what lands.
-func (l *localMerger) notes() []string {
-	told := slices.Concat(l.steers, (&member{made: l.made}).told())
-	if l.kept != "" {
-		told = append(told, l.kept)
-	}
-	return told
-}
+func (l *localMerger) notes() []string { return slices.Concat(l.one.steers, l.one.told(), l.one.notes) }
 
 func (l *localMerger) say(text string) {
-	l.Report.Said = append(l.Report.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
+	l.g.Report.Said = append(l.g.Report.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
 }
 
-// pull and marker are the merge as the texts take it.
+// pull is the branch as the texts take it.
 func (l *localMerger) pull() model.Pull {
-	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.asked}
-	if len(l.tips) > 0 {
-		p.HeadSHA = l.tips[len(l.tips)-1]
-	}
+	p := l.g.Snap.Pull
+	p.HeadSHA = l.one.head
 	return p
-}
-
-func (l *localMerger) marker() model.MergeMarker {
-	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.div.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
-}
-
-// explain is why nothing landed, at length.
-func (l *localMerger) explain(ctx context.Context, s *Failure) string {
-	if s.conflict != nil {
-		s.Conflicts = conflictsOf(s.conflict)
-		if culprits, err := conflicts.Culprits(ctx, l.Checkout, l.div.BaseSHA, l.div.HeadSHA, s.conflict.Paths); err == nil {
-			for _, c := range culprits {
-				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
-			}
-		}
-	}
-	return l.order.Explain(l.pull(), l.marker(), s.Failure)
 }

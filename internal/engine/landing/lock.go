@@ -37,39 +37,25 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
 	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, g.Thread, holder) }
-	var err error
-	m.lock, err = awaitLock(ctx, m.Thread, m.is.Base, lease, g.Settings.Merge.LockTimeout, gone, g.GitHub.Pause)
-	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
-		g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
-		return nil
-	}
-	return failureOf(err, "")
+	return m.awaitLock(ctx, transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}, gone, g.GitHub.Pause)
 }
 
-// awaitLock takes a lock, from a process that is gone too, and waits for one that another process has. The error is the last one.
-func awaitLock(ctx context.Context, t *thread.Thread, base string, lease transport.Lease, limit time.Duration, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) (*transport.Lock, error) {
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		taken, err := t.Apply(ctx, effect.Lock(base, lease, nil))
-		locked := (*transport.ErrLocked)(nil)
-		if errors.As(err, &locked) {
-			dead, lookErr := gone(locked.Holder)
-			if lookErr != nil {
-				return nil, lookErr
-			}
-			if dead {
-				taken, err = t.Apply(ctx, effect.Lock(base, lease, locked))
-			}
-		}
-		if !errors.As(err, &locked) || pause > limit {
-			return taken.Lock, err
+// awaitLock waits at most lock_timeout for the lock of the base.
+func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
+	limit := m.Settings.Merge.LockTimeout
+	for pause := firstPause; m.lock == nil; pause = min(2*pause, longestPause) {
+		var err error
+		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
+		if !is[*transport.ErrLocked](err) || pause > limit {
+			return failureOf(err, "")
 		}
 		if err := wait(ctx, pause); err != nil {
-			return nil, err
+			return err
 		}
 		limit -= pause
 	}
+	return nil
 }
 
 // unlock gives back the locks that no landing has given back.

@@ -51,16 +51,19 @@ type merger struct {
 // member is one pull request that lands.
 type member struct {
 	*Request
-	way   merge.Way
-	title string // that its commits are named by; "": that of the pull request
-	is    model.MergeMember
-	head  string // what its branch is at: the approved head, or a tip of ours
-	known []string
-	div   history.Divergence
-	made  merging.Merged
-	tests merge.TestRun
-	car   *merge.Car // that it came by; nil: by none
-	lock  *transport.Lock
+	at      place
+	command string // that asked for it
+	own     bool   // the request stands on it
+	way     merge.Way
+	title   string // that its commits are named by; "": that of the pull request
+	is      model.MergeMember
+	head    string // what its branch is at: the approved head, or a tip of ours
+	known   []string
+	div     history.Divergence
+	made    merging.Merged
+	tests   merge.TestRun
+	car     *merge.Car // that it came by; nil: by none
+	lock    *transport.Lock
 	// mirror is the branch that lands in place of the head, by its full name; the zero value: the head itself does.
 	mirror  git.Ref
 	foreign bool      // somebody else has merged it
@@ -81,6 +84,9 @@ func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 		end, err := advanceOnce(ctx, g)
 		if s := (*Failure)(nil); !errors.As(err, &s) || !s.again {
 			return end, err
+		}
+		for _, m := range g.members { // as before another build: its tests may have changed what is read of the checkout
+			thread.UseOwnClone(m.Thread)
 		}
 	}
 }
@@ -280,34 +286,41 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	for _, m := range g.members {
 		thread.ClearWorkspace(m.Thread)
 	}
+	return landAll(ctx, g, g)
+}
+
+// steps are those of a landing that differ with who asked for it.
+type steps interface {
+	prepare(ctx context.Context, m *member) error // makes the commits that would land
+	test(ctx context.Context, m *member) error
+	begin(ctx context.Context) error // all is tested, and nothing has moved
+}
+
+// landAll builds, tests and lands all members, again where a base moved meanwhile, as often as the settings allow.
+func landAll(ctx context.Context, g *merger, s steps) error {
 	for {
-		err := g.once(ctx)
+		err := landOnce(ctx, g, s)
 		g.builds++
-		s := (*Failure)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved {
+		f := (*Failure)(nil)
+		if !errors.As(err, &f) || f.Code != model.CodeBaseMoved {
 			return err
 		}
 		if g.builds >= g.Settings.Merge.Attempts {
-			s.again = false
+			f.again = false
 			return err
 		}
-		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", g.builds)
-		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
-			thread.UseOwnClone(m.Thread)
-		}
-		if s.again {
+		g.Log.Info("merge_base_moved", g.NumberKey(), g.Event.Number, "base", g.marker.Base, "build", g.builds)
+		if f.again {
 			return err
 		}
 	}
 }
 
-// once builds, tests and lands everything once.
-func (g *merger) once(ctx context.Context) error {
-	for _, part := range []func(context.Context, *member) error{g.prepare, g.test} {
-		for _, m := range g.members {
-			if m.is.Landed != "" {
-				continue
-			}
+// landOnce builds, tests and lands everything once.
+func landOnce(ctx context.Context, g *merger, s steps) error {
+	left := slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return m.is.Landed != "" })
+	for _, part := range []func(context.Context, *member) error{s.prepare, s.test} {
+		for _, m := range left {
 			if err := part(ctx, m); err != nil {
 				return g.of(m, err)
 			}
@@ -318,17 +331,14 @@ func (g *merger) once(ctx context.Context) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := g.record(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	if err := g.confirm(ctx); err != nil {
-		return err
-	}
-	for _, m := range g.members {
-		if m.is.Landed != "" {
-			continue
+	for _, m := range left {
+		if g.marker.Expired(g.ServerNow()) {
+			return expired(g)
 		}
-		if err := g.land(ctx, m); err != nil {
+		if err := land(ctx, []*member{m}); err != nil {
 			return g.of(m, err)
 		}
 		m.is.Landed = m.is.Tip
@@ -337,6 +347,14 @@ func (g *merger) once(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// begin writes down what is about to land, and looks once more at all that may have changed meanwhile.
+func (g *merger) begin(ctx context.Context) error {
+	if err := g.record(ctx); err != nil {
+		return err
+	}
+	return g.confirm(ctx)
 }
 
 // of names the member that a failure is about, where there are several.

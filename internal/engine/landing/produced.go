@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -13,8 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
-// Workflows are the workflow files of a commit.
-func Workflows(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
+// workflowFiles are the workflow files of a commit.
+func workflowFiles(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
 	names, err := history.Names(ctx, c, tip, treepath.Workflows)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	}
 	var files []doctor.File
 	for _, tip := range []string{div.BaseSHA, div.HeadSHA} {
-		of, err := Workflows(ctx, p.Checkout, tip)
+		of, err := workflowFiles(ctx, p.Checkout, tip)
 		if err != nil {
 			return nil, err
 		}
@@ -59,11 +60,5 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	if len(files) == 0 { // other services test it
 		return nil, nil
 	}
-	var out []string
-	for _, name := range missing {
-		if check, path := doctor.Deaf(files, "", []string{name}, doctor.Reported{}); check != "" && path == "" {
-			out = append(out, name)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(missing, func(name string) bool { return doctor.HasJob(files, name) }), nil
 }

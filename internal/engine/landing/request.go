@@ -1,6 +1,9 @@
 // Package landing takes requests to merge a pull request to their end: what is approved is built, tested and put on the base
-// branch as it was tested, alone or as a group, or the request says what is in the way. It reverts what has landed, too, and
-// lands branches of a checkout without GitHub.
+// branch as it was tested, alone, as a group or in a merge train, or the request says what is in the way. It reverts what has landed,
+// too, and lands branches of a checkout without GitHub.
+//
+// A run takes the merge train of a base as far as it goes now: it reads the train's record and what GitHub shows, has the package
+// train decide, and carries out what that wants.
 package landing
 
 import (
@@ -238,18 +241,18 @@ func letIn(p *Request, m model.MergeMarker) string {
 	return external.Evidence(e.Marker)
 }
 
-// policy is PolicyOf, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
+// policy is policyOf, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
 // wait for.
 func (p *Request) policy() merge.Policy {
-	policy := PolicyOf(p.Settings)
+	policy := policyOf(p.Settings)
 	if p.grouped || policy.Verify == "" && p.Snap.Viewer.Login == thread.ActionsBot {
 		policy.Verify = config.VerifyLocal
 	}
 	return policy
 }
 
-// PolicyOf is what the settings say about merging.
-func PolicyOf(s config.Settings) merge.Policy {
+// policyOf is what the settings say about merging.
+func policyOf(s config.Settings) merge.Policy {
 	policy := merge.Policy{
 		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, DeleteBranch: s.Merge.DeleteBranch, Verify: s.Merge.Verify,
 		Ignore: s.Labels.Ignore, Freeze: append([]string{s.Labels.Freeze}, s.Merge.HoldLabels...), NeedLabels: s.Merge.NeedLabels, WaitForReviewers: s.Merge.WaitForReviewers,

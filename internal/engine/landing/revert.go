@@ -120,7 +120,7 @@ func (r *reversal) reverse(ctx context.Context) error {
 	}
 	if r.undo.Asks {
 		r.undo.Tests.Why = merge.TestedLater
-	} else if r.undo.Tests, err = testTip(ctx, r.World, r.Checkout, r.Settings, r.undo.Base, r.onto, r.made.Tip, redact.Words(ctx, r.Thread)); err != nil {
+	} else if r.undo.Tests, err = testInTime(ctx, r.Thread, r.undo.Base, r.onto, r.made.Tip); err != nil {
 		return err
 	}
 	if r.branch == "" {

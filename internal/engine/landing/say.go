@@ -105,19 +105,11 @@ func (g *merger) record(ctx context.Context) error {
 	if g.ServerNow().After(k.Expires) {
 		return expired(g)
 	}
-	for _, m := range g.members {
-		if m.is.Landed == "" { // what has landed stays as it is recorded
-			m.is.Tip, m.is.Tree, m.is.Strategy = m.made.Tip, m.made.Tree, m.way.Strategy
-		}
-	}
 	own := g.own()
-	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
-		k.Was = append(k.Was, k.Tip)
-	}
 	if own.is.BaseSHA != k.BaseSHA {
 		k.Attempt = merge.Attempts(g.State, k.Head, own.is.BaseSHA) + 1
 	}
-	k.BaseSHA, k.Tip, k.Tree = own.is.BaseSHA, own.is.Tip, own.is.Tree
+	sum(g)
 	listMembers(g)
 	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, *k, g.Settings.Merge.Attempts)); err != nil {
 		return err
@@ -131,6 +123,20 @@ func (g *merger) record(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sum puts what is about to land into the marker.
+func sum(g *merger) {
+	for _, m := range g.members {
+		if m.is.Landed == "" { // what has landed stays as it is recorded
+			m.is.Tip, m.is.Tree, m.is.Strategy = m.made.Tip, m.made.Tree, m.way.Strategy
+		}
+	}
+	k, own := &g.marker, g.own()
+	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
+		k.Was = append(k.Was, k.Tip)
+	}
+	k.BaseSHA, k.Tip, k.Tree = own.is.BaseSHA, own.is.Tip, own.is.Tree
 }
 
 func listMembers(g *merger) {

@@ -98,28 +98,15 @@ func (p *Issue) alone(ctx context.Context) (*view, error) {
 		return nil, err
 	}
 	hold := transport.Lease{Holder: thread.Holder(p.Thread), Until: p.ServerNow().Add(lease), URL: p.Run.URL}
-	taken, err := p.Apply(ctx, effect.Lock(p.lockName(), hold, nil))
+	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, p.Thread, holder) }
+	var err error
+	p.lock, err = thread.TakeLock(ctx, p.Thread, p.lockName(), hold, gone)
 	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
-		dead, derr := thread.HolderGone(ctx, p.Thread, locked.Holder)
-		if derr != nil {
-			return nil, derr
-		}
-		if !dead {
-			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d, until %s at most", p.Event.Number, locked.Until.UTC().Format(time.RFC3339))
-		}
-		taken, err = p.Apply(ctx, effect.Lock(p.lockName(), hold, locked))
-		if errors.As(err, &locked) {
-			return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d", p.Event.Number)
-		}
-	}
-	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
-		p.Log.Warn("no_lock", "issue_number", p.Event.Number, "error", err)
-		err = nil
+		return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d, until %s at most", p.Event.Number, locked.Until.UTC().Format(time.RFC3339))
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.lock = taken.Lock
 	if err := p.Read(ctx); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package thread
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -58,6 +61,50 @@ func (t *Thread) Applied(kind, target, token, status string) {
 func Noted(t *Thread, as model.Effect, status string) {
 	as.Status = status
 	subject{t}.Record(as)
+}
+
+// Moved is where a branch is that was to move.
+type Moved struct {
+	At    string // "": there is none
+	Found bool   // no answer told that it has moved, so that what was to go with it may be left
+}
+
+// Move sends the move of a branch once. Where the answer does not tell, it asks where the branch is. Without an error the branch
+// is where it was to be; an error of git.Unsure is of one that is elsewhere, and any other one is a refusal.
+func Move(ctx context.Context, t *Thread, move effect.Move) (Moved, error) {
+	_, err := t.Apply(ctx, effect.Push(move))
+	if err == nil || !git.Unsure(err) {
+		return Moved{At: move.SHA}, err
+	}
+	at, lookErr := move.Tip(ctx, t.Checkout)
+	if lookErr != nil {
+		return Moved{}, fmt.Errorf("%w, after: %v", lookErr, err) //nolint:errorlint // nobody looked, so it is not of git.Unsure
+	}
+	if at != move.SHA {
+		return Moved{At: at}, err
+	}
+	Noted(t, move.As, effect.Applied)
+	return Moved{At: at, Found: true}, nil
+}
+
+// TakeLock takes a lock, also from a holder that is gone. Where the server keeps no locks there is none, and no error: the leases of
+// the pushes hold without it, and whoever goes on only does some work for nothing.
+func TakeLock(ctx context.Context, t *Thread, base string, lease transport.Lease, gone func(holder string) (bool, error)) (*transport.Lock, error) {
+	taken, err := t.Apply(ctx, effect.Lock(base, lease, nil))
+	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
+		dead, lookErr := gone(locked.Holder)
+		if lookErr != nil {
+			return nil, lookErr
+		}
+		if dead {
+			taken, err = t.Apply(ctx, effect.Lock(base, lease, locked))
+		}
+	}
+	if none := (*transport.ErrNoLocks)(nil); errors.As(err, &none) {
+		t.Log.Warn("no_lock", t.NumberKey(), t.Event.Number, "base", base, "error", err)
+		return nil, nil
+	}
+	return taken.Lock, err
 }
 
 // FindEffect looks for an effect before it is sent, and notes one that is there.

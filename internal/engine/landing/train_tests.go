@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
@@ -22,8 +21,8 @@ func (l *line) test(ctx context.Context) (done bool, err error) {
 		if c.State != train.Testing || l.reported(c.Tip) {
 			continue
 		}
-		says, err := "The tests passed.", landing.TestTip(ctx, l.home, l.Base, c.On, c.Tip)
-		failure := (*landing.Failure)(nil)
+		says, err := "The tests passed.", testCar(ctx, l.home, l.Base, c.On, c.Tip)
+		failure := (*Failure)(nil)
 		if errors.As(err, &failure) {
 			says, err = failure.Detail, nil
 		}

@@ -1,6 +1,4 @@
-// Package trains takes the merge train of a base branch further: it reads the train's record and what GitHub shows, has the
-// package train decide, and carries out what that wants. Each run takes the train as far as it goes, and ends.
-package trains
+package landing
 
 import (
 	"context"
@@ -9,14 +7,13 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
-// Order says which train a run takes further, and what it knows already.
-type Order struct {
+// TrainOrder says which train a run takes further, and what it knows already.
+type TrainOrder struct {
 	Repo model.Repo
 	Base string // branch
 	// Perhaps says that nobody knows whether the base has a train: without a record there is nothing to do.
@@ -24,7 +21,7 @@ type Order struct {
 	// Self is the thread of the pull request that the run is about; nil: it is about none.
 	Self *thread.Thread
 	// Of gives the requests to merge the pull request of a thread.
-	Of func(*thread.Thread) *landing.Request
+	Of func(*thread.Thread) *Request
 	// Seen is the greatest count of the record that a comment names.
 	Seen int64
 	// Asked are pull requests whose requests may have to join the train. All says that no others are in it: the request of
@@ -35,7 +32,7 @@ type Order struct {
 
 // line is the train of one base in one run.
 type line struct {
-	Order
+	TrainOrder
 	home     *thread.Thread                              // of the repository, with the checkout
 	begin    func(context.Context, *thread.Thread) error // with the thread of a request
 	holder   string                                      // the name of this run
@@ -49,14 +46,14 @@ type line struct {
 	count    int64          // how often it was written
 	view     model.TrainView
 	facts    train.Facts
-	stored   []byte                  // the record as it was read or written
-	demands  []model.Demand          // of the base, as they were read in this look
-	ruled    bool                    // they were
-	opened   map[int]*landing.Aboard // nil: no request is open there
-	looked   bool                    // before this look, and what was read of Self then is old
-	tried    map[string]bool         // effects of this run
-	said     int                     // comments that this run has written
-	end      *thread.Stop            // of the request of Self
+	stored   []byte          // the record as it was read or written
+	demands  []model.Demand  // of the base, as they were read in this look
+	ruled    bool            // they were
+	opened   map[int]*aboard // nil: no request is open there
+	looked   bool            // before this look, and what was read of Self then is old
+	tried    map[string]bool // effects of this run
+	said     int             // comments that this run has written
+	end      *thread.Stop    // of the request of Self
 }
 
 // maxLooks bounds how often a run reads a train again because another run was faster, and maxSteps how much it does in one go.
@@ -65,17 +62,17 @@ const (
 	maxSteps = 500
 )
 
-// Advance takes the train of a base as far as it goes now.
+// AdvanceTrain takes the train of a base as far as it goes now.
 //
 // The Stop is how the request of Self has ended in this run; nil: it has not.
-func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (*thread.Stop, error) {
-	l := &line{Order: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
+func AdvanceTrain(ctx context.Context, w *thread.World, rep *model.Report, o TrainOrder) (*thread.Stop, error) {
+	l := &line{TrainOrder: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo}, rep, nil)
 	l.holder = thread.Holder(l.home)
 	defer l.home.Close()
 	defer func() { draw(l, rep) }()
 	for range maxLooks {
-		l.tried, l.opened = map[string]bool{}, map[int]*landing.Aboard{}
+		l.tried, l.opened = map[string]bool{}, map[int]*aboard{}
 		if err := l.look(ctx); err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -74,9 +74,9 @@ func tellLoss(ctx context.Context, l *line, e train.TellLoss) error {
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Marker().Command == e.Request.Token {
-		text := merge.TrainLostText(a.Pull(), a.Marker(), merge.TrainLoss{Ref: transport.TrainRef(l.Base), Why: e.Loss.Why, Car: e.Loss.Car})
-		if err := a.Say(ctx, journal.Token("train-loss", l.Base, e.Loss.Record), text); err != nil {
+	if a != nil && a.g.marker.Command == e.Request.Token {
+		text := merge.TrainLostText(a.g.Snap.Pull, a.g.marker, merge.TrainLoss{Ref: transport.TrainRef(l.Base), Why: e.Loss.Why, Car: e.Loss.Car})
+		if err := a.say(ctx, journal.Token("train-loss", l.Base, e.Loss.Record), text); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -210,7 +209,7 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	case model.PullClosed:
 		s.State = train.Closed
 	}
-	s.Waits = merge.Held(model.Pull{Title: p.Title, Draft: p.Draft, Labels: p.Labels}, landing.PolicyOf(l.settings))
+	s.Waits = merge.Held(model.Pull{Title: p.Title, Draft: p.Draft, Labels: p.Labels}, policyOf(l.settings))
 	a, known := l.opened[number]
 	if !known {
 		return s
@@ -219,11 +218,11 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	switch {
 	case a == nil && at >= 0:
 		s.Ended = l.manifest.Queue[at].Token
-	case a != nil && a.Cancelled() != "":
-		s.Cancelled = a.Cancelled()
+	case a != nil && a.cancelled() != "":
+		s.Cancelled = a.cancelled()
 	case a != nil:
-		s.Held = a.Held()
-		if at >= 0 && l.manifest.Queue[at].Token != a.Marker().Command { // another one has taken its place
+		s.Held = a.held()
+		if at >= 0 && l.manifest.Queue[at].Token != a.g.marker.Command { // another one has taken its place
 			s.Ended = l.manifest.Queue[at].Token
 		}
 	}

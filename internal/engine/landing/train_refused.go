@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
-// refused finds out who is to blame for a branch that GitHub does not take. Without the permission for workflow files it is who
+// branchRefused finds out who is to blame for a branch that GitHub does not take. Without the permission for workflow files it is who
 // changes one, and nobody has to wait for that. All else concerns the whole train.
-func refused(ctx context.Context, l *line, e train.Push, rejected *git.ErrRejected) error {
+func branchRefused(ctx context.Context, l *line, e train.Push, rejected *git.ErrRejected) error {
 	whole := train.PushRefused{Car: e.Car, Why: "the branch of the train could not be pushed: " + rejected.Message}
 	at := slices.IndexFunc(l.now.Cars, func(c train.Car) bool { return c.Number == e.Car })
 	if rejected.Reason != git.Workflow || at < 0 {

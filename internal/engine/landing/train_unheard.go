@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/doctor"
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/skipci"
 	"github.com/mergexo/mergexo/internal/train"
@@ -17,7 +16,7 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 	if testedHere(l) {
 		return "", nil
 	}
-	files, err := landing.Workflows(ctx, l.home.Checkout, tip)
+	files, err := workflowFiles(ctx, l.home.Checkout, tip)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
@@ -60,7 +59,7 @@ func producible(l *line) (required []string, seen doctor.Reported) {
 		if a == nil {
 			continue
 		}
-		checks, all := a.Reported()
+		checks, all := a.reported()
 		whole = whole && all
 		for _, c := range checks {
 			seen[c.Name] = seen[c.Name] || c.App != actionsApp

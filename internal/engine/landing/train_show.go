@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -15,8 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/train"
 )
 
-// Show reads the merge trains of a repository, or that of one base, and changes nothing.
-func Show(ctx context.Context, w *thread.World, repo model.Repo, base string) ([]model.Train, error) {
+// ShowTrains reads the merge trains of a repository, or that of one base, and changes nothing.
+func ShowTrains(ctx context.Context, w *thread.World, repo model.Repo, base string) ([]model.Train, error) {
 	refs, err := w.GitHub.Refs.List(ctx, repo, transport.TrainRefs)
 	if err != nil {
 		return nil, err
@@ -57,14 +56,14 @@ func show(ctx context.Context, w *thread.World, repo model.Repo, base string) (m
 
 // onlooker is a train that is only looked at.
 func onlooker(w *thread.World, repo model.Repo, base string) *line {
-	l := &line{Order: Order{Repo: repo, Base: base}, begin: thread.Look, opened: map[int]*landing.Aboard{}}
+	l := &line{TrainOrder: TrainOrder{Repo: repo, Base: base}, begin: thread.Look, opened: map[int]*aboard{}}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: repo}, &model.Report{}, nil)
 	return l
 }
 
-// Standing tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
+// TrainStanding tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
 // next run takes it up if it is not there; else nil says that it is not.
-func Standing(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
+func TrainStanding(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
 	l := onlooker(w, repo, p.BaseRef)
 	defer l.home.Close()
 	if err := l.look(ctx); err != nil {

@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
@@ -70,12 +69,12 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if err != nil {
 			return err
 		}
-		if a == nil || a.Marker().Command != r.Token {
+		if a == nil || a.g.marker.Command != r.Token {
 			l.ended(r)
 			return nil
 		}
-		tip, err := a.Build(ctx, l.home, on)
-		failure := (*landing.Failure)(nil)
+		tip, err := a.build(ctx, l.home, on)
+		failure := (*Failure)(nil)
 		switch {
 		case errors.As(err, &failure):
 			l.refuse(b, r, on, failure)
@@ -83,10 +82,10 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		case err != nil:
 			return err
 		}
-		if a.ByGitHub() != r.ByGitHub { // the settings are others by now
-			l.learn(train.Merges{Number: r.Number, ByGitHub: a.ByGitHub()})
+		if a.byGitHub() != r.ByGitHub { // the settings are others by now
+			l.learn(train.Merges{Number: r.Number, ByGitHub: a.byGitHub()})
 		}
-		by := a.Built()
+		by := a.built()
 		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: by.Strategy, Way: by.Way}), tip
 	}
 	why, err := unheard(ctx, l, on)
@@ -140,7 +139,7 @@ func (l *line) lose(tip string) {
 }
 
 // refuse says why a member cannot be built.
-func (l *line) refuse(b train.Build, r train.Request, on string, f *landing.Failure) {
+func (l *line) refuse(b train.Build, r train.Request, on string, f *Failure) {
 	if paths := f.Paths(); len(paths) > 0 {
 		l.learn(train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: paths})
 		return
@@ -191,22 +190,14 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 		return err
 	}
 	as := model.Effect{Kind: "push", Target: e.Branch, Token: journal.Token("train", e.Branch, e.Tip)}
-	_, err := l.home.Apply(ctx, effect.Push(effect.Move{Update: transport.Update{Branch: e.Branch, Start: e.From, SHA: e.Tip}, By: effect.Car, As: as}))
+	_, err := thread.Move(ctx, l.home, effect.Move{Update: transport.Update{Branch: e.Branch, Start: e.From, SHA: e.Tip}, By: effect.Car, As: as})
 	rejected := (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
-	case git.Unsure(err):
-		at, lookErr := transport.BranchTip(ctx, l.home.Checkout, e.Branch)
-		if lookErr != nil {
-			return lookErr
-		}
-		if at == e.Tip {
-			thread.Noted(l.home, as, effect.Applied)
-			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
-		}
+	case git.Unsure(err): // it is elsewhere, as the next look tells
 	case errors.As(err, &rejected):
-		return refused(ctx, l, e, rejected)
+		return branchRefused(ctx, l, e, rejected)
 	default:
 		return err
 	}
@@ -232,12 +223,12 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 
 // fail ends a request that did not land.
 func (l *line) fail(ctx context.Context, e train.Fail) error {
-	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
+	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
 		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, How: e.How, Checks: checks(e.Checks), Job: failedJob(ctx, l, e.Checks)}
 		if e.Code == train.CodeConflict { // where, the record has no room for
-			f.Conflicts = a.Conflicts(ctx, l.home, l.now.SHA)
+			f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
 		}
-		return a.Fail(ctx, f)
+		return a.fail(ctx, f)
 	})
 }
 
@@ -261,28 +252,28 @@ func failedJob(ctx context.Context, l *line, list []train.Check) *model.CIJob {
 
 // done ends a request that landed, or that only tried.
 func (l *line) done(ctx context.Context, e train.Done) error {
-	return l.finish(ctx, e.Request, func(a *landing.Aboard) (*thread.Stop, error) {
+	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
 		end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number)
 		if e.Outcome == train.Landed {
-			return end, a.Finish(ctx)
+			return end, a.finish(ctx)
 		}
-		text := merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks))
+		text := merge.TriedText(a.g.Snap.Pull, a.g.marker, e.SHA, e.Why, checks(e.Checks))
 		if e.Outcome == train.Refuted && e.SHA == "" { // it was not built
-			if c := a.Conflicts(ctx, l.home, l.now.SHA); c != nil {
-				text += "\n\n" + merge.ConflictText(a.Pull(), *c)
+			if c := a.conflicts(ctx, l.home, l.now.SHA); c != nil {
+				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
 			}
 		}
-		return end, a.Report(ctx, text)
+		return end, a.report(ctx, text)
 	})
 }
 
 // finish ends a request, where it has not ended already, and notes that.
-func (l *line) finish(ctx context.Context, r train.Request, how func(*landing.Aboard) (*thread.Stop, error)) error {
+func (l *line) finish(ctx context.Context, r train.Request, how func(*aboard) (*thread.Stop, error)) error {
 	a, err := l.open(ctx, r.Number)
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Marker().Command == r.Token {
+	if a != nil && a.g.marker.Command == r.Token {
 		end, err := how(a)
 		if err != nil {
 			return err
@@ -308,10 +299,10 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Marker().Command == e.Request.Token && a.Held() == "" { // else it says so itself
+	if a != nil && a.g.marker.Command == e.Request.Token && a.held() == "" { // else it says so itself
 		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
-		if err := a.Tell(ctx, l.count, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
+		if err := a.tell(ctx, l.count, detail, merge.TrainText(a.g.Snap.Pull, a.g.marker, at)); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,9 @@
-package trains
+package landing
 
 import (
 	"context"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -32,15 +31,15 @@ func (l *line) requests(ctx context.Context) ([]train.Request, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a != nil && a.Marker().Base == l.Base && a.Marker().Reason == model.CodeTrain {
-			out = append(out, requestOf(number, a))
+		if a != nil && a.g.marker.Base == l.Base && a.g.marker.Reason == model.CodeTrain {
+			out = append(out, trainRequest(number, a))
 		}
 	}
 	return out, nil
 }
 
 // open gives the request of a pull request; nil: none is open.
-func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
+func (l *line) open(ctx context.Context, number int) (*aboard, error) {
 	if a, known := l.opened[number]; known {
 		return a, nil
 	}
@@ -65,22 +64,22 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	if l.ruled {
 		t.Demands = map[string][]model.Demand{l.Base: l.demands}
 	}
-	a := l.Of(t).Aboard()
-	if a != nil && a.Marker().Base == l.Base {
-		l.Seen = max(l.Seen, a.Marker().Record)
+	a := l.Of(t).aboard()
+	if a != nil && a.g.marker.Base == l.Base {
+		l.Seen = max(l.Seen, a.g.marker.Record)
 	}
 	l.opened[number] = a
 	return a, nil
 }
 
-// requestOf is a request as the train knows it.
-func requestOf(number int, a *landing.Aboard) train.Request {
-	m := a.Marker()
-	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: merge.DependsOf(a.Pull()).On}
+// trainRequest is a request as the train knows it.
+func trainRequest(number int, a *aboard) train.Request {
+	m := a.g.marker
+	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.g.comment, By: m.By, At: max(m.At.Unix(), m.Approved.Unix()), Needs: merge.DependsOf(a.g.Snap.Pull).On}
 	if w := m.Train; w != nil {
 		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
 	}
 	r.ByGitHub = model.ByGitHub(m.Strategy)
-	r.Made = train.Made(m.Tips(), a.Pull().HeadSHA) // an earlier landing may have moved the head
+	r.Made = train.Made(m.Tips(), a.g.Snap.Pull.HeadSHA) // an earlier landing may have moved the head
 	return r
 }

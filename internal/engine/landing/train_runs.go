@@ -1,4 +1,4 @@
-package trains
+package landing
 
 import (
 	"context"
