@@ -147,14 +147,6 @@ func (e *exam) files() string {
 
 // ownToken reports whether all steps that push and post are given a token of their own.
 func (e *exam) ownToken() bool {
-	own := false
-	for _, u := range e.uses {
-		if u.phase == agentPhase || u.phase == planPhase {
-			continue
-		}
-		if own = u.ownToken(); !own {
-			return false
-		}
-	}
-	return own
+	writing := slices.DeleteFunc(slices.Clone(e.uses), func(u use) bool { return u.phase == agentPhase || u.phase == planPhase })
+	return len(writing) > 0 && !slices.ContainsFunc(writing, func(u use) bool { return !u.ownToken() })
 }
