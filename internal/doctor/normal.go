@@ -41,8 +41,7 @@ func (want trigger) heard(at string, all []trigger, branches []string) tree {
 		if len(t.workflows) > 0 {
 			has = append(has, "a workflow")
 		}
-		for _, n := range sequence(t.node) {
-			cron := read(n, "cron").value
+		for _, cron := range t.crons() {
 			if has = append(has, "a time"); !cronShape.MatchString(cron) {
 				has[len(has)-1] += " " + quote(cron)
 			}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -119,6 +120,5 @@ func inline(n *yaml.Node) string {
 	case n.Style == 0 && !strings.ContainsAny(n.Value, ",[]{}"):
 		return n.Value
 	}
-	quoted := array([]string{n.Value})
-	return quoted[1 : len(quoted)-1]
+	return strconv.Quote(n.Value)
 }

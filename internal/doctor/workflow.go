@@ -103,6 +103,11 @@ func readTriggers(on *yaml.Node) (out []trigger) {
 	return out
 }
 
+// crons are the times of a schedule.
+func (t trigger) crons() []string {
+	return each(sequence(t.node), func(n *yaml.Node) string { return read(n, "cron").value })
+}
+
 func readLimits(n *yaml.Node) limits {
 	return limits{mapping(child(n, "permissions")), mapping(child(n, "concurrency")), mapping(child(n, "env"))}
 }
