@@ -34,7 +34,7 @@ var budgets = []budget{
 	{"train", `internal/train`, 1936},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10203},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4513},
-	{"doctor", `internal/doctor(/.*)?`, 3281},
+	{"doctor", `internal/doctor(/.*)?`, 3275},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5604},
 	{"ground", `.*`, 1017},

@@ -70,7 +70,7 @@ var consequences = []consequence{
 	{`^tests \w+ jobs\.(mergexo|commands|apply)\.steps(: actions/checkout|.*\.with: sparse-checkout)`, "steps", Problem, `no merge can be tested, since merge.tests_in is "checkout"`, ""},
 	{`has .*\.steps: mergexo/mergexo \((run|sweep)( --phase.*)?\)$`, "steps", Problem, sameEvent, "give it a job of its own"},
 	{`lacks .*\.steps: mergexo/mergexo`, "steps", Warning, "all is installed before it is known whether there is work, or no dashboard is drawn", "add the step %s"},
-	{`lacks .*\.with: (app-id|private-key)`, "steps", Problem, "it works with another token than the other steps", ""},
+	{`lacks .*\.with: (app-id|private-key)`, "app", Problem, "the step fails, or works with another token than the other steps", ""},
 	{`lacks .*\.command: .*--phase`, "steps", Problem, "the agent runs where a token may write, or nothing applies its work: the split protects nothing", ""},
 	{`lacks .*\.command: `, "steps", Problem, "it does other work than what comes after it expects", ""},
 	{`lacks .*\.with: persist-credentials`, "steps", Warning, "the checkout leaves the token to every later step", ""},

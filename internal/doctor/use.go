@@ -98,7 +98,7 @@ func (u use) ownToken() bool {
 }
 
 // ownApp reports whether a step is given an App, for which it makes tokens itself.
-func (u use) ownApp() bool { return u.s.with["app-id"] != "" }
+func (u use) ownApp() bool { return u.s.with["app-id"] != "" || u.s.with["private-key"] != "" }
 
 // appToken tells whether a step is given the token that another one makes for an App.
 func (u use) appToken() bool {
