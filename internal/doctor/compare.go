@@ -60,8 +60,8 @@ func (e *exam) compare() []Finding {
 	return append(judge(facts, all), e.unknownRuns()...)
 }
 
-// tree is a workflow in normal form, as far as it runs MergeXO. It is the one of init where it is compared with another. Then a job may
-// be missing that another workflow has, or in whose place others do all that has to be done.
+// tree is a workflow in normal form, as far as it runs MergeXO. With another one, w is what init writes, and is compared with that. Then
+// a job may be missing if another workflow has it, or if jobs of another form do all its work.
 func (e *exam) tree(w, other *workflow) tree {
 	own := jobsOf(usesOf(w))
 	does := func(list []use, u use) bool {
