@@ -34,7 +34,7 @@ var budgets = []budget{
 	{"train", `internal/train`, 1936},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10239},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4587},
-	{"doctor", `internal/doctor(/.*)?`, 3117},
+	{"doctor", `internal/doctor(/.*)?`, 2909},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5599},
 	{"ground", `.*`, 950},

@@ -100,7 +100,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	assert.Equal(t, 2, got.exit)
 	for _, line := range []string{
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
-		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: a failed CI run does not reach the agent",
+		"warn  .github/workflows/mergexo.yml: on lacks workflow_run: a failed CI run does not reach the agent",
 		"jobs.mergexo.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
 		`fix   pull requests of forks: label "external:accept" is missing: none can be accepted`,
 	} {

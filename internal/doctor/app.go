@@ -5,15 +5,9 @@ import "strings"
 // appSetUp checks that steps are given both halves of an App, and that the App at hand may do what a run needs.
 // https://docs.github.com/en/apps/using-github-apps/reviewing-and-modifying-installed-github-apps
 func appSetUp(e *exam) []Finding {
-	var out []Finding
+	out := differences("app", "")(e)
 	for _, u := range e.allSteps() {
-		id, key := u.s.with["app-id"], u.s.with["private-key"]
-		switch {
-		case id != "" && key == "":
-			out = append(out, problem("add private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }} below with:", "%s: app-id without private-key: the step fails", u.at(u.s.line)))
-		case id == "" && key != "":
-			out = append(out, problem("add app-id below with:", "%s: private-key without app-id: the step fails", u.at(u.s.line)))
-		case key != "" && !strings.Contains(key, "${{"):
+		if key := u.s.with["private-key"]; key != "" && !strings.Contains(key, "${{") {
 			out = append(out, problem("generate another key for the App, delete this one, and pass the new one as ${{ secrets.MERGEXO_PRIVATE_KEY }}", "%s: private-key is in the file, where everybody can read it", u.at(u.s.line)))
 		}
 	}

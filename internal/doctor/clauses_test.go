@@ -15,7 +15,6 @@ func TestClausesThatMeanTheSame(t *testing.T) {
 		{"a == 'x' || b", "b || 'X' == a", "!(a != 'x' && !b)", "b || (b || a == 'x')"},
 		{"github.event.comment.body", "github.event['comment'].body", "GitHub.Event.Comment.Body"},
 		{"github.event.inputs.number", "inputs.number"},
-		{"a < b", "b > a", "!(a >= b)"},
 		{"contains(a, 'x,y') && x[0].y", "x[0].Y && contains(a,'x,y')"},
 	} {
 		var want []string

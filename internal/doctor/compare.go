@@ -5,14 +5,8 @@ import (
 	"slices"
 )
 
-// match is a job that runs MergeXO, and the job of the workflow that init writes whose work it does.
-type match struct{ want, got use }
-
-// expect finds the workflow that init would write in place of what is there, and which job does the work of which.
-func (e *exam) expect() {
-	if len(e.uses) == 0 {
-		return
-	}
+// expect finds the workflow that init would write in place of what is there, and its events.
+func (e *exam) expect() (want *workflow, events []trigger) {
 	var c Choice
 	for _, f := range e.Workflows {
 		if one, ours := Chosen(f, e.Settings.File); ours {
@@ -21,7 +15,7 @@ func (e *exam) expect() {
 		}
 	}
 	c.Split = c.Split || e.runs(applyPhase) && !e.runs(wholeRun) && !e.runs(sweepPhase)
-	e.want, _ = readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+	want, _ = readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
 	if c.CI == nil && e.hearsCI() {
 		c.CI = []string{"CI"}
 	}
@@ -29,78 +23,73 @@ func (e *exam) expect() {
 		c.Bases = []string{cmp.Or(e.Hub.Facts.DefaultBranch, "main")}
 	}
 	whole, _ := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()}) // which tests hold to be one
-	e.events = whole.triggers
-	e.pair(jobsOf(usesOf(e.want)), e.jobs())
+	return want, whole.triggers
 }
 
-// pair finds the jobs that run the same commands. Of as many others on both sides, those belong together that have one id; else the
-// workflow has another form, as an older one.
-func (e *exam) pair(wants, left []use) {
-	taken := map[*job]bool{}
-	left = slices.DeleteFunc(left, func(got use) bool {
-		same := func(want use) bool { return want.command() == got.command() }
-		for _, fits := range []func(use) bool{
-			func(want use) bool { return same(want) && want.j.id == got.j.id }, func(want use) bool { return same(want) && !taken[want.j] }, same,
-		} {
-			if i := slices.IndexFunc(wants, fits); i >= 0 {
-				taken[wants[i].j] = true
-				e.matches = append(e.matches, match{wants[i], got})
-				return true
-			}
-		}
-		return false
-	})
-	wants = slices.DeleteFunc(wants, func(want use) bool { return taken[want.j] })
-	for i := len(left) - 1; i >= 0 && len(wants) == len(left); i-- {
-		if at := slices.IndexFunc(wants, func(want use) bool { return want.j.id == left[i].j.id }); at >= 0 {
-			e.matches = append(e.matches, match{wants[at], left[i]})
-			wants, left = slices.Delete(wants, at, at+1), slices.Delete(left, i, i+1)
-		}
-	}
-	e.missing, e.foreign = wants, left
-}
-
-// compare finds how the workflows differ from those that init would write: the events of all together, the limits of each file, and the
-// jobs that do the same.
-func (e *exam) compare() {
+// compare finds how the workflows differ from what init would write: the events of all together, then the limits and jobs of each.
+func (e *exam) compare() []Finding {
 	if len(e.uses) == 0 {
-		return
+		return nil
 	}
+	whole, events := e.expect()
 	want, got := tree{}, tree{}
-	for _, t := range e.events {
-		samples := t.branches
+	for _, t := range events {
+		needed := t.branches
 		if t.event == "workflow_run" { // the branch is that of the run that ended
-			samples = []string{"agent/small/1-example"}
+			needed = []string{"agent/small/1-example"}
 			if e.hasTrain() {
-				samples = append(samples, trainPattern)
+				needed = append(needed, trainPattern)
 			}
 		}
-		want = want.with(heard(t.event, "", []trigger{t}, samples))
+		want = want.with(t.heard("", []trigger{t}, needed))
 		if at, all := e.all(t.event); len(all) > 0 {
-			got = got.with(heard(t.event, at, all, samples))
+			got = got.with(t.heard(at, all, needed))
 		}
 	}
-	e.differing = judge("", want.compare(got, "on", "on", e.files()))
-	seen := map[*workflow]bool{}
-	for _, m := range e.matches {
-		if w := m.got.w; !seen[w] {
-			seen[w] = true
-			want, got := tree{parts: e.want.concurrency.tree("")}, tree{parts: w.concurrency.tree(w.path)}
-			e.differing = append(e.differing, judge("", want.compare(got, "", "", w.path))...)
-		}
-		similar := len(m.want.j.ofMergeXO()) == len(m.got.j.ofMergeXO())
-		phase := m.want.phase
-		if e.Settings.TestsInCheckout && phase != agentPhase {
-			phase = "tests"
-		}
-		found := e.job(m.want, similar).compare(e.job(m.got, similar), "jobs."+m.want.j.id, "jobs."+m.got.j.id, "")
-		e.differing = append(e.differing, judge(phase, found)...)
+	if at, all := e.all("pull_request_target"); len(all) > 0 {
+		got = got.with(tree{text: "pull_request_target", at: at})
 	}
+	all := want.compare(got, "on", "on", e.files())
+	for _, w := range e.ours() {
+		all = append(all, e.tree(whole, w).compare(e.tree(w, nil), "", "", w.path)...)
+	}
+	facts := ""
+	if e.Settings.TestsInCheckout {
+		facts = "tests"
+	}
+	return append(judge(facts, all), e.unknownRuns()...)
 }
 
-// differences are the findings of a rule about the workflow that init would write; says is what holds if there are none.
-func (e *exam) differences(rule, says string) []Finding {
-	return e.compared(slices.DeleteFunc(slices.Clone(e.differing), func(f Finding) bool { return f.Rule != rule }), says)
+// tree is a workflow in normal form, as far as it runs MergeXO. With another one, w is what init writes, and is compared with that. Then
+// a job may be missing if another workflow has it, or if jobs of another form do all its work.
+func (e *exam) tree(w, other *workflow) tree {
+	own := jobsOf(usesOf(w))
+	does := func(list []use, u use) bool {
+		return slices.ContainsFunc(list, func(o use) bool { return o.command() == u.command() && o.w != other })
+	}
+	instead := slices.ContainsFunc(e.jobs(), func(u use) bool { return !does(own, u) }) && (e.runs(wholeRun) || e.runs(agentPhase) && e.runs(applyPhase))
+	t := tree{parts: atOnce(w.path, w.node)}
+	jobs := named("jobs", true)
+	for _, u := range own {
+		job := e.job(u, other != nil)
+		job.free = other != nil && (instead || does(e.jobs(), u))
+		if other == nil || len(own) == len(jobsOf(usesOf(other))) {
+			job.near = append(job.near, "jobs."+u.j.id)
+		}
+		jobs.parts = append(jobs.parts, job)
+	}
+	return t.with(jobs)
+}
+
+// differences is the rule for the differences that have its id; says is what holds if there are none.
+func differences(rule, says string) func(*exam) []Finding {
+	return func(e *exam) []Finding {
+		found := slices.DeleteFunc(slices.Clone(e.differing), func(f Finding) bool { return f.Rule != rule })
+		if says == "" {
+			return found
+		}
+		return e.compared(found, says)
+	}
 }
 
 // compared returns the findings, or OK if there are none and something uses the action.

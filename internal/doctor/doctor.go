@@ -49,13 +49,13 @@ var checks = []check{
 	{"settings", "people", people},
 	{"settings", "check-source", sources},
 	{"workflows", "files", workflowFiles},
-	{"workflows", "triggers", triggers},
-	{"workflows", "target", pullRequestTarget},
-	{"workflows", "jobs", jobsThere},
-	{"workflows", "condition", conditions},
-	{"workflows", "steps", steps},
-	{"workflows", "concurrency", concurrent},
-	{"workflows", "permissions", permitted},
+	{"workflows", "triggers", differences("triggers", "on: has the events of mergexo init")},
+	{"workflows", "target", differences("target", "")},
+	{"workflows", "jobs", differences("jobs", "the jobs are those of mergexo init")},
+	{"workflows", "condition", differences("condition", "each if: asks what that of mergexo init asks")},
+	{"workflows", "steps", differences("steps", "the steps are those of mergexo init")},
+	{"workflows", "concurrency", differences("concurrency", "one run at a time for each pull request, and none cancelled")},
+	{"workflows", "permissions", differences("permissions", "each job has the permissions that it needs, and no others")},
 	{"workflows", "agent", agentSetUp},
 	{"workflows", "train", train},
 	{"workflows", "queue", queue},
@@ -138,12 +138,7 @@ type exam struct {
 	workflows []*workflow
 	broken    []Finding
 	uses      []use
-	want      *workflow // as init would write it; nil: nothing uses the action
-	events    []trigger // likewise, with those that the settings and the branch need
-	matches   []match
-	missing   []use // jobs of want whose work nothing does
-	foreign   []use // jobs that do other work
-	differing []Finding
+	differing []Finding // from what init would write
 	rules     []string
 }
 
@@ -165,8 +160,7 @@ func newExam(f Facts) *exam {
 		e.workflows = append(e.workflows, w)
 		e.uses = append(e.uses, usesOf(w)...)
 	}
-	e.expect()
-	e.compare()
+	e.differing = e.compare()
 	return e
 }
 

@@ -259,6 +259,7 @@ func FuzzWorkflow(f *testing.F) {
 	f.Add(Workflow())
 	f.Add(splitWithKeys())
 	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
+	f.Add("on: {schedule: [&c {cron: *c}]}\njobs: {a: &j {needs: &n [*n], outputs: {x: *j}, steps: &s [{uses: mergexo/mergexo@v1, if: \"a[\", with: &w {command: *w, path: *s}}]}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		facts := healthy()
 		facts.Workflows[0].Text = text

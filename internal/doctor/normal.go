@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // defaultTypes are the types of an event that lists none; of others they are all.
@@ -15,130 +17,133 @@ var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize",
 // cronShape has five fields. https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#schedule
 var cronShape = regexp.MustCompile(`^\s*([\w*/,-]+\s+){4}[\w*/,-]+\s*$`)
 
-// heard is an event as all its triggers together have it, with those of the sample branches that their filters let through.
-func heard(event, at string, all []trigger, samples []string) tree {
-	first := all[0].node
-	t := tree{key: event, text: event, at: at, yaml: entry(event, first)}
-	var types, inputs, branches []string
-	anyType, somePaths := false, true
-	for _, one := range all {
-		of := words(child(one.node, "types"))
-		if of == nil {
-			of = defaultTypes[event]
+// heard is the event of a wanted trigger as all triggers together have it: its types, its inputs, and the branches that filters let through.
+func (want trigger) heard(at string, all []trigger, branches []string) tree {
+	var has []string
+	somePaths := true
+	for _, t := range all {
+		types := words(child(t.node, "types"))
+		if types == nil {
+			types = defaultTypes[t.event]
 		}
-		types, anyType = append(types, of...), anyType || of == nil
-		for _, input := range pairs(child(one.node, "inputs")) {
-			inputs = append(inputs, input.key)
+		if types == nil {
+			types = words(child(want.node, "types"))
 		}
-		for _, branch := range samples {
-			if one.lets(strings.ReplaceAll(branch, "**", "main/1")) {
-				branches = append(branches, branch)
+		has = append(has, types...)
+		for _, input := range pairs(child(t.node, "inputs")) {
+			has = append(has, "the input "+input.key)
+		}
+		for _, branch := range branches {
+			if t.lets(strings.ReplaceAll(branch, "**", "main/1")) {
+				has = append(has, "the branch "+branch)
 			}
 		}
-		if len(one.workflows) > 0 {
-			t.parts = append(t.parts, tree{key: "workflows", text: "workflows"})
+		if len(t.workflows) > 0 {
+			has = append(has, "a workflow")
 		}
-		for _, cron := range one.crons() {
-			text := "cron: " + quote(cron)
-			if cronShape.MatchString(cron) {
-				text = "cron"
-			}
-			if !slices.ContainsFunc(t.parts, func(p tree) bool { return p.text == text }) {
-				t.parts = append(t.parts, tree{key: text, text: text})
+		for _, cron := range t.crons() {
+			if has = append(has, "a time"); !cronShape.MatchString(cron) {
+				has[len(has)-1] += " " + quote(cron)
 			}
 		}
-		somePaths = somePaths && (slices.Contains(one.filters, "paths") || slices.Contains(one.filters, "paths-ignore"))
+		somePaths = somePaths && (slices.Contains(t.filters, "paths") || slices.Contains(t.filters, "paths-ignore"))
 	}
 	if somePaths {
-		t.parts = append(t.parts, tree{key: "paths", text: "paths"})
+		has = append(has, "paths")
 	}
-	kinds := items("types", types, entry("types", child(first, "types")), "")
-	kinds.all = anyType
-	return t.with(kinds, items("inputs", inputs, entry("inputs", child(first, "inputs")), ""), items("branches", branches, "", ""))
+	t := tree{key: want.event, text: want.event, at: at, yaml: entry(want.event, want.node)}
+	return t.with(each(sorted(has), func(text string) tree { return named(text, false) })...)
 }
 
-// job is a job in normal form. similar says that it uses MergeXO as often as the one with which it is compared.
-func (e *exam) job(u use, similar bool) tree {
-	outputs := tree{key: "outputs", text: "outputs"}
-	for _, p := range pairs(child(u.j.node, "outputs")) {
-		outputs.parts = append(outputs.parts, leaf(p.key, p.value.Value, ""))
+// job is a job in normal form; wanted, as init writes it.
+func (e *exam) job(u use, wanted bool) tree {
+	needs, outputs := named("needs", true), named("outputs", true)
+	needs.yaml = entry("needs", child(u.j.node, "needs"))
+	needs.parts = each(u.j.needs, func(id string) tree { return named(id, false) })
+	outputs.parts = each(pairs(child(u.j.node, "outputs")), func(p pair) tree { return leaf(p.key, p.value.Value) })
+	t := tree{key: u.j.id + " " + u.command(), near: []string{u.command()}, text: u.j.id, at: u.at(u.j.line), parts: atOnce(u.w.path, u.j.node)}
+	if len(t.parts) == 0 && u.w.concurrency != nil && !wanted { // of which there is a finding already
+		t.parts = []tree{{key: "concurrency", all: true, free: true}}
 	}
-	limits := u.j.concurrency.tree(u.w.path)
-	if limits == nil && u.w.concurrency != nil && u.w != e.want { // of which there is a finding already
-		limits = []tree{{key: "concurrency", all: true, free: true}}
-	}
-	t := tree{at: u.at(u.j.line), parts: limits}
-	return t.with(items("needs", u.j.needs, entry("needs", child(u.j.node, "needs")), ""), outputs, u.condition(), u.steps(similar), e.rights(u))
+	return t.with(needs, outputs, u.condition(), u.steps(), e.rights(u, wanted))
 }
 
-// condition is the if: of a job with those of its steps and of the jobs before it.
+var statusCheck = regexp.MustCompile(`\b(always|cancelled|failure)\(`)
+
+// condition is what has to hold for a job to run: its own conditions with those of its steps and of jobs that it waits for and that run
+// no MergeXO, and free those of other jobs before it. A job is skipped when one that it needs was skipped, unless its if: asks how that
+// ended: https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#status-check-functions
 func (u use) condition() tree {
-	t := tree{key: "if", text: "if", at: u.at(cmp.Or(u.j.condition.line, u.j.line))}
-	own, before, err := u.clauses()
-	if err != nil {
-		t.all, own, before = true, nil, nil
-		t.parts = []tree{{text: "an error: " + err.Error()}}
-	}
-	return t.with(append(clauseTrees(own, false), clauseTrees(before, true)...)...)
-}
-
-// clauseTrees are clauses, each with the conditions that it joins by ||.
-func clauseTrees(all []clause, free bool) (out []tree) {
-	for _, c := range all {
-		t := tree{key: c.key, text: c.text, yaml: "(" + c.text + ")", free: free}
-		for _, a := range c.alternatives() {
-			t.near, t.parts = append(t.near, a.key), append(t.parts, tree{key: a.key, text: "|| " + a.text})
+	t := named("if", true)
+	t.at = u.at(cmp.Or(u.j.condition.line, u.j.line))
+	jobs := []*job{u.j}
+	for i := 0; i < len(jobs); i++ {
+		asksStatus, answers := false, slices.DeleteFunc(slices.Clone(jobs[i].steps), func(s *step) bool { return !s.answers() })
+		for _, one := range append(each(answers, func(s *step) string { return s.condition.value }), jobs[i].condition.value) {
+			all, err := clauses(one)
+			if err != nil {
+				t.all, t.parts = true, []tree{named("an error: "+err.Error(), false)}
+				return t
+			}
+			for _, c := range all {
+				ofStatus := statusCheck.MatchString(c.key)
+				if asksStatus = asksStatus || ofStatus; i > 0 && len(answers) > 0 {
+					c.free, c.near = true, nil
+				}
+				if !(c.free && ofStatus) && !slices.ContainsFunc(t.parts, func(p tree) bool { return p.key == c.key }) {
+					t.parts = append(t.parts, c)
+				}
+			}
 		}
-		out = append(out, t)
+		for _, other := range u.w.jobs {
+			if !asksStatus && slices.Contains(jobs[i].needs, other.id) && !slices.Contains(jobs, other) {
+				jobs = append(jobs, other)
+			}
+		}
 	}
-	return out
+	return t
 }
 
-// tree is a limit of runs at a time; none is no part of a workflow. Unless it says so, none is cancelled.
-func (c *concurrency) tree(path string) []tree {
-	if c == nil {
+// atOnce says how many runs of a workflow or a job there may be at a time, if it does. Without a word about it, none is cancelled.
+func atOnce(path string, of *yaml.Node) []tree {
+	n := child(of, "concurrency")
+	if n == nil {
 		return nil
 	}
-	t := tree{key: "concurrency", text: "concurrency", yaml: "concurrency: {group: \"" + c.group + "\", cancel-in-progress: false}", at: place(path, c.line)}
-	group, err := canonical(c.group)
+	all := mapping(n)
+	t := tree{key: "concurrency", text: "concurrency", yaml: entry("concurrency", n), at: place(path, n.Line)}
+	group, err := canonical(all["group"] + all[""])
 	if t.parts = []tree{{key: group, text: "the group of mergexo init"}}; err != nil {
-		t.all, t.parts = true, []tree{{text: "an error: " + err.Error()}}
+		t.all, t.parts = true, []tree{named("an error: "+err.Error(), false)}
 	}
-	if c.cancel != "" && !strings.EqualFold(c.cancel, "false") {
-		t.parts = append(t.parts, leaf("cancel-in-progress", c.cancel, ""))
+	if cancel := all["cancel-in-progress"]; cancel != "" && !strings.EqualFold(cancel, "false") {
+		t.parts = append(t.parts, leaf("cancel-in-progress", cancel))
 	}
 	return []tree{t}
 }
 
 // rights are the permissions of a job's token: its own, else those of the workflow, else the repository's. Who may write may read.
-func (e *exam) rights(u use) tree {
-	p := cmp.Or(u.j.permissions, u.w.permissions)
-	t := tree{key: "permissions", text: "permissions", all: true}
-	one := func(key string, free bool) { t.parts = append(t.parts, tree{key: key, text: key, free: free}) }
-	switch actions := e.Hub.Facts.Actions; {
-	case u.ownToken() && u.w != e.want: // the permissions are for the other steps
-		t.at = u.at(u.s.line)
-		one("another token", u.phase != agentPhase)
-	case p != nil:
-		each := p.each
-		if t.all, t.at = p.all == "write-all", u.at(p.line); t.all {
-			one("write-all", false)
-		}
-		if p.all == "read-all" {
-			each = map[string]string{"actions": "read", "checks": "read", "contents": "read", "issues": "read", "pull-requests": "read", "statuses": "read"}
-		}
-		for _, name := range slices.Sorted(maps.Keys(each)) {
-			if one(name+": "+each[name], false); each[name] == "write" {
-				one(name+": read", true)
-			}
-		}
-		t.yaml = entry("permissions", child(u.j.node, "permissions"))
+func (e *exam) rights(u use, wanted bool) tree {
+	n, actions := cmp.Or(child(u.j.node, "permissions"), child(u.w.node, "permissions")), e.Hub.Facts.Actions
+	t, has := tree{key: "permissions", text: "permissions", all: true}, "the repository's default"
+	switch {
+	case u.ownToken() && !wanted: // the permissions are for the other steps
+		t.at, has, n = u.at(u.s.line), "another token", nil
+	case n != nil:
+		t.at, t.all, t.yaml, has = u.at(n.Line), n.Value == "write-all", entry("permissions", n), n.Value
 	case actions.DefaultWrite:
-		one("the repository's default, which may write everything", false)
+		has += ", which may write everything"
 	case actions.Known:
-		one("the repository's default, which may only read", false)
-	default:
-		one("the repository's default", false)
+		has += ", which may only read"
+	}
+	t.parts = []tree{named(has, has == "" || has == "another token" && u.phase != agentPhase)}
+	if has == "read-all" {
+		t.parts = each([]string{"actions", "checks", "contents", "issues", "pull-requests", "statuses"}, func(name string) tree { return named(name+": read", true) })
+	}
+	for _, p := range pairs(n) {
+		if t.parts = append(t.parts, named(p.key+": "+p.value.Value, false)); p.value.Value == "write" {
+			t.parts = append(t.parts, named(p.key+": read", true))
+		}
 	}
 	return t
 }
@@ -151,21 +156,22 @@ var (
 )
 
 // steps are the steps with which a job gets the repository, runs MergeXO, and passes on what it leaves; those that install something are
-// left out. Those of one action are near, of MergeXO's own only where the jobs are similar.
-func (u use) steps(similar bool) tree {
+// left out. Those of one action are near.
+func (u use) steps() tree {
 	t := tree{key: "steps", text: "steps", ordered: true}
 	for _, s := range u.j.steps {
 		if s.uses.value == "" || strings.HasPrefix(s.uses.value, "./") {
 			continue
 		}
-		action, does := s.action(), s.with["path"]
-		inputs := tree{key: "with", text: "with"}
+		action, does, inputs := s.action(), s.with["path"], named("with", true)
 		if isAction(s.uses.value) {
 			action, does = Action, commandOf(s)
-			inputs.parts = []tree{{key: "command", text: "command", all: strings.Contains(s.with["command"], "${{"), parts: []tree{{key: does, text: does, yaml: "command: " + does}}}}
+			command := named("command", true)
+			command.all, command.yaml = strings.Contains(s.with["command"], "${{"), "command: "+does
+			inputs = inputs.with(command.with(named(does, false)))
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.with)) {
-			input := leaf(name, s.with[name], "")
+			input := leaf(name, s.with[name])
 			if slices.Contains(secret, name) {
 				input.key = name
 			}
@@ -173,27 +179,23 @@ func (u use) steps(similar bool) tree {
 				inputs.parts = append(inputs.parts, input)
 			}
 		}
-		name := strings.TrimSuffix(action+" ("+does+")", " ()")
-		id := leaf("id", s.id, "")
-		id.free = !u.j.reads("steps." + s.id + ".")
-		step := tree{key: strings.ToLower(name), text: name, yaml: inline(s.node), at: u.at(s.line)}.with(inputs, id)
-		if action != Action || similar {
-			step.near = []string{strings.ToLower(action)}
-		}
-		if !s.answers() { // whose condition goes with its job's
+		step := named(strings.TrimSuffix(action+" ("+does+")", " ()"), false)
+		step.key, step.yaml, step.at = strings.ToLower(step.text), inline(s.node), u.at(s.line)
+		step.near = []string{strings.ToLower(action)}
+		id, condition := leaf("id", s.id), named("if", true)
+		if id.free = !u.j.reads("steps." + s.id + "."); !s.answers() { // the condition of one that does goes with its job's
 			all, err := clauses(s.condition.value)
-			step = step.with(tree{key: "if", text: "if", all: err != nil}.with(clauseTrees(all, false)...))
+			condition.all, condition.parts = err != nil, all
 		}
-		t.parts = append(t.parts, step)
+		t.parts = append(t.parts, step.with(inputs, id, condition))
 	}
 	return t
 }
 
 // reads reports whether the outputs or the steps of a job depend on something.
 func (j *job) reads(what string) bool {
-	has := func(text string) bool { return strings.Contains(text, what) }
-	return slices.ContainsFunc(slices.Collect(maps.Values(mapping(child(j.node, "outputs")))), has) ||
-		slices.ContainsFunc(j.steps, func(s *step) bool { return has(s.condition.value) })
+	return strings.Contains(inline(child(j.node, "outputs")), what) ||
+		slices.ContainsFunc(j.steps, func(s *step) bool { return strings.Contains(s.condition.value, what) })
 }
 
 func (s *step) action() string {

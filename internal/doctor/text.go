@@ -76,3 +76,12 @@ func sorted(words []string) []string {
 	slices.Sort(words)
 	return slices.Compact(words)
 }
+
+// each is what there is to say of each one.
+func each[T, U any](all []T, say func(T) U) []U {
+	out := make([]U, 0, len(all))
+	for _, one := range all {
+		out = append(out, say(one))
+	}
+	return out
+}

@@ -32,8 +32,8 @@ func (w *workflow) onlyPushes() bool {
 
 // mayWrite says that a job has the permission to change something that people get: commits, packages, sites, or what trusts its name.
 func (w *workflow) mayWrite() bool {
-	writes := func(p *permissions) bool {
-		return p != nil && (p.all == "write-all" || slices.ContainsFunc([]string{"contents", "packages", "pages", "deployments", "id-token"}, func(of string) bool { return p.each[of] == "write" }))
+	writes := func(p map[string]string) bool {
+		return p[""] == "write-all" || slices.ContainsFunc([]string{"contents", "packages", "pages", "deployments", "id-token"}, func(of string) bool { return p[of] == "write" })
 	}
 	return writes(w.permissions) || slices.ContainsFunc(w.jobs, func(j *job) bool { return writes(j.permissions) })
 }
@@ -43,7 +43,7 @@ func (w *workflow) mayWrite() bool {
 func (w *workflow) doesMoreOnPushes() bool {
 	more := func(condition text) bool {
 		all, err := clauses(condition.value)
-		return err != nil || slices.ContainsFunc(all, func(c clause) bool {
+		return err != nil || slices.ContainsFunc(all, func(c tree) bool {
 			return (strings.Contains(c.key, "github.") || strings.Contains(c.key, "steps.") || strings.Contains(c.key, "needs.")) && !harmless.MatchString(c.key)
 		})
 	}
@@ -60,8 +60,9 @@ var tellsApart = regexp.MustCompile(`(?i)github\.(ref|ref_name|sha|run_id|run_nu
 
 // sharesGroup says that pushes to two branches, one of which is the train's, may be in one group of runs.
 func (w *workflow) sharesGroup() bool {
-	shared := func(c *concurrency) bool {
-		return c != nil && (!tellsApart.MatchString(c.group) || strings.ContainsAny(c.group, "=<>&!("))
+	shared := func(c map[string]string) bool {
+		group := c["group"] + c[""]
+		return c != nil && (!tellsApart.MatchString(group) || strings.ContainsAny(group, "=<>&!("))
 	}
 	return shared(w.concurrency) || slices.ContainsFunc(w.jobs, func(j *job) bool { return shared(j.concurrency) })
 }

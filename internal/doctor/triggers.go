@@ -8,11 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/nearest"
 )
 
-// triggers compares the triggers of all workflows that use the action, taken together, with those that init writes.
-func triggers(e *exam) []Finding {
-	return append(e.differences("triggers", "on: has the events of mergexo init"), e.unknownRuns()...)
-}
-
 // all are the triggers for an event in the workflows that use the action, and where the first one is.
 func (e *exam) all(event string) (first string, found []trigger) {
 	for _, w := range e.ours() {
@@ -39,20 +34,14 @@ func (t trigger) lets(branch string) bool {
 }
 
 // unknownRuns finds names in workflow_run that no workflow has: GitHub ignores them silently, so nothing ever starts.
-func (e *exam) unknownRuns() []Finding {
-	if !e.hearsCI() {
-		return nil
-	}
-	var known []string
-	for _, o := range Others(e.Workflows) {
-		known = append(known, o.Name)
-	}
-	var out []Finding
+func (e *exam) unknownRuns() (out []Finding) {
+	known := each(Others(e.Workflows), func(o Other) string { return o.Name })
 	at, runs := e.all("workflow_run")
 	for _, t := range runs {
 		for _, name := range t.workflows {
-			if !slices.Contains(known, name) {
-				out = append(out, warn("name the CI workflows that MergeXO waits for", "%s: on.workflow_run names %s, but no workflow has that name%s", at, quote(name), hint(name, known)))
+			if e.hearsCI() && !slices.Contains(known, name) {
+				text := at + ": on.workflow_run names " + quote(name) + ", but no workflow has that name" + hint(name, known)
+				out = append(out, Finding{Rule: "triggers", Level: Warning, Text: text, Fix: "name the CI workflows that MergeXO waits for"})
 			}
 		}
 	}
@@ -65,15 +54,4 @@ func hint(word string, known []string) string {
 		return ": did you mean " + quote(near) + "?"
 	}
 	return ""
-}
-
-// pullRequestTarget is refused: it would run with the repository's token and secrets on an outsider's event.
-// https://securitylab.github.com/resources/github-actions-preventing-pwn-requests/
-func pullRequestTarget(e *exam) []Finding {
-	at, found := e.all("pull_request_target")
-	if len(found) == 0 {
-		return nil
-	}
-	return []Finding{problem("remove it: pull_request is enough for branches of this repository, and the sweep handles forks",
-		"%s: on.pull_request_target gives this workflow's token and secrets to events from strangers' forks", at)}
 }

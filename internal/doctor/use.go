@@ -98,7 +98,7 @@ func (u use) ownToken() bool {
 }
 
 // ownApp reports whether a step is given an App, for which it makes tokens itself.
-func (u use) ownApp() bool { return u.s.with["app-id"] != "" }
+func (u use) ownApp() bool { return u.s.with["app-id"] != "" || u.s.with["private-key"] != "" }
 
 // appToken tells whether a step is given the token that another one makes for an App.
 func (u use) appToken() bool {
@@ -147,14 +147,6 @@ func (e *exam) files() string {
 
 // ownToken reports whether all steps that push and post are given a token of their own.
 func (e *exam) ownToken() bool {
-	own := false
-	for _, u := range e.uses {
-		if u.phase == agentPhase || u.phase == planPhase {
-			continue
-		}
-		if own = u.ownToken(); !own {
-			return false
-		}
-	}
-	return own
+	writing := slices.DeleteFunc(slices.Clone(e.uses), func(u use) bool { return u.phase == agentPhase || u.phase == planPhase })
+	return len(writing) > 0 && !slices.ContainsFunc(writing, func(u use) bool { return !u.ownToken() })
 }

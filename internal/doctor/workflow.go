@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,57 +12,46 @@ import (
 // workflow is what doctor reads of a workflow file. Lines count from 1.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type workflow struct {
-	path        string
-	text        string
-	name        string
-	node        *yaml.Node
-	triggers    []trigger
-	permissions *permissions
-	concurrency *concurrency
-	env         map[string]string
-	jobs        []*job
+	path, text, name string
+	node             *yaml.Node
+	triggers         []trigger
+	limits           // of all jobs
+	jobs             []*job
 }
+
+// limits are mappings of a workflow or a job; nil: there is none. A scalar in the place of one has no name in it.
+type limits struct{ permissions, concurrency, env map[string]string }
 
 // trigger is one event below on:.
 type trigger struct {
-	event     string
-	line      int
-	node      *yaml.Node
-	filters   []string // the names of its filters: branches, tags, paths, ...
-	workflows []string // of workflow_run
-	branches  []string // the filter of that name; nil: none
-	ignored   []string // those of branches-ignore
+	event              string
+	line               int
+	node               *yaml.Node
+	filters, workflows []string // filters are their names: branches, tags, paths, ...; workflows are of workflow_run
+	branches, ignored  []string // those of branches and branches-ignore; nil: no filter
 }
 
 type job struct {
-	node        *yaml.Node
-	id          string
-	name        string // that its check has; "": the id
-	line        int
-	condition   text
-	needs       []string
-	permissions *permissions
-	concurrency *concurrency
-	env         map[string]string
-	timeout     text
-	calls       string // a reusable workflow
-	runsOn      []string
-	environment bool // that it deploys to
-	container   container
-	steps       []*step
+	node               *yaml.Node
+	id, name, calls    string // its check has the name, else the id; calls is a reusable workflow
+	line               int
+	condition, timeout text
+	limits
+	needs, runsOn []string
+	environment   bool // that it deploys to
+	container     container
+	steps         []*step
 }
 
 // container is what a job runs in; without an image, in none.
 type container struct{ image, options string }
 
 type step struct {
-	node      *yaml.Node
-	line      int
-	id        string
-	uses      text
-	run       string // its commands
-	condition text
-	with, env map[string]string
+	node            *yaml.Node
+	line            int
+	id, run         string // run are its commands
+	uses, condition text
+	with, env       map[string]string
 }
 
 // text is a value with its position.
@@ -72,18 +60,8 @@ type text struct {
 	line  int
 }
 
-type permissions struct {
-	line int
-	all  string            // read-all or write-all
-	each map[string]string // contents -> write
-}
-
-type concurrency struct {
-	line          int
-	group, cancel string
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+// yamlError matches the errors of the parser of YAML.
+var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
 
 // readWorkflow parses a file. Its errors are lines that begin with the file's name.
 func readWorkflow(f File) (*workflow, error) {
@@ -92,15 +70,8 @@ func readWorkflow(f File) (*workflow, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(f.Text), &doc); err != nil {
-		m := yamlLine.FindStringSubmatch(err.Error())
-		at, said := f.Path, err.Error()
-		if m != nil {
-			said = said[len(m[0]):]
-			if m[1] != "" {
-				at += ":" + m[1]
-			}
-		}
-		return nil, fmt.Errorf("%s: not YAML: %s", at, said)
+		m := yamlError.FindStringSubmatch(err.Error())
+		return nil, fmt.Errorf("%s: not YAML: %s", strings.TrimSuffix(f.Path+":"+m[1], ":"), m[2])
 	}
 	if len(doc.Content) == 0 {
 		return nil, fmt.Errorf("%s: empty", f.Path)
@@ -109,11 +80,7 @@ func readWorkflow(f File) (*workflow, error) {
 	if top.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s: not a workflow: want a mapping with on: and jobs: in it", place(f.Path, top.Line))
 	}
-	w := &workflow{
-		path: f.Path, text: f.Text, node: top, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
-		concurrency: readConcurrency(child(top, "concurrency")), env: mapping(child(top, "env")),
-	}
-	w.triggers = readTriggers(child(top, "on"))
+	w := &workflow{path: f.Path, text: f.Text, node: top, name: read(top, "name").value, triggers: readTriggers(child(top, "on")), limits: readLimits(top)}
 	for _, p := range pairs(child(top, "jobs")) {
 		w.jobs = append(w.jobs, readJob(p))
 	}
@@ -137,58 +104,26 @@ func readTriggers(on *yaml.Node) (out []trigger) {
 }
 
 // crons are the times of a schedule.
-func (t trigger) crons() (all []string) {
-	if t.node != nil && t.node.Kind == yaml.SequenceNode {
-		for _, n := range t.node.Content {
-			all = append(all, read(follow(n), "cron").value)
-		}
-	}
-	return all
+func (t trigger) crons() []string {
+	return each(sequence(t.node), func(n *yaml.Node) string { return read(n, "cron").value })
+}
+
+func readLimits(n *yaml.Node) limits {
+	return limits{mapping(child(n, "permissions")), mapping(child(n, "concurrency")), mapping(child(n, "env"))}
 }
 
 func readJob(p pair) *job {
+	n, on, in := p.value, child(p.value, "runs-on"), child(p.value, "container")
 	j := &job{
-		node: p.value, id: p.key, name: read(p.value, "name").value, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
-		permissions: readPermissions(child(p.value, "permissions")), concurrency: readConcurrency(child(p.value, "concurrency")),
-		env: mapping(child(p.value, "env")), timeout: read(p.value, "timeout-minutes"), calls: read(p.value, "uses").value,
+		node: n, id: p.key, name: read(n, "name").value, line: p.line, condition: read(n, "if"), needs: words(child(n, "needs")),
+		limits: readLimits(n), timeout: read(n, "timeout-minutes"), calls: read(n, "uses").value, runsOn: append(words(on), words(child(on, "labels"))...), environment: child(n, "environment") != nil,
+		container: container{cmp.Or(read(n, "container").value, read(in, "image").value), read(in, "options").value},
 	}
-	j.environment = child(p.value, "environment") != nil
-	j.runsOn = words(child(p.value, "runs-on"))
-	if labels := child(child(p.value, "runs-on"), "labels"); labels != nil {
-		j.runsOn = words(labels)
-	}
-	in := child(p.value, "container")
-	j.container = container{cmp.Or(read(p.value, "container").value, read(in, "image").value), read(in, "options").value}
-	steps := child(p.value, "steps")
-	if steps == nil || steps.Kind != yaml.SequenceNode {
-		return j
-	}
-	for _, n := range steps.Content {
-		n = follow(n)
+	for _, n := range sequence(child(n, "steps")) {
 		j.steps = append(j.steps, &step{node: n, line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), run: read(n, "run").value, condition: read(n, "if"),
 			with: mapping(child(n, "with")), env: mapping(child(n, "env"))})
 	}
 	return j
-}
-
-func readPermissions(n *yaml.Node) *permissions {
-	if n == nil {
-		return nil
-	}
-	if n.Kind == yaml.ScalarNode {
-		return &permissions{line: n.Line, all: n.Value}
-	}
-	return &permissions{line: n.Line, each: mapping(n)}
-}
-
-func readConcurrency(n *yaml.Node) *concurrency {
-	if n == nil {
-		return nil
-	}
-	if n.Kind == yaml.ScalarNode {
-		return &concurrency{line: n.Line, group: n.Value}
-	}
-	return &concurrency{line: n.Line, group: read(n, "group").value, cancel: read(n, "cancel-in-progress").value}
 }
 
 // pair is one entry of a mapping.
@@ -198,12 +133,9 @@ type pair struct {
 	value *yaml.Node
 }
 
-// follow resolves an alias, which Actions allows; a cyclic one resolves to nothing.
+// follow resolves an alias, which Actions allows.
 func follow(n *yaml.Node) *yaml.Node {
-	for range 10 {
-		if n.Kind != yaml.AliasNode || n.Alias == nil {
-			break
-		}
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias
 	}
 	return n
@@ -224,12 +156,12 @@ func pairs(n *yaml.Node) []pair {
 
 // child is the value of a key, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
-	all := pairs(n)
-	i := slices.IndexFunc(all, func(p pair) bool { return p.key == key })
-	if i < 0 {
-		return nil
+	for _, p := range pairs(n) {
+		if p.key == key {
+			return p.value
+		}
 	}
-	return all[i].value
+	return nil
 }
 
 // read is the text of a key's value; empty if there is none.
@@ -240,26 +172,35 @@ func read(n *yaml.Node, key string) text {
 	return text{}
 }
 
+// sequence are the entries of a list; nil for anything else.
+func sequence(n *yaml.Node) []*yaml.Node {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return each(n.Content, follow)
+}
+
 // words are the texts of a list, or of a scalar that stands for a list; nil for anything else.
 func words(n *yaml.Node) []string {
 	switch {
-	case n == nil:
-		return nil
-	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
+	case n == nil || n.Tag == "!!null":
+	case n.Kind == yaml.ScalarNode:
 		return []string{n.Value}
 	case n.Kind == yaml.SequenceNode:
-		out := []string{}
-		for _, one := range n.Content {
-			out = append(out, follow(one).Value)
-		}
-		return out
+		return each(sequence(n), func(n *yaml.Node) string { return n.Value })
 	}
 	return nil
 }
 
-// mapping is a mapping of strings.
+// mapping is a mapping of strings, in which a scalar in place of a mapping has no name; nil if there is neither.
 func mapping(n *yaml.Node) map[string]string {
+	if n == nil {
+		return nil
+	}
 	out := map[string]string{}
+	if n.Kind == yaml.ScalarNode {
+		out[""] = n.Value
+	}
 	for _, p := range pairs(n) {
 		out[p.key] = strings.TrimSpace(p.value.Value)
 	}
