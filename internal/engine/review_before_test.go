@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,10 +60,8 @@ func TestAReviewerCannotAddToTheWork(t *testing.T) {
 	w.agent = "job+heeds+reviews+meddles"
 	w.done(w.handle(ev))
 	w.lacks("agent/small/2-greet-in-french", "meddled.txt")
-	author, err := os.ReadFile(w.log + ".author")
-	require.NoError(t, err)
-	reviewer, err := os.ReadFile(w.log + ".reviewer")
-	require.NoError(t, err)
+	author := contents(t, w.log+".author")
+	reviewer := contents(t, w.log+".reviewer")
 	assert.NotEqual(t, string(author), string(reviewer), "it has a tree of its own")
 }
 
