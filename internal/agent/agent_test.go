@@ -188,8 +188,7 @@ func TestRequestHasListsAndAVersion(t *testing.T) {
 	require.NoError(t, err)
 	_, err = a.Run(context.Background(), dir, model.Request{Kind: "feedback", Prompt: "<b> & so on"})
 	require.NoError(t, err, "./agent is found in the checkout")
-	text, err := os.ReadFile(filepath.Join(temp, "request"))
-	require.NoError(t, err)
+	text := contents(t, filepath.Join(temp, "request"))
 	assert.JSONEq(t, `{"version":1,"kind":"feedback","turn_key":"","repository":"","issue":null,"pull_request":null,"feedback":[],
 		"changed_files":[],"ci":[],"history":[],"session":"","prompt":"<b> & so on","rules":[]}`, string(text))
 	assert.Contains(t, string(text), "<b> & so on")
@@ -211,8 +210,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 	}
 	_, err := ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request)
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(temp, "request"))
-	require.NoError(t, err)
+	text := contents(t, filepath.Join(temp, "request"))
 	const seen, named, shown = "Do A. [c](https://u)", "A <!-- b --> c", "+a[U+202E]b[U+200B] <!-- c -->"
 	want := request
 	want.Version, want.Rules, want.Issue = 1, []string{}, &model.RequestIssue{Number: 1 << 60, Title: named, Body: seen}

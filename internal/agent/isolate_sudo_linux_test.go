@@ -134,8 +134,7 @@ func TestAnAgentOfAnotherUserBySudo(t *testing.T) {
 	assert.Equal(t, 0, owner(t, h.top, "outside"))
 	opensStreams(t, func(script string) string { return h.run(script).Log })
 
-	asked, err := os.ReadFile(filepath.Join(h.top, "asked"))
-	require.NoError(t, err)
+	asked := contents(t, filepath.Join(h.top, "asked"))
 	for line := range strings.Lines(string(asked)) {
 		assert.Regexp(t, `^-n -u (root|#`+h.opt.User+`) -- `+h.opt.Isolator+` __wall\n$`, line, "nothing else is there to be seen")
 	}

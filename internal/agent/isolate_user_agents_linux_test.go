@@ -3,7 +3,6 @@
 package agent_test
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -35,8 +34,7 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		out, err := ask(t, opt, dir, feedback("please"))
 		require.NoError(t, err)
 		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			require.NoError(t, err)
+			text := contents(t, filepath.Join(dir, file))
 			assert.Equal(t, want+"\n", string(text))
 		}
 		for _, place := range []string{dir, opt.Temp, opt.Sessions} {

@@ -82,15 +82,13 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	for _, place := range []string{dir, opt.Temp, opt.Sessions} {
 		allOurs(t, place)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "locked/in/file"))
-	require.NoError(t, err)
+	text := contents(t, filepath.Join(dir, "locked/in/file"))
 	assert.Equal(t, "kept\n", string(text))
 	info, err := os.Stat(filepath.Join(dir, "evil"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o755), info.Mode())
 	assert.FileExists(t, filepath.Join(dir, "again"), "the agent's own second name")
-	text, err = os.ReadFile(filepath.Join(dir, "../outside"))
-	require.NoError(t, err)
+	text = contents(t, filepath.Join(dir, "../outside"))
 	assert.Equal(t, "ours", string(text))
 }
 

@@ -38,8 +38,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 		_, err := ask(t, opt, dir, feedback("please"))
 		require.NoError(t, err)
 
-		own, err := os.ReadFile(seen)
-		require.NoError(t, err)
+		own := contents(t, seen)
 		want := map[string][]string{
 			"codex": {"CODEX_API_KEY", "CODEX_HOME"},
 			"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "CLAUDE_CODE_MAX_RETRIES",
@@ -47,8 +46,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 		}
 		assert.ElementsMatch(t, append(want[r.Adapter], "PATH", "HOME", "LANG", "PWD", "GIT_CONFIG_GLOBAL"), names(string(own)))
 
-		inside, err := os.ReadFile(filepath.Join(dir, "env.txt"))
-		require.NoError(t, err)
+		inside := contents(t, filepath.Join(dir, "env.txt"))
 		assert.NotEmpty(t, names(string(inside)))
 		placeholder := regexp.MustCompile(`mergexo-[0-9a-f]{48}`).FindString(string(own))
 		require.NotEmpty(t, placeholder)

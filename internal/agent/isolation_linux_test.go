@@ -69,8 +69,7 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	assert.Equal(t, []string{name, name, m.opt.Temp + "/user-home", name, name}, lines[:5])
 	assert.Contains(t, said.Log, "Permission denied")
 	allOurs(t, m.dir)
-	passwd, err := os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
+	passwd := contents(t, "/etc/passwd")
 	assert.NotContains(t, string(passwd), name, "the user is removed")
 	info, err := os.Stat(m.top)
 	require.NoError(t, err)
@@ -97,8 +96,7 @@ func TestAStaleUserThatAnotherRunRemovesFirstIsNotToldAsLeft(t *testing.T) {
 	m.want.Path = m.top + ":" + m.want.Path
 	said := m.run(`id -un`)
 	assert.Regexp(t, "^mergexo-[0-9a-f]{8}\n$", said.Log)
-	passwd, err := os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
+	passwd := contents(t, "/etc/passwd")
 	assert.NotContains(t, string(passwd), stale)
 }
 
@@ -116,8 +114,7 @@ func TestRootThatMayGiveNothingAwayTakesNamespaces(t *testing.T) {
 	assert.Equal(t, agent.LevelNamespace, said.Level)
 	assert.Empty(t, said.Error)
 	assert.Contains(t, strings.Join(said.Why, "\n"), "give a directory away and reclaim it: ")
-	passwd, err := os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
+	passwd := contents(t, "/etc/passwd")
 	assert.NotRegexp(t, "(?m)^mergexo-.*MergeXO run "+strconv.Itoa(cmd.Process.Pid)+`\.`, string(passwd), "no user is made that could not be removed")
 }
 
@@ -145,8 +142,7 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 	text, err := os.ReadFile(commands)
 	require.NoError(t, err)
 	assert.Equal(t, "x", string(text), "it is another file there")
-	text, err = os.ReadFile(filepath.Join(m.dir, "work"))
-	require.NoError(t, err)
+	text = contents(t, filepath.Join(m.dir, "work"))
 	assert.Equal(t, "work\n", string(text))
 	assert.NoFileExists(t, "/tmp/x")
 }

@@ -36,8 +36,7 @@ func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 		_, err = ask(t, opt, dir, req)
 		failed := failure(t, err)
 		assert.Equal(t, agent.Limit, failed.Kind)
-		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
-		require.NoError(t, err)
+		text := contents(t, filepath.Join(dir, "greet.txt"))
 		assert.Equal(t, "HELLO\n", string(text), "what was done stays done")
 		require.Regexp(t, "^"+first.Session[:36]+"/", failed.Session)
 

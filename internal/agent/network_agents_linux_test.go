@@ -5,7 +5,6 @@ package agent_test
 import (
 	"bytes"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -37,8 +36,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 		_, err := ask(t, opt, dir, feedback("please"))
 		require.NoError(t, err)
 		for file, want := range map[string]string{"devices": "3", "who": opt.User} {
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			require.NoError(t, err)
+			text := contents(t, filepath.Join(dir, file))
 			assert.Equal(t, want+"\n", string(text), file)
 		}
 		assert.Empty(t, events.String(), "it tries nothing else")

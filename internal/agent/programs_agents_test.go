@@ -5,7 +5,6 @@ package agent_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,8 +29,7 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 		out, err := ask(t, opt, dir, feedback("please shout, said alice"))
 		require.NoError(t, err)
 
-		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
-		require.NoError(t, err)
+		text := contents(t, filepath.Join(dir, "greet.txt"))
 		assert.Equal(t, "HELLO\n", string(text))
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.FileExists(t, filepath.Join(opt.Temp, "agent-home", "kept"), "HOME is one of its own, and can be written to")
@@ -58,8 +56,7 @@ func TestAProgramBeginsAPullRequest(t *testing.T) {
 		req := model.Request{Version: 1, Kind: model.AskSmallJob, Flow: model.FlowSmallJob, Prompt: "please shout"}
 		out, err := a.Run(context.Background(), dir, req)
 		require.NoError(t, err)
-		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
-		require.NoError(t, err)
+		text := contents(t, filepath.Join(dir, "greet.txt"))
 		assert.Equal(t, "HELLO\n", string(text))
 		assert.Equal(t, []string{"Greet louder", "In `greet.txt`.", "Shout"}, []string{out.PRTitle, out.PRSummary, out.CommitMessage})
 		assert.Contains(t, s.Asked(0), `"pr_title":{"type":"string"`, "the provider holds it to the schema")

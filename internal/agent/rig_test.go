@@ -96,3 +96,11 @@ func steady(err error, s *modelstub.Stub) string {
 	}
 	return regexp.MustCompile(`msg_call_\d+`).ReplaceAllString(text, "MESSAGE")
 }
+
+// contents is what a file holds.
+func contents(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
+}

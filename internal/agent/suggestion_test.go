@@ -47,8 +47,7 @@ func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.O
 	require.NoError(t, err)
 	out, err := a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list})
 	require.NoError(t, err)
-	now, err := os.ReadFile(file)
-	require.NoError(t, err)
+	now := contents(t, file)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o755), info.Mode(), "the mode stays")
@@ -211,8 +210,7 @@ func TestSuggestionsStayInTheCheckout(t *testing.T) {
 	link := "Not applied: its path goes through a symbolic link."
 	assert.Equal(t, map[int64]string{1: link, 2: link, 3: link, 4: "Not applied: it is not a file."}, replies(out))
 	for _, file := range []string{secret, filepath.Join(dir, "real.txt")} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := contents(t, file)
 		assert.Equal(t, "a\n", string(text))
 	}
 }

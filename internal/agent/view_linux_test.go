@@ -45,8 +45,7 @@ func listed(t *testing.T, dir string) string {
 		all = append(all, strings.TrimPrefix(path, dir))
 		return err
 	}))
-	node, err := os.ReadFile(filepath.Join(dir, "bin", "node"))
-	require.NoError(t, err)
+	node := contents(t, filepath.Join(dir, "bin", "node"))
 	return fmt.Sprintf("%s %s", all, node)
 }
 

@@ -97,18 +97,30 @@ func (r ran) fails(t testing.TB, exit int, says string) ran {
 // program runs mergexo as a process of its own, with nothing in its environment but what is given and PATH.
 func program(t testing.TB, env []string, args ...string) ran {
 	t.Helper()
+	return runs(t, mergexo(t, env, args...))
+}
+
+// mergexo is the program, not yet started.
+func mergexo(t testing.TB, env []string, args ...string) *exec.Cmd {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	return cmd
+}
+
+// runs lets the program run to its end.
+func runs(t testing.TB, cmd *exec.Cmd) ran {
+	t.Helper()
 	var out, errout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errout
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
-	holdsItsSchema(t, args, out.String())
+	holdsItsSchema(t, cmd.Args[1:], out.String())
 	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
 }
 
@@ -234,8 +246,7 @@ func TestRunInAWorkflowsStep(t *testing.T) {
 	assert.Regexp(t, `(?m)^result=done$`, string(raw))
 	assert.Regexp(t, `(?m)^pr=1$`, string(raw))
 	assert.Regexp(t, `(?m)^head-sha=[0-9a-f]{40}$`, string(raw))
-	raw, err = os.ReadFile(summary)
-	require.NoError(t, err)
+	raw = contents(t, summary)
 	assert.NotEmpty(t, raw)
 }
 
@@ -247,8 +258,7 @@ func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	whole, err := os.ReadFile(h.payload)
-	require.NoError(t, err)
+	whole := contents(t, h.payload)
 	truncated := file("truncated.json", string(whole[:len(whole)/2]))
 	foreign := file("foreign.json", `{"object_kind": "note"}`)
 	tests := map[string]struct {
@@ -383,8 +393,7 @@ func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
 			if tt.fault != "" {
 				h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(tt.fault))
 			} else {
-				raw, err := os.ReadFile(h.payload)
-				require.NoError(t, err)
+				raw := contents(t, h.payload)
 				raw = bytes.ReplaceAll(raw, []byte(`"number":1,`), []byte(`"number":404,`))
 				require.NoError(t, os.WriteFile(h.payload, raw, 0o600))
 			}
@@ -436,8 +445,7 @@ func TestNoChildCanFindTheToken(t *testing.T) {
 	out, err = exec.CommandContext(context.Background(), "git", "-C", workspace, "config", "http."+h.url+"/.extraheader", header).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "MERGEXO_TRANSCRIPT_KEY="+sealing, "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose").ok(t)
-	raw, err := os.ReadFile(leak)
-	require.NoError(t, err)
+	raw := contents(t, leak)
 	seen := string(raw)
 	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
 	for _, secret := range []string{"sandbox-actions", "signing-secret", sealing, base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))} {
@@ -450,10 +458,7 @@ func TestNoChildCanFindTheToken(t *testing.T) {
 func TestTheSandboxServesAndRemembers(t *testing.T) {
 	state := t.TempDir()
 	serve := func() (string, func()) {
-		self, err := os.Executable()
-		require.NoError(t, err)
-		cmd := exec.CommandContext(context.Background(), self, "sandbox", "--listen", "127.0.0.1:0", "--state", state)
-		cmd.Env = []string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH")}
+		cmd := mergexo(t, nil, "sandbox", "--listen", "127.0.0.1:0", "--state", state)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
@@ -490,10 +495,7 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 func TestACancelledRunLeavesItsClaim(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	h := newHub(t, command(`cat >/dev/null; : > "$LEAK"; while :; do sleep 1; done`))
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(context.Background(), self, "run", "--json")
-	cmd.Env = append(h.env("LEAK="+started, "GITHUB_RUN_ID=9"), "MERGEXO_TEST_MAIN=1", "PATH="+os.Getenv("PATH"), "TMPDIR="+t.TempDir())
+	cmd := mergexo(t, h.env("LEAK="+started, "GITHUB_RUN_ID=9"), "run", "--json")
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	require.NoError(t, cmd.Start())
@@ -520,4 +522,12 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// contents is what a file holds.
+func contents(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
 }

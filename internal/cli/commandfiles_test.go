@@ -33,8 +33,7 @@ func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
 		assert.Contains(t, got.errout, said)
 	}
 	for name, text := range before {
-		now, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
+		now := contents(t, filepath.Join(dir, name))
 		info, err := os.Lstat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
@@ -60,8 +59,7 @@ func TestWhatAnAgentTellsTheRunnerIsNamedBesideAMistake(t *testing.T) {
 	assert.Equal(t, 2, got.exit, got.errout)
 	assert.Regexp(t, `(?m)^mergexo: .*403`, got.errout)
 	assert.Contains(t, got.errout, "runner's files: GITHUB_ENV (LD_PRELOAD)")
-	now, err := os.ReadFile(file)
-	require.NoError(t, err)
+	now := contents(t, file)
 	assert.Empty(t, now)
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,20 +24,9 @@ import (
 // programIn runs mergexo in a directory, with somebody who types.
 func programIn(t *testing.T, dir, typed string, env []string, args ...string) ran {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd := mergexo(t, append([]string{"PATH=" + withGH(t) + ":" + os.Getenv("PATH")}, env...), args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(typed)
-	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + withGH(t) + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
-	var out, errout bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errout
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		require.NoError(t, err)
-	}
-	holdsItsSchema(t, args, out.String())
-	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
+	return runs(t, cmd)
 }
 
 // withGH is a directory with a gh in it, whatever is installed.

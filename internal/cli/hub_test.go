@@ -74,8 +74,7 @@ func moveHub(t testing.TB, dir, from, to string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json*"))
 	require.NoError(t, err)
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
+		raw := contents(t, file)
 		require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(raw, []byte(from), []byte(to)), 0o600))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -340,10 +339,8 @@ func TestInitStaysInTheRepository(t *testing.T) {
 // Whoever interrupts a question gets the shell back.
 func TestAQuestionCanBeInterrupted(t *testing.T) {
 	dir := newRepository(t)
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self, "init")
-	cmd.Dir, cmd.Env = dir, []string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH")}
+	cmd := mergexo(t, nil, "init")
+	cmd.Dir = dir
 	typed, err := cmd.StdinPipe() // stays open: somebody who does not type
 	require.NoError(t, err)
 	defer typed.Close()

@@ -35,11 +35,8 @@ type underway struct {
 func (h *hub) makesAnApp(dir string, args ...string) *underway {
 	h.t.Helper()
 	t := h.t.(*testing.T)
-	self, err := os.Executable()
-	require.NoError(t, err)
-	u := &underway{t: t, cmd: exec.CommandContext(t.Context(), self, append([]string{"init", "--github", "--yes", "--app"}, args...)...)}
+	u := &underway{t: t, cmd: mergexo(t, h.terminal("octo"), append([]string{"init", "--github", "--yes", "--app"}, args...)...)}
 	u.cmd.Dir, u.cmd.Stdout = dir, &u.out
-	u.cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, h.terminal("octo")...)
 	pipe, err := u.cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, u.cmd.Start())
@@ -179,8 +176,7 @@ func TestTheKeyOfAnAppIsKept(t *testing.T) {
 	info, err := os.Stat(file[1])
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	text, err := os.ReadFile(file[1])
-	require.NoError(t, err)
+	text := contents(t, file[1])
 	assert.Contains(t, string(text), "BEGIN RSA PRIVATE KEY")
 	assert.NotContains(t, page+got.errout, strings.Split(string(text), "\n")[1])
 }

@@ -137,8 +137,7 @@ func (n *newcomer) types(line, answers string) {
 		n.said = strings.ReplaceAll(strings.ReplaceAll(said.String(), host+"/octo", "octo"), "]: ", "]:\n") // as a terminal shows it after Enter
 		// What isolates has stories of its own, and not every machine on which this runs can.
 		file := filepath.Join(n.dir, thread.SettingsPath)
-		text, err := os.ReadFile(file)
-		require.NoError(n.t, err)
+		text := contents(n.t, file)
 		n.settings = string(text)
 		unheld := strings.NewReplacer(`# isolation = "auto"`, `isolation = "none"`, `network = ["model", "packages"]`, `network = "open"`).Replace(string(text))
 		require.NoError(n.t, os.WriteFile(file, []byte(unheld), 0o644))
@@ -286,8 +285,7 @@ func TestTheInstallPageOnOtherRepositories(t *testing.T) {
 			shows(t, "init/setup_"+name+".yml", "", string(n.file(doctor.SetupPath)))
 			assert.Equal(t, name != "node", strings.Contains(n.settings, "\nnetwork = [\"model\", \"packages\"]"), "tests with services reach them")
 			n.lands(commands[len(commands)-1])
-			ran, err := os.ReadFile(calls)
-			require.NoError(t, err)
+			ran := contents(t, calls)
 			for _, line := range want.ran {
 				assert.Contains(t, strings.Split(string(ran), "\n"), line)
 			}

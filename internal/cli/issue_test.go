@@ -156,8 +156,7 @@ func step(t *testing.T, env []string, args ...string) (got ran, output, summary 
 	to := func(name string) string { return filepath.Join(dir, name) }
 	got = program(t, append(env, "GITHUB_OUTPUT="+to("output"), "GITHUB_STEP_SUMMARY="+to("summary"), "GITHUB_ACTIONS=true"), args...)
 	read := func(name string) string {
-		raw, err := os.ReadFile(to(name))
-		require.NoError(t, err)
+		raw := contents(t, to(name))
 		return string(raw)
 	}
 	return got, read("output"), read("summary")

@@ -44,14 +44,11 @@ func endWithParent() {
 // prepared is mergexo as the leader of a process group of its own, to be started.
 func prepared(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
 	hold, holder, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _, _ = hold.Close(), holder.Close() })
-	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd := mergexo(t, append([]string{held + "=1"}, env...), args...)
 	cmd.ExtraFiles = []*os.File{hold}
-	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", held + "=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }

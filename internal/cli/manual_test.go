@@ -66,8 +66,7 @@ func TestTheManualShowsWhatReallyHappens(t *testing.T) {
 			}
 			got := e.made(t)
 			path := "../../" + e.page
-			raw, err := os.ReadFile(path)
-			require.NoError(t, err)
+			raw := contents(t, path)
 			before, rest, ok := strings.Cut(string(raw), "\n"+e.below+"\n\n```text\n")
 			require.True(t, ok, "no block of text below that line")
 			shown, after, ok := strings.Cut("\n"+rest, "\n```\n")
@@ -109,8 +108,7 @@ func allPages() []string {
 
 func read(t *testing.T, page string) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../" + page)
-	require.NoError(t, err)
+	raw := contents(t, "../../"+page)
 	return string(raw)
 }
 

@@ -160,11 +160,9 @@ func TestAShallowCloneStaysShallow(t *testing.T) {
 	for _, strategy := range []string{"rebase", "no-ff"} {
 		y := newYard(t, nil)
 		y.clone("clone", "-q", "--depth=1", "--no-single-branch", "file://"+y.bare)
-		was, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
-		require.NoError(t, err)
+		was := contents(t, filepath.Join(y.dir, ".git", "shallow"))
 		y.merge("--branch", "fix", "--base", "main", "--strategy", strategy).ok(t)
-		is, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
-		require.NoError(t, err)
+		is := contents(t, filepath.Join(y.dir, ".git", "shallow"))
 		assert.Equal(t, string(was), string(is))
 		assert.Equal(t, "1", y.git(y.dir, "rev-list", "--count", "HEAD"))
 		y.git(y.dir, "pull", "-q", "--ff-only")
@@ -185,8 +183,7 @@ func TestAPersonsMachineIsLeftAsItIs(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" $1 >> "+log+"\n"), 0o755))
 	}
 	program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "squash").ok(t)
-	ran, err := os.ReadFile(log)
-	require.NoError(t, err)
+	ran := contents(t, log)
 	assert.Equal(t, "npm ci\n", string(ran), "pip would install for everybody")
 	assert.FileExists(t, filepath.Join(y.dir, "mine.txt"))
 }

@@ -15,8 +15,7 @@ import (
 // GitHub's own examples of every event: none is about a pull request that the invented repository tracks, so nothing may be
 // written.
 func TestReplayOfEveryExample(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "api.github.com", "index.json"))
-	require.NoError(t, err)
+	raw := contents(t, filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "api.github.com", "index.json"))
 	var events []struct {
 		Name     string
 		Examples []json.RawMessage

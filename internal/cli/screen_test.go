@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,10 +29,7 @@ type terminal struct {
 // atTerminal starts mergexo with a terminal as its output and its error output.
 func atTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "TERM=xterm"}, env...)
+	cmd := mergexo(t, append([]string{"TERM=xterm"}, env...), args...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	require.NoError(t, err)
 	s := &terminal{t: t, ended: make(chan struct{})}

@@ -45,8 +45,7 @@ func steady(out string) string {
 
 func text(t *testing.T, file string) string {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
+	raw := contents(t, file)
 	return string(raw)
 }
 

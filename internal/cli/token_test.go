@@ -1,13 +1,11 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // without is an environment without these variables.
@@ -32,8 +30,7 @@ func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
 	h := newHub(t, command(looksAround))
 	env := without(h.env("LEAK="+leak, "RUNNER_TEMP="+t.TempDir()), "GITHUB_TOKEN")
 	program(t, append(env, "GH_TOKEN=sandbox-actions"), "run").ok(t)
-	raw, err := os.ReadFile(leak)
-	require.NoError(t, err)
+	raw := contents(t, leak)
 	assert.Contains(t, string(raw), "saw the program", "the script really looked at our process")
 	for _, secret := range []string{"GH_TOKEN", "sandbox-actions"} {
 		assert.NotContains(t, string(raw), secret)

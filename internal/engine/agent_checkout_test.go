@@ -83,13 +83,11 @@ func (w *world) neighbour() (files func() map[string]string) {
 func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	w := newWorld(t)
 	w.clone()
-	was, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
-	require.NoError(t, err)
+	was := contents(t, filepath.Join(w.workdir, ".git/config"))
 	w.agent = "talk+the config is garbage"
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
-	now, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
-	require.NoError(t, err)
+	now := contents(t, filepath.Join(w.workdir, ".git/config"))
 	assert.Equal(t, string(was), string(now))
 }
 

@@ -1,13 +1,11 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -110,8 +108,7 @@ func TestWhyKnowsAHiddenMember(t *testing.T) {
 	w.talk("hal", "Answer me.")
 	w.talk("hal", "/mergexo status")
 	w.talk("eve", "And me.")
-	why, err := w.engine().Why(context.Background(), repo, w.number)
-	require.NoError(t, err)
+	why := w.explain(w.number)
 	told := fmt.Sprintf("%+v", why)
 	assert.Contains(t, told, "1 comment; ignored: eve (no write access)")
 }

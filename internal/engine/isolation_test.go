@@ -53,8 +53,7 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(passwd), name, "one user serves the run")
 	require.NoError(t, e.Close())
-	passwd, err = os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
+	passwd = contents(t, "/etc/passwd")
 	assert.NotContains(t, string(passwd), name)
 }
 

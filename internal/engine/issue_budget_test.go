@@ -40,8 +40,7 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 			w.rests()
 			assert.Len(t, w.comments(), count, "said once")
 			assert.Equal(t, 1, w.calls())
-			board, err := w.engine().Board(t.Context(), repo)
-			require.NoError(t, err)
+			board := w.board()
 			require.Len(t, board.Needs(), 1)
 			assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
 

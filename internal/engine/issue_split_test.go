@@ -97,14 +97,6 @@ func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
 	assert.Equal(t, doc, files[0]["filename"])
 }
 
-func TestAnAgentThatTakesTooLongInItsOwnJob(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "quiet+hangs"
-	w.passing(time.Minute, atWork)
-	w.blocked(model.ReasonTimeout, w.inTwo(w.label("alice", smallJob)))
-	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
-}
-
 func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 	w := newIssue(t)
 	w.agent = "quiet+hangs"

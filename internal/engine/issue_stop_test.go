@@ -148,10 +148,16 @@ func TestAnAgentThatFailsOnAnIssueIsTriedThreeTimes(t *testing.T) {
 }
 
 func TestAnAgentThatTakesTooLongOnAnIssueStops(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "quiet+hangs"
-	w.passing(time.Minute, atWork)
-	w.blocked(model.ReasonTimeout, w.handle(w.label("alice", smallJob)))
+	t.Parallel()
+	for name, run := range map[string]func(*world, model.Event) model.Report{"in one job": (*world).handle, "in its own job": (*world).inTwo} {
+		t.Run(name, func(t *testing.T) {
+			w := newIssue(t)
+			w.agent = "quiet+hangs"
+			w.passing(time.Minute, atWork)
+			w.blocked(model.ReasonTimeout, run(w, w.label("alice", smallJob)))
+			assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
+		})
+	}
 }
 
 func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {

@@ -116,8 +116,7 @@ func halfMerged() {
 // requests are what the agent was asked, where it wrote that down.
 func (w *world) requests() []model.Request {
 	w.t.Helper()
-	raw, err := os.ReadFile(w.log + ".requests")
-	require.NoError(w.t, err)
+	raw := contents(w.t, w.log+".requests")
 	var all []model.Request
 	for line := range strings.Lines(string(raw)) {
 		var r model.Request

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -149,8 +148,7 @@ func TestABranchBelowTheNameCostsAnotherName(t *testing.T) {
 // found are the files that the agent has found in its checkout.
 func (w *world) found() string {
 	w.t.Helper()
-	raw, err := os.ReadFile(w.log + ".seen")
-	require.NoError(w.t, err)
+	raw := contents(w.t, w.log+".seen")
 	return string(raw)
 }
 

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -119,8 +118,7 @@ func TestAnApprovalAsksAfterATry(t *testing.T) {
 		w.passed("ci")
 		w.command("carol", "/mergexo try")
 		ends(w)
-		why, err := w.engine().Why(context.Background(), repo, w.number)
-		require.NoError(t, err)
+		why := w.explain(w.number)
 		assert.NotContains(t, fmt.Sprint(why.Merges), "refused", name)
 		w.approve("alice")
 		w.handle(w.delivery("pull_request_review"))

@@ -41,8 +41,7 @@ func (w *world) waits() {
 		assert.Nil(w.t, s.Need)
 		assert.Equal(w.t, model.MergeDone, s.Merge.State)
 	}
-	why, err := w.engine().Why(context.Background(), repo, w.number)
-	require.NoError(w.t, err)
+	why := w.explain(w.number)
 	require.Len(w.t, why.Merges, 1)
 	assert.True(w.t, why.Merges[0].Met)
 	assert.Contains(w.t, why.Merges[0].Evidence, "not shown as merged by GitHub")

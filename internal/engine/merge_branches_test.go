@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,8 +83,7 @@ func TestALongLivedBranchIsNotRewritten(t *testing.T) {
 		w.command("carol", order)
 		assert.Contains(t, w.lastSaid(), why, order)
 	}
-	said, err := w.engine().Why(context.Background(), repo, w.number)
-	require.NoError(t, err)
+	said := w.explain(w.number)
 	assert.Contains(t, fmt.Sprint(said.Merges), why)
 	assert.Equal(t, "open", w.badge())
 }

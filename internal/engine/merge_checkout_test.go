@@ -57,8 +57,7 @@ func (w *world) standing() string {
 	w.t.Helper()
 	said := w.inGit("status", "--porcelain", "--ignored") + w.inGit("rev-parse", "HEAD", "--abbrev-ref", "HEAD")
 	for _, name := range []string{"node_modules/dep.js", "greeting.txt", "step.txt"} {
-		text, err := os.ReadFile(filepath.Join(w.workdir, name))
-		require.NoError(w.t, err)
+		text := contents(w.t, filepath.Join(w.workdir, name))
 		said += string(text)
 	}
 	return said
@@ -70,8 +69,7 @@ func TestMergeTestsInTheCheckoutOfTheWorkflow(t *testing.T) {
 	w.write("octo", "main", "package-lock.json", "{}\n") // the workflow has installed what it says
 	before := w.standing()
 	w.lands("/mergexo merge")
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
+	text := contents(t, log)
 	tip, rest, _ := strings.Cut(string(text), "\n")
 	assert.Equal(t, w.at("main"), tip, "on the very commit")
 	assert.NotContains(t, rest, " M ", "a clean tree")
@@ -90,8 +88,7 @@ func TestMergeTestsAgainInTheCheckoutOntoABaseThatMoves(t *testing.T) {
 	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
 	before := w.standing()
 	w.done(w.command("carol", "/mergexo merge"))
-	raw, err := os.ReadFile(log)
-	require.NoError(t, err)
+	raw := contents(t, log)
 	tested := strings.Fields(string(raw))
 	require.Len(t, tested, 2, "it was tested again")
 	assert.Equal(t, w.at("main"), tested[1])

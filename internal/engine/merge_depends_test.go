@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -36,8 +35,7 @@ func TestMergeWaitsForWhatItDependsOn(t *testing.T) {
 	w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
 	w.requested("in_approval DEPENDENCY", "- Depends on #1, which nobody has asked to merge")
 	assert.NotContains(t, strings.Join(w.due(), ","), "merge", "nothing has changed")
-	why, err := w.engine().Why(context.Background(), repo, 2)
-	require.NoError(t, err)
+	why := w.explain(2)
 	assert.Contains(t, fmt.Sprint(why.Merges), "depends on #1, which nobody has asked to merge")
 
 	w.number, w.head = 1, "agent/greet"

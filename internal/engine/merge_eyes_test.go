@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -52,8 +51,7 @@ func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
 			why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
 			assert.Equal(t, "open", w.badge(), w.logged.String())
 			w.requested("in_approval APPROVAL_MISSING", why)
-			said, err := w.engine().Why(context.Background(), repo, w.number)
-			require.NoError(t, err)
+			said := w.explain(w.number)
 			assert.Contains(t, fmt.Sprint(said.Merges), why)
 			w.approve("bob")
 			w.handle(w.delivery("pull_request_review"))

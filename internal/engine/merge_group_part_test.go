@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -152,8 +151,7 @@ func TestMergeGroupWhoseRestWaitsIsNotTestedMeanwhile(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	g.put("main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo tested >> %s\"]\n", ran))
 	ev := g.landsInPart()
-	tested, err := os.ReadFile(ran)
-	require.NoError(t, err)
+	tested := contents(t, ran)
 	labels := fmt.Sprintf("%s/issues/%d/labels", client, g.theirs)
 	g.send("octo", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
 	for range 4 {
@@ -162,8 +160,7 @@ func TestMergeGroupWhoseRestWaitsIsNotTestedMeanwhile(t *testing.T) {
 		assert.Contains(t, g.words(), "**Merged in part**: [octo/widgets#1]")
 		assert.Contains(t, g.words(), "octo/client#1: label")
 	}
-	now, err := os.ReadFile(ran)
-	require.NoError(t, err)
+	now := contents(t, ran)
 	assert.Equal(t, string(tested), string(now))
 	g.send("octo", "DELETE", labels+"/mergexo:freeze", nil)
 	g.take(ev)

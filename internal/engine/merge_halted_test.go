@@ -62,8 +62,7 @@ func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
 		return passes
 	}
 	w.done(w.command("carol", "/mergexo merge"))
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
+	text := contents(t, log)
 	places := strings.Fields(string(text))
 	require.Len(t, places, 2)
 	assert.Contains(t, places[0], w.workdir)

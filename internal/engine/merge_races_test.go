@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -154,8 +153,7 @@ func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
 	w.beforeWrite(1, func() { w.beside(ev) })
 	w.handle(ev)
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-	raw, err := os.ReadFile(log)
-	require.NoError(t, err)
+	raw := contents(t, log)
 	assert.Equal(t, "run\n", string(raw), "the command acted once")
 }
 

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,12 +35,11 @@ func TestAMergeThatTheTokenMayNotPushEndsBeforeItsTests(t *testing.T) {
 			if c.moved {
 				w.write("octo", "main", "other.txt", "meanwhile\n")
 			}
-			said, err := w.engine().Why(context.Background(), repo, w.number)
-			require.NoError(t, err)
+			said := w.explain(w.number)
 			i := slices.IndexFunc(said.Merges, func(g model.Gate) bool { return g.Name == merge.GatePushable })
 			assert.Contains(t, said.Merges[i].Evidence, c.why)
 			rep := w.command("carol", "/mergexo merge")
-			_, err = os.Stat(log)
+			_, err := os.Stat(log)
 			if c.lands {
 				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 				assert.NoError(t, err)

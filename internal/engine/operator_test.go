@@ -185,10 +185,12 @@ func TestWhoseCommandsCount(t *testing.T) {
 		w.answered("rejected", "the operators that the settings name")
 	})
 	t.Run("a bot commands nothing", func(t *testing.T) {
-		w := newWorld(t)
-		w.put("/_sandbox/users/ci[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
-		w.orders("ci[bot]", "/mergexo pause")
-		assert.Empty(t, w.answers())
+		w := newWorld(t, `bots = ["robo"]`)
+		for _, login := range []string{"ci[bot]", "robo"} { // whether the settings name it or not
+			w.put("/_sandbox/users/"+login, object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
+			w.orders(login, "/mergexo pause")
+			assert.Empty(t, w.answers(), login)
+		}
 	})
 }
 

@@ -293,13 +293,6 @@ func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
 	w.settled(0, 1, 1)
 }
 
-func TestABotThatTheSettingsNameCommandsNothing(t *testing.T) {
-	w := newWorld(t, `bots = ["robo"]`)
-	w.put("/_sandbox/users/robo", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
-	w.orders("robo", "/mergexo pause")
-	assert.Empty(t, w.answers())
-}
-
 func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
 	w.put("/_sandbox/users/mergexo-app[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})

@@ -23,8 +23,7 @@ func (w *world) countsGit() (started func() []string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
 	w.gitPath = dir + string(filepath.ListSeparator) + os.Getenv("PATH")
 	return func() []string {
-		text, err := os.ReadFile(notes)
-		require.NoError(w.t, err)
+		text := contents(w.t, notes)
 		return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -87,12 +86,19 @@ func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
-func TestAnAnswerWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	w := asked(t)
-	w.talk("bob", "Formal, please.")
-	w.sweep()
-	assert.Len(t, w.marked("turn", "done"), 1)
-	assert.Equal(t, 2, w.calls())
+func TestAnAnswerIsHeardByWhicheverRunComes(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]func(*world, model.Event){
+		"the sweep, where its trigger was lost": func(w *world, _ model.Event) { w.sweep() },
+		"a run of two jobs":                     func(w *world, ev model.Event) { w.done(w.inTwo(ev)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := asked(t)
+			run(w, w.say("bob", "Formal, please."))
+			assert.Len(t, w.marked("turn", "done"), 1)
+			assert.Equal(t, 2, w.calls())
+		})
+	}
 }
 
 func TestAnAnswerIsHeardHoweverMuchElseWaits(t *testing.T) {
@@ -154,13 +160,4 @@ func TestAQuestionAfterAnAnswerIsAQuestionOfItsOwn(t *testing.T) {
 	w.agent = "doubts"
 	w.done(w.handle(w.say("bob", "Formal, please.")))
 	require.Len(t, w.marked("block", ""), 2)
-}
-
-func TestAnAnswerIsHandedOverBetweenTwoJobs(t *testing.T) {
-	w := asked(t)
-	ev := w.say("bob", "Formal, please.")
-	dir := w.prepared(ev)
-	w.done(w.phase(thread.ApplyPhase, ev, dir))
-	assert.Len(t, w.marked("turn", "done"), 1)
-	assert.Equal(t, 2, w.calls())
 }

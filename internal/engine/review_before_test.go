@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,13 +39,18 @@ func TestWhatMustBeFixedIsFixedBeforeThePullRequestIsOpened(t *testing.T) {
 }
 
 func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
-	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-	rep := w.done(w.handle(ev))
-	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
-	assert.Equal(t, 6, w.calls(), "two rounds")
-	w.number = 3
-	golden.File(t, "review/with_pull_request.md", w.reviewed())
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	t.Parallel()
+	for name, run := range map[string]func(*world, model.Event) model.Report{"in one job": (*world).handle, "by the job that writes": (*world).inTwo} {
+		t.Run(name, func(t *testing.T) {
+			w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
+			rep := w.done(run(w, ev))
+			assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
+			assert.Equal(t, 6, w.calls(), "two rounds, of which the job that writes has none")
+			w.number = 3
+			golden.File(t, "review/with_pull_request.md", w.reviewed())
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+		})
+	}
 }
 
 func TestAReviewerThatFailsHoldsNoWorkUp(t *testing.T) {
@@ -61,10 +65,8 @@ func TestAReviewerCannotAddToTheWork(t *testing.T) {
 	w.agent = "job+heeds+reviews+meddles"
 	w.done(w.handle(ev))
 	w.lacks("agent/small/2-greet-in-french", "meddled.txt")
-	author, err := os.ReadFile(w.log + ".author")
-	require.NoError(t, err)
-	reviewer, err := os.ReadFile(w.log + ".reviewer")
-	require.NoError(t, err)
+	author := contents(t, w.log+".author")
+	reviewer := contents(t, w.log+".reviewer")
 	assert.NotEqual(t, string(author), string(reviewer), "it has a tree of its own")
 }
 
@@ -72,14 +74,6 @@ func TestOtherWorkIsNotReviewed(t *testing.T) {
 	w, _ := newReviewed(t, left("Say it to whom."))
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", bugfix)).Result)
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAReviewInTheAgentsJobIsPostedByTheOther(t *testing.T) {
-	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-	w.done(w.inTwo(ev))
-	assert.Equal(t, 6, w.calls(), "the apply phase runs no agent")
-	w.number = 3
-	golden.File(t, "review/with_pull_request.md", w.reviewed())
 }
 
 func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {

@@ -34,8 +34,7 @@ func (w *world) finds(rounds ...[]model.Finding) {
 // asked is the prompt that the reviewer got last.
 func (w *world) asked() string {
 	w.t.Helper()
-	raw, err := os.ReadFile(w.log + ".prompt")
-	require.NoError(w.t, err)
+	raw := contents(w.t, w.log+".prompt")
 	return string(raw)
 }
 

@@ -76,8 +76,7 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 		issue := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil)
 		assert.Equal(t, "open", issue["state"], "a stranger's issue is not closed")
 		assert.Empty(t, issue["labels"], "nor worked on")
-		why, err := w.engine().Why(t.Context(), repo, number)
-		require.NoError(t, err)
+		why := w.explain(number)
 		assert.NotContains(t, why.Step, "is item", "it is what it was opened as")
 	}
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%d ", report))

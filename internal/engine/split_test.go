@@ -195,8 +195,7 @@ var tampering = map[string]struct {
 		require.NoError(t, os.Symlink(dir+"-elsewhere", file))
 	}, model.ResultFailed, "handoff refused: commits.bundle: it is a symbolic link"},
 	"a flipped bit": {func(t *testing.T, _ *world, dir string) {
-		text, err := os.ReadFile(handoff.BundlePath(dir))
-		require.NoError(t, err)
+		text := contents(t, handoff.BundlePath(dir))
 		text[len(text)-30] ^= 1
 		require.NoError(t, os.WriteFile(handoff.BundlePath(dir), text, 0o600))
 	}, model.ResultFailed, "handoff refused: commits.bundle: its SHA-256 is"},
@@ -266,8 +265,7 @@ func rebundle(t *testing.T, w *world, dir, without string) {
 	}
 	head := w.api("octo", "GET", w.path("/git/ref/heads/forged"), nil).at("object", "sha").(string)
 	w.api("octo", "DELETE", w.path("/git/refs/heads/forged"), nil)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := contents(t, file)
 	edited(func(h map[string]any) {
 		h["head"], h["bundle"] = head, map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(text)), "size": len(text)}
 	})(t, w, dir)

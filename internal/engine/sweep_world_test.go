@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -81,4 +82,20 @@ func (w *world) fail(faults ...object) {
 	w.t.Helper()
 	status, out := w.send("octo", "PUT", "/_sandbox/faults", append([]object{}, faults...))
 	require.Equal(w.t, 200, status, "%s", out)
+}
+
+// explain is what a person is told of why nothing happens, or what does.
+func (w *world) explain(number int) engine.Explanation {
+	w.t.Helper()
+	why, err := w.engine().Why(context.Background(), repo, number)
+	require.NoError(w.t, err)
+	return why
+}
+
+// board is what the dashboard shows.
+func (w *world) board() model.Board {
+	w.t.Helper()
+	board, err := w.engine().Board(context.Background(), repo)
+	require.NoError(w.t, err)
+	return board
 }

@@ -18,8 +18,7 @@ import (
 func TestAChangeIsTestedByWhatItTouches(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	ran := func() []string {
-		text, err := os.ReadFile(log)
-		require.NoError(t, err)
+		text := contents(t, log)
 		require.NoError(t, os.WriteFile(log, nil, 0o600))
 		return strings.Fields(string(text))
 	}

@@ -53,25 +53,25 @@ func TestAnApprovalIsNotForWhatTheTrainHasPutTheBranchOn(t *testing.T) {
 	assert.Contains(t, w.merges(), "in_approval APPROVAL_STALE")
 }
 
-// The request that the car was for lands what was approved, also where it leaves the train.
-func TestARequestThatLeavesTheTrainLandsWhatWasApproved(t *testing.T) {
-	w, numbers := halfLanded(t)
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `verify = "ci"`, `verify = "local"`, 1))
-	w.passed("ci")
-	w.trainRests()
-	assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
-	files := w.bare("ls-tree", "--name-only", "main")
-	assert.NotContains(t, files, "car0.txt")
-	assert.Contains(t, files, "car1.txt")
-}
-
-// So it does where the record of the train is lost meanwhile: whoever rebuilds it knows by the comment where the head was moved to.
-func TestARequestWhoseRecordIsLostLandsWhatWasApproved(t *testing.T) {
-	w, numbers := halfLanded(t)
-	w.bare("update-ref", "-d", "refs/mergexo/train/main")
-	w.trainRests()
-	assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
-	files := w.bare("ls-tree", "--name-only", "main")
-	assert.NotContains(t, files, "car0.txt")
-	assert.Contains(t, files, "car1.txt")
+// The request that the car was for lands what was approved, also where it leaves the train, and where the record of the train is lost
+// meanwhile: whoever rebuilds it knows by the comment where the head was moved to.
+func TestARequestLandsWhatWasApprovedWhateverBecomesOfItsCar(t *testing.T) {
+	t.Parallel()
+	for name, since := range map[string]func(w *world){
+		"it leaves the train": func(w *world) {
+			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `verify = "ci"`, `verify = "local"`, 1))
+			w.passed("ci")
+		},
+		"the record is lost": func(w *world) { w.bare("update-ref", "-d", trainRecord) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, numbers := halfLanded(t)
+			since(w)
+			w.trainRests()
+			assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
+			files := w.bare("ls-tree", "--name-only", "main")
+			assert.NotContains(t, files, "car0.txt")
+			assert.Contains(t, files, "car1.txt")
+		})
+	}
 }

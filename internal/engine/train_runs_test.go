@@ -41,8 +41,7 @@ func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
 
 func TestTheBoardShowsTheTrain(t *testing.T) {
 	w := newTrain(t)
-	none, err := w.engine().Board(context.Background(), repo)
-	require.NoError(t, err)
+	none := w.board()
 	assert.Empty(t, none.Trains)
 	numbers := w.ready("car", "one\n", "two\n")
 	w.aboard(numbers, "")
@@ -59,8 +58,7 @@ func TestTheBoardShowsTheTrain(t *testing.T) {
 	assert.Equal(t, want, cars(b))
 	assert.Equal(t, want, cars(w.sweep().Board))
 	w.wholeTrain()
-	b, err = w.engine().Board(context.Background(), repo)
-	require.NoError(t, err)
+	b = w.board()
 	require.Len(t, b.Trains, 1)
 	assert.Empty(t, b.Trains[0].Cars)
 	assert.Len(t, b.Trains[0].Landed, 2)

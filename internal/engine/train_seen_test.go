@@ -28,8 +28,7 @@ func (w *world) seen() string {
 // why is what somebody at a terminal is told about a pull request.
 func (w *world) why(number int) string {
 	w.t.Helper()
-	why, err := w.engine().Why(context.Background(), repo, number)
-	require.NoError(w.t, err)
+	why := w.explain(number)
 	var out strings.Builder
 	require.NoError(w.t, report.Why(&out, why.Pull, command.Because(why.Pull, why.Turns, why.Merges), why.Turns, why.Merges, false))
 	return changing.ReplaceAllString(out.String(), "#")

@@ -40,8 +40,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
 		assert.Equal(t, want, w.waiting(token), token)
 	}
-	board, err := w.engine().Board(context.Background(), repo)
-	require.NoError(t, err)
+	board := w.board()
 	assert.Len(t, board.Needs(), 2, "the dashboard shows the same")
 
 	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, issue)
@@ -100,7 +99,6 @@ func TestAMergeThatWaitsIsListedThoughItsBranchIsNotTracked(t *testing.T) {
 	w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"1 merge NO_TESTS"}, w.waiting("sandbox-carol"))
 	stands(model.StatusUntracked)
-	board, err := w.engine().Board(context.Background(), repo)
-	require.NoError(t, err)
+	board := w.board()
 	assert.Zero(t, board.Untracked)
 }

@@ -109,8 +109,7 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 		w.agent = how
 		ev := w.say("alice", "Which key do you use?")
 		dir := w.prepared(ev)
-		text, err := os.ReadFile(filepath.Join(dir, "outcome.json"))
-		require.NoError(t, err)
+		text := contents(t, filepath.Join(dir, "outcome.json"))
 		assert.NotContains(t, string(text), "sk-live-0123456789")
 		w.env = nil // the other job does not have it, and could not tell
 		assert.NotContains(t, w.readable(w.phase(thread.ApplyPhase, ev, dir)), "sk-live-0123456789")

@@ -124,8 +124,15 @@ func moveOrigin(t *testing.T, dir, from, to string) {
 		if !strings.Contains(e.Name(), ".json") {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		require.NoError(t, err)
+		raw := contents(t, filepath.Join(dir, e.Name()))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, e.Name()), bytes.ReplaceAll(raw, []byte(from), []byte(to)), 0o644))
 	}
+}
+
+// contents is what a file holds.
+func contents(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return text
 }
