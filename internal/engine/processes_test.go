@@ -46,7 +46,7 @@ func TestGitIsStartedAsOftenAsThereIsSomethingToAsk(t *testing.T) {
 		w.review("alice", "Answer me.")
 		rep := w.handle(w.delivery("pull_request_review_comment"))
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		within(t, 54, "turn", started()) // twelve look at what would be pushed, in a repository of our own, one for files of Git LFS, and four make an index hide nothing
+		within(t, 32, "turn", started()) // ten look at what would be pushed, in a repository of our own
 	})
 	t.Run("merge", func(t *testing.T) {
 		t.Parallel()
@@ -56,6 +56,6 @@ func TestGitIsStartedAsOftenAsThereIsSomethingToAsk(t *testing.T) {
 		started := w.countsGit()
 		rep := w.command("carol", "/mergexo merge")
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		within(t, 45, "merge onto a base that went on", started())
+		within(t, 33, "merge onto a base that went on", started())
 	})
 }
