@@ -23,12 +23,12 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2114},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2122},
 	{"sandbox", `internal/sandbox(/.*)?`, 18050},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 18164},
+	{"engine", `internal/engine(/.*)?`, 18137},
 	{"github", `internal/github(/.*)?`, 6136},
-	{"git", `internal/git(/.*)?`, 11258},
+	{"git", `internal/git(/.*)?`, 11245},
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
 	{"train", `internal/train`, 1936},

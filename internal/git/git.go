@@ -19,6 +19,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,6 +81,9 @@ type Checkout struct {
 	// Differing are the files that differed from the index just after git had written them.
 	Differing map[string]Differing
 	LeftOut   []string // what a commit could not take, with git's reasons; whoever tells people empties it
+	Committed string   // the head with all that was in the checkout; "" once others may have worked there
+
+	Trees map[string]string // of commits, as far as git was asked
 
 	address string // of a person's origin, or of their repository where it has none
 
@@ -124,7 +129,7 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
 	opt.Credential, opt.Token = credential.Or(opt.Credential, opt.Token), ""
-	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, Differing: map[string]Differing{}, calls: new(int)}
+	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}, Trees: map[string]string{}, Differing: map[string]Differing{}, calls: new(int)}
 	return open(c, func() error { return attachWorkspace(ctx, c) })
 }
 
@@ -209,12 +214,8 @@ func startClone(ctx context.Context, c *Checkout) error {
 	return initialize(ctx, c)
 }
 
-// initialize makes the git directory of a clone of our own.
+// initialize makes the git directory of a clone of our own as git init would (https://git-scm.com/docs/gitrepository-layout).
 func initialize(ctx context.Context, c *Checkout) error {
-	init := Spec{Dir: c.Top, Env: c.Env(), Args: []string{"init", "-q", "--template=", "--initial-branch=mergexo", c.Top}}
-	if _, err := c.Run(ctx, init); err != nil {
-		return fmt.Errorf("start an own clone: %w", err)
-	}
 	// As locate would say. Git resolves links.
 	top, err := filepath.EvalSymlinks(c.Top)
 	if err != nil {
@@ -223,20 +224,23 @@ func initialize(ctx context.Context, c *Checkout) error {
 	c.GitDir = filepath.Join(top, ".git")
 	in := func(name string) string { return filepath.Join(c.GitDir, name) }
 	c.Config, c.Objects, c.Index, c.Shallow, c.Info = in("config"), in("objects"), in("index"), in("shallow"), in("info")
-	if err := nameOrigin(c); err != nil {
-		return fmt.Errorf("name origin of an own clone: %w", err)
-	}
-	return nil
-}
-
-// nameOrigin adds the origin to the configuration of a clone that nobody else has seen.
-func nameOrigin(c *Checkout) error {
-	text, err := os.ReadFile(c.Config)
+	err = errors.Join(os.MkdirAll(in("refs/heads"), 0o755), os.MkdirAll(c.Objects, 0o755), os.WriteFile(in("HEAD"), []byte("ref: refs/heads/mergexo\n"), 0o644))
 	if err != nil {
-		return err
+		return fmt.Errorf("start an own clone: %w", err)
 	}
-	origin := SettingsText([]Setting{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}})
-	return os.WriteFile(c.Config, append(text, origin...), 0o644)
+	_, folded := os.Stat(in("hEaD"))
+	list := []Setting{
+		{"core.repositoryformatversion", "0"}, {"core.bare", "false"}, {"core.filemode", "true"}, {"core.logallrefupdates", "true"},
+		{"core.ignorecase", strconv.FormatBool(folded == nil)}, {"core.precomposeunicode", strconv.FormatBool(runtime.GOOS == "darwin")},
+		{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
+	}
+	if err := os.WriteFile(c.Config, SettingsText(list), 0o644); err != nil {
+		return fmt.Errorf("start an own clone: %w", err)
+	}
+	if !c.OwnClone { // a workspace that has lost its git directory keeps its own
+		return nil
+	}
+	return c.TakeSettings(ctx, list)
 }
 
 // locate asks git for the paths of the checkout, so that linked worktrees and .git files work as well. They are kept, since

@@ -18,7 +18,11 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 	}
 	// Git is asked in the checkout only if the files do not tell. It also says best what is broken.
 	if head := c.ReadHead(); head != "" {
-		if found, err := c.Peel(ctx, head); err != nil || found[0] == head {
+		found, err := Resolve(ctx, c, head+"^{commit}", head+"^{tree}")
+		if err == nil && found[0] == head {
+			c.Trees[head] = found[1]
+		}
+		if err != nil || found[0] == head {
 			return head, err
 		}
 	}
@@ -39,16 +43,25 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 
 // Peel resolves names in our own directory, of refs or objects, to commits; "" for a name that leads to none here.
 func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) {
-	if len(names) == 0 {
+	ask := make([]string, len(names))
+	for i, name := range names {
+		ask[i] = name + "^{commit}"
+	}
+	return Resolve(ctx, c, ask...)
+}
+
+// Resolve gives the objects that revisions name in our own directory; "" for one that names none here.
+func Resolve(ctx context.Context, c *Checkout, revisions ...string) ([]string, error) {
+	if len(revisions) == 0 {
 		return nil, nil
 	}
-	out, err := c.Tell(ctx, []byte(strings.Join(names, "^{commit}\n")+"^{commit}\n"), "cat-file", "--batch-check=%(objectname)")
+	out, err := c.Tell(ctx, []byte(strings.Join(revisions, "\n")+"\n"), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
-		return nil, fmt.Errorf("look for commits: %w", err)
+		return nil, fmt.Errorf("look for objects: %w", err)
 	}
 	found := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(found) != len(names) {
-		return nil, fmt.Errorf("look for commits: %d answers for %d names", len(found), len(names))
+	if len(found) != len(revisions) {
+		return nil, fmt.Errorf("look for objects: %d answers for %d names", len(found), len(revisions))
 	}
 	for i, id := range found {
 		if !syntax.IsSHA(id) {

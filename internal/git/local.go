@@ -52,7 +52,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
 	}
-	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}, calls: new(int)}
+	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}, Trees: map[string]string{}, calls: new(int)}
 	c.person = newPerson(opt.Env, opt.Path)
 	return open(c, func() error { return attach(ctx, c, opt) })
 }

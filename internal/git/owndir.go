@@ -23,6 +23,7 @@ import (
 // What they did to the objects themselves stays, too. But a push cannot replace an object: the server names each by its
 // content, and accepts no commit with missing objects.
 func (c *Checkout) Recreate() error {
+	c.Committed = ""
 	if err := c.PutBack(); err != nil {
 		return err
 	}

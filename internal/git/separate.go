@@ -11,7 +11,7 @@ import (
 // InSeparateDir runs do in a temporary git directory without objects. If joined, it knows the server's refs and sees the
 // checkout's objects.
 func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
-	a := &Checkout{Opt: c.Opt, program: c.program, site: c.site, calls: c.calls, MostRefs: c.MostRefs, person: c.person, Refs: map[string]string{}}
+	a := &Checkout{Opt: c.Opt, program: c.program, site: c.site, calls: c.calls, MostRefs: c.MostRefs, person: c.person, Refs: map[string]string{}, Trees: map[string]string{}}
 	if joined {
 		a.Refs, a.Boundary, a.Partial, a.Treeless = c.Refs, c.Boundary, c.Partial, c.Treeless
 	}

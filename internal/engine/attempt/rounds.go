@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -266,18 +268,11 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *hi
 		if listed, err = history.Publishes(ctx, d.Checkout, from, head, known); err != nil {
 			return false, err
 		}
-	}
-	var marked []string
-	_, err = listed.Patches(ctx, d.Checkout, history.Scope{}, func(a history.Addition) error {
-		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
-			marked = append(marked, a.Path)
+		if _, err = listed.Patches(ctx, d.Checkout, history.Scope{}, func(history.Addition) error { return nil }); err != nil {
+			return false, err
 		}
-		return nil
-	})
-	if err != nil {
-		return false, err
 	}
-	marked = slices.DeleteFunc(marked, func(path string) bool { // a later commit may have put it right
+	marked := slices.DeleteFunc(slices.Clone(listed.Marked), func(path string) bool { // a later commit may have put it right
 		now, err := history.Blob(ctx, d.Checkout, head, path)
 		return err != nil || !syntax.HasMarkers(now)
 	})
@@ -379,12 +374,8 @@ func (d *dialogue) regression(ctx context.Context, head string) (again bool, err
 
 // question is what the agent is asked first.
 func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
-	guidelines, err := guidelines(ctx, p, head)
-	if err != nil {
-		return turn.Ask{}, err
-	}
 	a := turn.Ask{
-		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines,
+		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines(p),
 		Tests: p.Settings.RequiredTests(), Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "", Forbidden: forbidden(p),
 	}
 	return p.Subject.Question(ctx, head, a)
@@ -399,17 +390,12 @@ func forbidden(p *Attempt) []string {
 	return globs
 }
 
-// guidelines is the path of the coding guidelines where the head has them: a file that is not there is no rule.
-func guidelines(ctx context.Context, p *Attempt, head string) (string, error) {
+// guidelines is the path of the coding guidelines where the checkout has them: a file that is not there is no rule.
+func guidelines(p *Attempt) string {
 	file := path.Clean(p.Settings.Repo.CodingGuidelines)
-	dir := path.Dir(file)
-	if dir == "." {
-		dir = ""
+	if _, err := os.Lstat(filepath.Join(p.Checkout.Dir(), filepath.FromSlash(file))); err == nil {
+		return p.Settings.Repo.CodingGuidelines
 	}
-	names, err := history.Names(ctx, p.Checkout, head, dir)
-	if err != nil || slices.Contains(names, path.Base(file)) {
-		return p.Settings.Repo.CodingGuidelines, err
-	}
-	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", head)
-	return "", nil
+	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", p.Base())
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
@@ -20,14 +21,10 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 	if err != nil {
 		return "", nil, err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout, head)
-	if err != nil {
-		return "", nil, err
-	}
 	if head == p.TakenUp && out.CommitMessage == "" { // nobody has said that the earlier work is ready
 		head = p.Base()
 	}
-	if dirty && out.CommitMessage != "" {
+	if strings.TrimSpace(out.CommitMessage) != "" {
 		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			return "", nil, work.Failing(err)
@@ -39,26 +36,20 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 	if head, err = p.OwnHere(ctx, p.Base(), head); err != nil {
 		return "", nil, err
 	}
-	if err := p.roadmaps(ctx, head); err != nil {
-		return "", nil, err
-	}
 	found, listed, err := p.Inspect(ctx, p.Base(), head)
 	if err == nil && found.Reason != "" {
 		err = p.Blocked(found.Reason, found.Detail)
 	}
+	if err == nil {
+		err = p.roadmaps(ctx, head, listed)
+	}
 	return head, listed, err
 }
 
-// roadmaps sends the agent back to a roadmap that it has changed and that no longer holds.
-func (p *Pull) roadmaps(ctx context.Context, head string) error {
-	if head == p.Base() {
-		return nil
-	}
-	paths, err := history.ChangedPaths(ctx, p.Checkout, p.Base(), head)
-	if err != nil {
-		return err
-	}
-	for _, name := range paths {
+// roadmaps sends the agent back to a roadmap that it has changed and that no longer holds. listed is what a push of the head would
+// publish, nil for nothing.
+func (p *Pull) roadmaps(ctx context.Context, head string, listed *history.Published) error {
+	for _, name := range listed.Paths() {
 		if roadmap.FileOf(p.Settings.Roadmap.Dir, name) == 0 {
 			continue
 		}

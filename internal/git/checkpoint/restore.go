@@ -58,17 +58,13 @@ func start(ctx context.Context, c *git.Checkout, branch, sha, tracking string, a
 
 // prepareForAgent removes credentials and half-done states from the checkout, and records what the agent must not change.
 func prepareForAgent(ctx context.Context, c *git.Checkout) error {
-	left, err := worktree.StripCredentials(ctx, c)
-	if err != nil {
+	if err := worktree.StripCredentials(ctx, c); err != nil {
 		return err
 	}
 	if err := worktree.ForgetStates(c); err != nil {
 		return err
 	}
 	if err := c.Note("exclude", "attributes", "sparse-checkout"); err != nil {
-		return err
-	}
-	if err := c.TakeSettings(ctx, left); err != nil {
 		return err
 	}
 	return c.NewOwnDir()

@@ -43,10 +43,9 @@ func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha
 	if err := c.CheckUnchanged(); err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
 	}
-	args := []string{"commit-tree", tree, "-F", "-", "-p", head}
-	last, first := head, before == "" && head == c.Started
+	onto, last, first := []string{head}, head, before == "" && head == c.Started
 	if before != "" {
-		last, args = before, append(args, "-p", before)
+		last, onto = before, append(onto, before)
 	}
 	had, parents, err := commitHeader(ctx, c, last)
 	if err != nil {
@@ -58,11 +57,7 @@ func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha
 	case before != "" && had == tree && len(parents) > 0 && parents[0] == head:
 		return before, nil
 	}
-	out, err := c.Tell(ctx, []byte(message+"\n"), args...)
-	if err != nil {
-		return "", fmt.Errorf("commit snapshot: %w", err)
-	}
-	return syntax.Line(out), nil
+	return git.WriteCommit(c, tree, message+"\n", onto...)
 }
 
 // Flatten commits a snapshot's tree on the snapshot's first parent alone, without earlier snapshots; it returns that parent
@@ -103,8 +98,7 @@ func onParent(ctx context.Context, c *git.Checkout, tree, parent, message string
 	if err != nil || had == tree {
 		return parent, err
 	}
-	out, err := c.Tell(ctx, []byte(message+"\n"), "commit-tree", tree, "-F", "-", "-p", parent)
-	return syntax.Line(out), err
+	return git.WriteCommit(c, tree, message+"\n", parent)
 }
 
 // commitHeader returns a commit's tree and parents, which need not exist here.

@@ -22,6 +22,9 @@ import (
 // Dirty reports whether the checkout has anything to commit on head, which is its HEAD: changed, staged or new files that
 // are not ignored, or a merge that was not concluded.
 func Dirty(ctx context.Context, c *git.Checkout, head string) (bool, error) {
+	if c.Committed == head && head != "" {
+		return false, nil
+	}
 	if err := c.Recreate(); err != nil {
 		return false, err
 	}
@@ -52,6 +55,10 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 	if err != nil {
 		return "", false, err
 	}
+	if !changes.Any() && len(merged) == 0 {
+		c.Committed = head
+		return head, false, nil
+	}
 	if len(changes.Unmerged) > 0 {
 		return "", false, &git.ErrUnmerged{Paths: changes.Unmerged}
 	}
@@ -71,20 +78,16 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 	}
 	before, err := history.TreeOf(ctx, c, head)
 	if err != nil || before == tree && len(merged) == 0 {
+		c.Committed = head
 		return head, false, err
 	}
-	args := []string{"commit-tree", tree, "-F", "-", "-p", head}
-	for _, parent := range merged {
-		args = append(args, "-p", parent)
+	if sha, err = git.WriteCommit(c, tree, message+"\n", append([]string{head}, merged...)...); err != nil {
+		return "", false, err
 	}
-	out, err := c.Tell(ctx, []byte(message+"\n"), args...)
-	if err != nil {
-		return "", false, fmt.Errorf("commit: %w", err)
-	}
-	sha = syntax.Line(out)
 	if err := worktree.MoveHead(ctx, c, sha, head); err != nil {
 		return "", false, err
 	}
+	c.Committed, c.Trees[sha] = sha, tree
 	return sha, true, worktree.ForgetStates(c)
 }
 

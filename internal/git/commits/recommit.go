@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
@@ -77,8 +76,6 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 	if len(own) == 0 {
 		return done, nil
 	}
-	p := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
-	defer p.Close()
 	err := c.Contents(ctx, own, func(id string, content io.Reader) error {
 		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
 		if err != nil {
@@ -99,7 +96,7 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 		}
 		ours, changed := ownCommit(c, own, done.moved, clean)
 		if changed || !bytes.Equal(own, raw) {
-			done.moved[id], err = p.Write(ours)
+			done.moved[id], err = git.WriteObject(c, "commit", ours)
 		}
 		return err
 	})

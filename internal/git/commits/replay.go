@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
@@ -22,11 +23,10 @@ func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (new
 	if err != nil {
 		return "", fmt.Errorf("list commits to replay: %w", err)
 	}
-	p, err := mergetree.NewPicker(ctx, c, c.Top, onto)
-	if err != nil {
+	p := &mergetree.Picker{C: c, Files: c.Top, Tip: onto}
+	if p.Tree, err = history.TreeOf(ctx, c, onto); err != nil {
 		return "", err
 	}
-	defer p.Close()
 	for row := range strings.Lines(string(out)) {
 		ids := strings.Fields(row)
 		if len(ids) < 2 {
@@ -85,10 +85,9 @@ func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead
 	if err != nil {
 		return "", err
 	}
-	if out, err = c.Tell(ctx, []byte(strings.TrimSpace(message)+"\n"), "commit-tree", tree, "-F", "-", "-p", head, "-p", other); err != nil {
-		return "", fmt.Errorf("commit merge: %w", err)
+	if newHead, err = git.WriteCommit(c, tree, strings.TrimSpace(message)+"\n", head, other); err != nil {
+		return "", err
 	}
-	newHead = syntax.Line(out)
 	return newHead, moveTo(ctx, c, newHead)
 }
 

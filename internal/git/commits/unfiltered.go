@@ -3,7 +3,10 @@ package commits
 import (
 	"context"
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -12,7 +15,7 @@ import (
 
 // FilteredByLFS are those of the paths whose contents belong in Git LFS, as .gitattributes in the checkout says.
 func FilteredByLFS(ctx context.Context, c *git.Checkout, paths []string) ([]string, error) {
-	if len(paths) == 0 {
+	if !slices.ContainsFunc(paths, func(name string) bool { return hasAttributes(c, name) }) {
 		return nil, nil
 	}
 	out, err := c.TreeWith(ctx, filepath.Join(c.OwnDir, "no-index"), []byte(strings.Join(paths, "\x00")+"\x00"), "check-attr", "-z", "--stdin", "filter")
@@ -26,6 +29,18 @@ func FilteredByLFS(ctx context.Context, c *git.Checkout, paths []string) ([]stri
 		}
 	}
 	return list, nil
+}
+
+// hasAttributes reports whether a file that git reads attributes from can be about a path (https://git-scm.com/docs/gitattributes).
+func hasAttributes(c *git.Checkout, name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if _, none := os.Lstat(filepath.Join(c.Top, dir, ".gitattributes")); none == nil {
+			return true
+		}
+		if dir == "." || dir == "/" {
+			return c.Noted[filepath.Join(c.Info, "attributes")] != nil
+		}
+	}
 }
 
 // Unfiltered commits files of the checkout on top of head as they are, without the filter of Git LFS; it returns head where they are in
@@ -43,8 +58,8 @@ func Unfiltered(ctx context.Context, c *git.Checkout, head string, paths []strin
 	do("", "read-tree", head)
 	do(strings.Join(paths, "\x00")+"\x00", "-c", "filter.lfs.process=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false", "update-index", "-z", "--stdin")
 	tree, had := do("", "write-tree"), do("", "rev-parse", "--verify", head+"^{tree}")
-	if sha = head; tree != had {
-		sha = do(message+"\n", "commit-tree", tree, "-F", "-", "-p", head)
+	if sha = head; tree != had && err == nil {
+		sha, err = git.WriteCommit(c, tree, message+"\n", head)
 	}
 	if err != nil {
 		return "", fmt.Errorf("commit files without their filter: %w", err)

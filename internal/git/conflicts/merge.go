@@ -1,7 +1,6 @@
 package conflicts
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // maxBad is how many merges may fail by themselves; each costs several processes.
@@ -142,28 +140,14 @@ func mergePlace(ctx context.Context, c *git.Checkout, place string, files rules)
 // merge makes merges in one process, and records the conflicts. If git exits at one that it cannot make, the rest is
 // bisected until that merge is found and dropped.
 func (r *finder) merge(ctx context.Context, place string, list []pair) error {
-	var ask strings.Builder
-	for _, e := range list {
-		ask.WriteString(e.ours + " " + e.theirs + "\n")
+	pairs := make([][2]string, len(list))
+	for i, e := range list {
+		pairs[i] = [2]string{e.ours, e.theirs}
 	}
-	tree := filepath.Join(place, "tree")
-	env := r.c.Env("GIT_DIR="+r.c.OwnDir, "GIT_OBJECT_DIRECTORY="+filepath.Join(place, "objects"), "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+r.c.OwnDir+"/no-index")
-	args := git.Safely(mergetree.MergeAsAlways, []string{"-c", "core.fsync=none", "merge-tree", "--stdin", "-z"})
-	n := 0
-	err := r.c.Stream(ctx, git.Spec{Dir: tree, Env: env, Args: args, Stdin: []byte(ask.String())}, func(in *bufio.Reader) error {
-		for ; n < len(list); n++ {
-			found, clean, err := readMerge(in)
-			if err != nil {
-				return err
-			}
-			if paths := found.Paths(); !clean && len(paths) > 0 {
-				r.Conflicts = append(r.Conflicts, Conflict{Number: list[n].head.Number, With: list[n].with, Paths: paths[:min(len(paths), maxConflictPaths)]})
-			}
+	n, err := mergetree.MergeAll(ctx, r.c, filepath.Join(place, "tree"), filepath.Join(place, "objects"), pairs, func(i int, found *mergetree.Result, clean bool) {
+		if paths := found.Paths(); !clean && len(paths) > 0 {
+			r.Conflicts = append(r.Conflicts, Conflict{Number: list[i].head.Number, With: list[i].with, Paths: paths[:min(len(paths), maxConflictPaths)]})
 		}
-		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-			return errors.Join(errors.New("there is more than was asked for"), err)
-		}
-		return nil
 	})
 	left := list[n:]
 	if err == nil || ctx.Err() != nil || len(left) == 0 || r.bad == maxBad {
@@ -180,42 +164,4 @@ func (r *finder) merge(ctx context.Context, place string, list []pair) error {
 		return err
 	}
 	return r.merge(ctx, place, left[half:])
-}
-
-// readMerge reads what git merge-tree --stdin -z says of one merge (https://git-scm.com/docs/git-merge-tree#OUTPUT):
-// whether it is clean, the tree, and where it is not, what is at each stage, an empty field and the messages; and at the
-// end an empty field.
-func readMerge(in *bufio.Reader) (found *mergetree.Result, clean bool, err error) {
-	word := func() (text string) {
-		if err == nil {
-			text, err = in.ReadString(0)
-			text = strings.TrimSuffix(text, "\x00")
-		}
-		return text
-	}
-	status, part := word(), []string{word()}
-	for err == nil && part[len(part)-1] != "" {
-		part = append(part, word())
-	}
-	if err == nil && (status != "0" && status != "1" || !syntax.IsSHA(part[0])) {
-		err = fmt.Errorf("unexpected answer %q, %q", status, part[0])
-	}
-	for err == nil && status == "0" {
-		count := word()
-		n, bad := strconv.Atoi(count)
-		if count == "" || bad != nil { // submodule advice comes without the field that ends messages
-			break
-		}
-		for part = append(part, count); n > -2 && err == nil; n-- {
-			part = append(part, word())
-		}
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	found, ok := mergetree.ParseResult(part)
-	if !ok {
-		return nil, false, fmt.Errorf("unexpected answer %q", part[:min(len(part), 10)])
-	}
-	return found, status == "1", nil
 }

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,16 +47,22 @@ func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]str
 
 // readFetched records the commits that were fetched.
 func readFetched(ctx context.Context, c *git.Checkout, wants [][2]string) error {
-	refs := make([]string, len(wants))
+	refs, tips := make([]string, len(wants)), make([]string, len(wants))
 	for i, want := range wants {
-		refs[i] = want[1]
+		if refs[i] = want[1]; strings.HasPrefix(want[0], "refs/heads/") { // nothing but a commit
+			text, _ := os.ReadFile(filepath.Join(c.OwnDir, want[1])) // where git has written one
+			tips[i] = syntax.Line(text)
+		}
 	}
-	tips, err := c.Peel(ctx, refs...)
+	var err error
+	if slices.Contains(tips, "") {
+		tips, err = c.Peel(ctx, refs...)
+	}
 	if err != nil {
 		return fmt.Errorf("read what was fetched: %w", err)
 	}
 	for i, want := range wants {
-		if tips[i] == "" { // git says best why
+		if !syntax.IsSHA(tips[i]) { // git says best why
 			_, err := c.Ask(ctx, "rev-parse", "--verify", want[1]+"^{commit}")
 			return fmt.Errorf("read what was fetched of %s: %w", want[0], cmp.Or(err, errors.New("it leads to no commit")))
 		}

@@ -94,20 +94,14 @@ func Filtered(c *git.Checkout) []string {
 
 // Absent are those of the objects that are not here.
 func Absent(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := c.Tell(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return nil, fmt.Errorf("look for missing files: %w", err)
-	}
 	var list []string
-	for row := range strings.Lines(string(out)) {
-		if id, gone := strings.CutSuffix(row, " missing\n"); gone {
-			list = append(list, id)
+	found, err := git.Resolve(ctx, c, ids...)
+	for i, id := range found {
+		if id == "" {
+			list = append(list, ids[i])
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // Missing fetches those objects that a partial clone lacks, in one network operation; none for other clones.

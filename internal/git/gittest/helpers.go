@@ -11,7 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,6 +25,16 @@ import (
 var Ctx = context.Background()
 
 const Fresh = "mergexo/issue-5"
+
+// CPU is the processor time so far of this process and of those that it has waited for. What else the machine does changes it little.
+func CPU() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		_ = syscall.Getrusage(who, &used)
+		sum += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	return sum
+}
 
 // Files lists everything below a checkout's git directory but its objects, with what is in it.
 func Files(t *testing.T, c *git.Checkout) map[string]string {

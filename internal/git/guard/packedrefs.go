@@ -39,7 +39,8 @@ func (l *Layout) ReadRef(name string) string {
 		}
 		text, err := readSmallFile(dir, name)
 		if name != "HEAD" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errIsDir)) {
-			return packedRef(dir, name)
+			found, _ := packedRefs(dir, func(ref string) bool { return ref == name })
+			return found[name]
 		}
 		if err != nil {
 			return ""
@@ -56,6 +57,42 @@ func (l *Layout) ReadRef(name string) string {
 	}
 	return ""
 }
+
+// ReadBranches reads all branches of the checkout and its newest stash as ReadRef does, by full name; all is false where only git knows
+// them.
+func ReadBranches(l *Layout) (tips map[string]string, all bool) {
+	dir := filepath.Dir(l.Config)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	branch := func(name string) bool { return strings.HasPrefix(name, "refs/heads/") || name == stash }
+	if tips, err = packedRefs(dir, branch); err != nil {
+		return nil, false
+	}
+	read := func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := readSmallFile(dir, name)
+		tips[name] = strings.TrimRight(text, blanks)
+		if err == nil && (len(tips) > maxBranches || name != stash && !wellFormed(name) || !syntax.IsSHA(tips[name])) {
+			err = fs.ErrInvalid
+		}
+		return err
+	}
+	err = fs.WalkDir(root.FS(), "refs/heads", read)
+	if _, none := root.Lstat(stash); err == nil && none == nil {
+		err = fs.WalkDir(root.FS(), stash, read)
+	}
+	return tips, err == nil
+}
+
+const (
+	stash       = "refs/stash"
+	maxBranches = 10_000 // that are read without git
+)
 
 // blanks are what git trims. The name of a branch can end with blanks of Unicode.
 const blanks = " \t\r\n"
@@ -84,11 +121,15 @@ func readSmallFile(dir, name string) (string, error) {
 	return string(text), err
 }
 
-// packedRef looks a ref up in packed-refs. It is "" if the rows are not sorted, in which git may find another one.
-func packedRef(dir, name string) (found string) {
+// packedRefs reads some refs from packed-refs. It is an error if the rows are not sorted, in which git may find others.
+func packedRefs(dir string, wanted func(ref string) bool) (map[string]string, error) {
+	found := map[string]string{}
 	file, err := OpenBelow(dir, "packed-refs")
+	if errors.Is(err, fs.ErrNotExist) {
+		return found, nil
+	}
 	if err != nil {
-		return ""
+		return nil, err
 	}
 	defer file.Close()
 	rows := bufio.NewScanner(io.LimitReader(file, packedLimit))
@@ -99,16 +140,16 @@ func packedRef(dir, name string) (found string) {
 			continue
 		}
 		if bytes.Compare(ref, last) <= 0 {
-			return ""
+			return nil, fmt.Errorf("packed-refs: %q is not in order", ref)
 		}
-		if last = append(last[:0], ref...); string(ref) == name {
-			found = string(sha)
+		if last = append(last[:0], ref...); wanted(string(ref)) {
+			found[string(ref)] = string(sha)
 		}
 	}
 	if rows.Err() != nil {
-		return ""
+		return nil, fmt.Errorf("packed-refs: %w", rows.Err())
 	}
-	return found
+	return found, nil
 }
 
 // OpenBelow opens a regular file inside a directory. It neither blocks on a pipe nor follows links out of the directory.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 func TestWhatIsReadOfHeadIsWhatGitReads(t *testing.T) {
@@ -67,4 +68,44 @@ func TestWhatGitTakesForNoRepositoryHasNoHead(t *testing.T) {
 	var failed *git.Error
 	require.ErrorAs(t, err, &failed)
 	assert.Contains(t, failed.Stderr, "not a git repository")
+}
+
+func TestWhatIsReadOfBranchesIsWhatGitReads(t *testing.T) {
+	h, c, dot := restored(t)
+	one, two := c.Refs["refs/fetched/base"], h.Git(c.Dir(), "rev-parse", "HEAD")
+	const header = "# pack-refs with: peeled fully-peeled sorted \n"
+	for name, state := range map[string]struct {
+		files map[string]string
+		read  bool
+	}{
+		"files":                {map[string]string{"refs/heads/a/b": two}, true},
+		"packed":               {map[string]string{"packed-refs": header + two + " refs/heads/one\n" + two + " refs/heads/three\n" + one + " refs/tags/v1\n"}, true},
+		"a stash":              {map[string]string{"refs/stash": two}, true},
+		"a packed stash":       {map[string]string{"packed-refs": header + two + " refs/stash\n"}, true},
+		"a symbolic branch":    {map[string]string{"refs/heads/a": "ref: refs/heads/one\n"}, false},
+		"a lock":               {map[string]string{"refs/heads/a.lock": two}, false},
+		"something else":       {map[string]string{"refs/heads/a": "x"}, false},
+		"below the stash":      {map[string]string{"refs/stash/a": two}, false},
+		"packed in no order":   {map[string]string{"packed-refs": header + two + " refs/heads/z\n" + two + " refs/heads/three\n"}, false},
+		"refs in another form": {map[string]string{"refs/heads": "this repository uses the reftable format\n"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(filepath.Join(dot, "refs")))
+			files := map[string]string{"packed-refs": header, "refs/heads/one": one + "\n"}
+			if state.files["refs/heads"] != "" {
+				delete(files, "refs/heads/one")
+			}
+			gittest.Write(t, dot, files)
+			gittest.Write(t, dot, state.files)
+			tips, all := guard.ReadBranches(&c.Layout)
+			require.Equal(t, state.read, all, "otherwise git is asked")
+			if all {
+				var rows []string
+				for name, tip := range tips {
+					rows = append(rows, tip+" "+name)
+				}
+				assert.ElementsMatch(t, strings.Split(h.Git(c.Dir(), "--git-dir="+dot, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/stash"), "\n"), rows)
+			}
+		})
+	}
 }

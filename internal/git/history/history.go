@@ -123,7 +123,7 @@ func FirstChanged(ctx context.Context, c *git.Checkout, dir, to string, others .
 	return strings.TrimSpace(first), nil
 }
 
-// ChangedPaths lists the paths that differ between two commits' trees. No network operation.
+// ChangedPaths lists the paths that differ between two trees, or those of two commits. No network operation.
 func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]string, error) {
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -87,7 +88,7 @@ func (p *Published) Patches(ctx context.Context, c *git.Checkout, scope Scope, v
 	if err := c.Contents(ctx, w.ask, w.take); err != nil {
 		return nil, fmt.Errorf("read what %s..%s adds: %w", p.from, p.to, err)
 	}
-	p.Pointers = w.pointers
+	p.Pointers, p.Marked = w.pointers, w.marked
 	return w.unseen, nil
 }
 
@@ -105,6 +106,7 @@ type patches struct {
 	unseen []Unseen
 
 	pointers []Step
+	marked   []string
 
 	jobs []job
 	ask  []string // the jobs' objects, in order
@@ -264,10 +266,11 @@ func (p *patches) done() error {
 			}
 		}
 		to := min(last+around+1, len(p.fresh))
-		err := p.visit(Addition{
-			Commit: j.Commit, Path: j.Path, Line: from + 1, Text: p.text[p.lines[from]:p.end(to-1)], Fresh: p.fresh[from:to], Binary: binary,
-		})
-		if err != nil {
+		a := Addition{Commit: j.Commit, Path: j.Path, Line: from + 1, Text: p.text[p.lines[from]:p.end(to-1)], Fresh: p.fresh[from:to], Binary: binary}
+		if a.HasMarkers() && !slices.Contains(p.marked, a.Path) {
+			p.marked = append(p.marked, a.Path)
+		}
+		if err := p.visit(a); err != nil {
 			return err
 		}
 		i = to

@@ -20,7 +20,8 @@ type Published struct {
 	steps    []Step
 	sizes    map[string]int64 // of the commits and of all contents
 
-	Pointers []Step // of Git LFS, once Patches has read all
+	Pointers []Step   // of Git LFS, once Patches has read all
+	Marked   []string // paths of files in which lines are new that have conflict markers, then too
 }
 
 // Publishes lists what a push of to would newly publish if the server has from and the known commits. *ErrTreeLimits says
@@ -35,7 +36,13 @@ func publishes(ctx context.Context, c *git.Checkout, from, to string, known, fur
 	if err != nil {
 		return nil, err
 	}
-	if err := guard.CheckTrees(ctx, c, trees); err != nil {
+	return published(ctx, c, from, to, known, commits, trees)
+}
+
+// published is Publishes for commits that are listed already, parents first, and their trees.
+func published(ctx context.Context, c *git.Checkout, from, to string, known, commits, trees []string) (*Published, error) {
+	err := guard.CheckTrees(ctx, c, trees)
+	if err != nil {
 		return nil, err
 	}
 	p := &Published{from: from, to: to, known: slices.Clone(known), commits: commits}
@@ -56,6 +63,18 @@ func publishes(ctx context.Context, c *git.Checkout, from, to string, known, fur
 // Is reports whether this is what a push of to would newly publish if the server has from and the known commits.
 func (p *Published) Is(from, to string, known []string) bool {
 	return p != nil && p.from == from && p.to == to && slices.Equal(p.known, known)
+}
+
+// Paths are those that one of its commits changes, each once.
+func (p *Published) Paths() (paths []string) {
+	if p == nil {
+		return nil
+	}
+	for _, s := range p.steps {
+		paths = append(paths, s.Path)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // EveryChange lists it commit by commit, oldest first: every path that is not as in one of the commit's parents, so that

@@ -100,9 +100,13 @@ func TreeOf(ctx context.Context, c *git.Checkout, sha string) (string, error) {
 	if !syntax.IsSHA(sha) {
 		return "", fmt.Errorf("read tree of %q: not a commit id", sha)
 	}
+	if known := c.Trees[sha]; known != "" {
+		return known, nil
+	}
 	out, err := c.Ask(ctx, "rev-parse", "--verify", sha+"^{tree}")
 	if err != nil {
 		return "", fmt.Errorf("read tree of %s: %w", sha, err)
 	}
-	return syntax.Line(out), nil
+	c.Trees[sha] = syntax.Line(out)
+	return c.Trees[sha], nil
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 // Limits for what Verified copies.
@@ -107,10 +109,6 @@ type need struct {
 // needed lists what is new; and what that stands on without files, but for those that are replaced or are there under another name.
 func needed(ctx context.Context, c *git.Checkout, from, to string, known []string) (n need, err error) {
 	n.tops, n.shallow = slices.Compact(slices.Sorted(slices.Values(append([]string{from}, known...)))), c.Boundary
-	listed, err := Publishes(ctx, c, from, to, known)
-	if err != nil {
-		return n, err
-	}
 	list := func(args ...string) []string {
 		out, failed := c.Ask(ctx, append([]string{"rev-list"}, args...)...)
 		if failed != nil && err == nil {
@@ -118,20 +116,37 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 		}
 		return strings.Fields(string(out))
 	}
-	limits := []string{"--objects", "--boundary", "--no-object-names", to}
+	news := []string{"--objects", "--boundary", "--no-object-names", "--reverse", "--topo-order", "--no-commit-header", "--format=%m%H %T", to}
 	for _, sha := range n.tops {
-		limits = append(limits, "^"+sha)
+		news = append(news, "^"+sha)
 	}
-	for _, row := range list(limits...) {
-		if end, is := strings.CutPrefix(row, "-"); !is {
-			n.ids = append(n.ids, row)
-		} else if !slices.Contains(n.tops, end) {
-			n.merged = append(n.merged, end)
+	words := list(news...)
+	if err != nil { // which too many directories in each other can be the reason of
+		return n, cmp.Or[error](guard.CheckTreeLimits(ctx, c, to, n.tops...), err)
+	}
+	var commits, trees []string
+	for i := 0; i < len(words); i++ {
+		switch id := words[i]; id[0] {
+		case '>':
+			commits, trees = append(commits, id[1:]), append(trees, words[i+1])
+			i++
+		case '-':
+			if !slices.Contains(n.tops, id[1:]) {
+				n.merged = append(n.merged, id[1:])
+			}
+			i++
+		default:
+			n.ids = append(n.ids, id)
 		}
 	}
-	if len(listed.commits) == 0 && !slices.Contains(n.tops, to) { // nothing is new, if that is true
+	if len(commits) == 0 && !slices.Contains(n.tops, to) { // nothing is new, if that is true
 		n.merged = append(n.merged, to)
 	}
+	listed, err := published(ctx, c, from, to, known, commits, trees)
+	if err != nil {
+		return n, err
+	}
+	n.ids = append(n.ids, commits...)
 	for _, end := range n.merged {
 		n.links = append(n.links, list(slices.Concat([]string{"--ancestry-path"}, n.tops, []string{"^" + end})...)...)
 	}

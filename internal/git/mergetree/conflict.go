@@ -3,6 +3,7 @@
 package mergetree
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -58,55 +59,82 @@ func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs, blame st
 
 // Merge makes a merge with git's default rename detection, whatever our own configuration says about diffs.
 func Merge(ctx context.Context, c *git.Checkout, files, ours, theirs string) (found *Result, clean bool, err error) {
-	env := c.OwnEnv("GIT_WORK_TREE="+files, "GIT_INDEX_FILE="+c.OwnDir+"/no-index")
-	args := git.Safely(MergeAsAlways, []string{"merge-tree", "--write-tree", "-z", "--messages", ours, theirs})
-	out, err := c.Run(ctx, git.Spec{Dir: files, Env: env, Args: args})
-	if err != nil && git.ExitCode(err) != 1 {
-		return nil, false, err
-	}
-	part := syntax.Fields(out)
-	if len(part) == 0 || !syntax.IsSHA(part[0]) {
-		return nil, false, errors.Join(fmt.Errorf("unexpected answer %q", out), err)
-	}
-	found, ok := ParseResult(part)
-	if !ok {
-		return nil, false, fmt.Errorf("unexpected answer %q", out)
-	}
-	return found, err == nil, nil
+	_, err = MergeAll(ctx, c, files, "", [][2]string{{ours, theirs}}, func(_ int, one *Result, ok bool) { found, clean = one, ok })
+	return found, clean, err
 }
 
-// MergeAsAlways are git's defaults for a merge.
-var MergeAsAlways = []string{
+// mergeAsAlways are git's defaults for a merge.
+var mergeAsAlways = []string{
 	"-c", "merge.renames=true", "-c", "diff.renames=true", "-c", "merge.directoryRenames=conflict", "-c", "merge.conflictStyle=merge",
-	"-c", "merge.renormalize=false",
+	"-c", "merge.renormalize=false", "merge-tree", "--stdin", "-z", "--messages", "--allow-unrelated-histories",
 }
 
-// ParseResult parses git merge-tree -z (https://git-scm.com/docs/git-merge-tree#OUTPUT): the tree, the stages, an empty
-// field, the messages.
-func ParseResult(part []string) (*Result, bool) {
-	found := &Result{Tree: part[0]}
-	part = part[1:]
-	for len(part) > 0 && part[0] != "" {
-		meta, path, _ := strings.Cut(part[0], "\t")
+// MergeAll makes merges in one process, and calls visit with the result of each. Attributes are read below files, and objects is the
+// directory that takes what is made; "": the checkout's. done is how many merges were made, of which the last comes before an error.
+func MergeAll(ctx context.Context, c *git.Checkout, files, objects string, pairs [][2]string, visit func(i int, found *Result, clean bool)) (done int, err error) {
+	if len(pairs) == 0 {
+		return 0, nil
+	}
+	var ask strings.Builder
+	for _, pair := range pairs {
+		ask.WriteString(pair[0] + " " + pair[1] + "\n")
+	}
+	env := []string{"GIT_WORK_TREE=" + files, "GIT_INDEX_FILE=" + c.OwnDir + "/no-index"}
+	var settings []string
+	if objects != "" { // they are thrown away
+		env, settings = append(env, "GIT_OBJECT_DIRECTORY="+objects), []string{"-c", "core.fsync=none", "-c", "core.looseCompression=0"}
+	}
+	err = c.Stream(ctx, git.Spec{Dir: files, Env: c.OwnEnv(env...), Args: git.Safely(settings, mergeAsAlways), Stdin: []byte(ask.String())}, func(in *bufio.Reader) error {
+		for ; done < len(pairs); done++ {
+			found, clean, err := readMerge(in)
+			if err != nil {
+				return err
+			}
+			visit(done, found, clean)
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+			return errors.Join(errors.New("there is more than was asked for"), err)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// readMerge reads what git merge-tree --stdin -z --messages says of one merge (https://git-scm.com/docs/git-merge-tree#OUTPUT): whether
+// it is clean, the tree, what is at each stage, an empty field, the messages, and another empty field.
+func readMerge(in *bufio.Reader) (found *Result, clean bool, err error) {
+	word := func() (text string) {
+		if err == nil {
+			text, err = in.ReadString(0)
+			text = strings.TrimSuffix(text, "\x00")
+		}
+		return text
+	}
+	status := word()
+	found = &Result{Tree: word()}
+	if err == nil && (status != "0" && status != "1" || !syntax.IsSHA(found.Tree)) {
+		err = fmt.Errorf("unexpected answer %q, %q", status, found.Tree)
+	}
+	for row := word(); err == nil && row != ""; row = word() {
+		meta, path, _ := strings.Cut(row, "\t")
 		entry := strings.Fields(meta)
 		if len(entry) != 3 {
-			return nil, false
+			return nil, false, fmt.Errorf("unexpected answer %q", row)
 		}
 		found.Stages = append(found.Stages, Stage{Mode: entry[0], Id: entry[1], number: entry[2], Path: path})
-		part = part[1:]
 	}
-	if len(part) > 0 {
-		part = part[1:]
-	}
-	for len(part) > 0 {
-		n, err := strconv.Atoi(part[0])
-		if err != nil || n < 0 || len(part) < n+3 {
-			break // submodule advice is no message
+	for err == nil {
+		n, bad := strconv.Atoi(word())
+		if err != nil || bad != nil || n < 0 { // submodule advice comes without the field that ends messages
+			break
 		}
-		found.Messages = append(found.Messages, Message{Paths: part[1 : n+1], kind: part[n+1], text: strings.TrimSpace(part[n+2])})
-		part = part[n+3:]
+		var paths []string
+		for range n {
+			paths = append(paths, word())
+		}
+		found.Messages = append(found.Messages, Message{Paths: paths, kind: word(), text: strings.TrimSpace(word())})
 	}
-	return found, true
+	return found, status == "1", err
 }
 
 // Conflicts are the messages about conflicts.

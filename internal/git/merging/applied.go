@@ -95,12 +95,9 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence)
 	if err != nil {
 		return false, fmt.Errorf("merge: %w", err)
 	}
-	changed, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", met.BaseSHA, both.Tree)
-	if err != nil {
-		return false, fmt.Errorf("compare what a merge changes: %w", err)
-	}
+	changed, err := history.ChangedPaths(ctx, c, met.BaseSHA, both.Tree)
 	open := both.Paths()
-	return slices.ContainsFunc(syntax.Fields(changed), func(path string) bool { return !slices.Contains(open, path) }), nil
+	return slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(open, path) }), err
 }
 
 // matched are the commits that make the same changes as mine, in order; none if one has no match.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
@@ -29,11 +30,11 @@ func (g *input) attributes(ctx context.Context) error {
 	g.files, g.looked = dir, map[string]bool{}
 	changed := []string{".gitattributes"}
 	if fork := g.start(); fork != g.Head {
-		out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", fork, g.Head)
+		paths, err := history.ChangedPaths(ctx, g.c, fork, g.Head)
 		if err != nil {
-			return fmt.Errorf("list changed files: %w", err)
+			return err
 		}
-		changed = append(changed, syntax.Fields(out)...)
+		changed = append(changed, paths...)
 	}
 	_, err = g.look(ctx, changed)
 	return err

@@ -33,7 +33,7 @@ func cherryPick(ctx context.Context, g *input) (Merged, error) {
 	case tree != done.tree:
 		return Merged{}, changedFrom(ctx, g, tree, done.tree)
 	default:
-		done.won = won
+		done.won, g.agreed = won, true
 	}
 	return g.landPicked(ctx, done)
 }

@@ -3,13 +3,10 @@ package merging
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -30,59 +27,20 @@ func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []com
 	if err != nil || len(merges) == 0 {
 		return nil, err
 	}
-	var ask strings.Builder
 	var asked []commitNode
+	var pairs [][2]string
 	for _, t := range merges {
-		if len(t.parents) > 2 { // git makes an octopus merge only without conflicts
-			continue
+		if len(t.parents) == 2 { // git makes an octopus merge only without conflicts
+			asked, pairs = append(asked, t), append(pairs, [2]string{t.parents[0], t.parents[1]})
 		}
-		asked = append(asked, t)
-		fmt.Fprintf(&ask, "%s %s\n", t.parents[0], t.parents[1])
 	}
-	args := git.Safely(mergetree.MergeAsAlways, []string{"merge-tree", "--write-tree", "--stdin", "-z", "--no-messages", "--name-only", "--allow-unrelated-histories"})
-	env := c.OwnEnv("GIT_WORK_TREE=" + files)
-	out, err := c.Run(ctx, git.Spec{Dir: files, Env: env, Args: args, Stdin: []byte(ask.String())})
+	_, err = mergetree.MergeAll(ctx, c, files, "", pairs, func(i int, made *mergetree.Result, clean bool) {
+		if t := asked[i]; !clean || made.Tree != treeIn(raws[t.sha]) {
+			found = append(found, t.sha)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("look into merge commits: %w", err)
 	}
-	trees, err := cleanTrees(out, len(asked))
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range asked {
-		if trees[i] != treeIn(raws[t.sha]) {
-			found = append(found, t.sha)
-		}
-	}
 	return found, nil
-}
-
-// cleanTrees parses git merge-tree --stdin: for each merge 1 and a tree, or 0, a tree and the conflicts, and an empty
-// field. A merge with conflicts becomes "".
-func cleanTrees(out []byte, n int) ([]string, error) {
-	var trees []string
-	part := strings.Split(string(out), "\x00")
-	for len(part) > 1 && len(trees) < n {
-		if part[0] == "" { // between two results
-			part = part[1:]
-			continue
-		}
-		if (part[0] != "0" && part[0] != "1") || !syntax.IsSHA(part[1]) {
-			return nil, fmt.Errorf("look into merge commits: unexpected answer %q", out)
-		}
-		tree := part[1]
-		if part[0] == "0" {
-			tree = ""
-		}
-		trees = append(trees, tree)
-		end := slices.Index(part[2:], "")
-		if end < 0 {
-			break
-		}
-		part = part[2+end:]
-	}
-	if len(trees) != n {
-		return nil, fmt.Errorf("look into merge commits: unexpected answer %q", out)
-	}
-	return trees, nil
 }

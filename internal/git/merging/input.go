@@ -31,6 +31,7 @@ type input struct {
 	targetTree string          // memo of target
 	targetWon  []string
 	targetErr  error
+	agreed     bool // the commits, picked one by one, lead to the tree of target
 }
 
 // commitNode is one commit of the branch.
@@ -85,27 +86,17 @@ func (g *input) trees(ctx context.Context) error {
 	for _, sha := range g.Known {
 		ask = append(ask, sha+"^{commit}")
 	}
-	out, err := g.c.Tell(ctx, []byte(strings.Join(ask, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	found, err := git.Resolve(ctx, g.c, ask...)
 	if err != nil {
 		return fmt.Errorf("read what to merge: %w", err)
 	}
-	rows := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(rows) != len(ask) {
-		return fmt.Errorf("read what to merge: unexpected answer %q", out)
-	}
-	for i, to := range []*string{&g.baseTree, &g.headTree} {
-		id, kind, _ := strings.Cut(rows[i], " ")
-		if *to = id; kind != "tree" {
-			return fmt.Errorf("read what to merge: commit %s is not here", []string{g.Base, g.Head}[i])
+	for i, sha := range []string{g.Base, g.Head} {
+		if found[i] == "" {
+			return fmt.Errorf("read what to merge: commit %s is not here", sha)
 		}
 	}
-	var here []string
-	for i, sha := range g.Known {
-		if rows[i+2] == sha+" commit" {
-			here = append(here, sha)
-		}
-	}
-	g.Known = here
+	g.baseTree, g.headTree = found[0], found[1]
+	g.Known = slices.DeleteFunc(slices.Clone(g.Known), func(sha string) bool { return !slices.Contains(found[2:], sha) })
 	return nil
 }
 

@@ -75,8 +75,9 @@ func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err er
 	if err := standsOn(ctx, c, m.Base, made); err != nil {
 		return Merged{}, err
 	}
-	// What is to be merged was read a moment ago; how it merges is found once more.
-	g.applied, g.targetTree, g.targetWon, g.targetErr = nil, "", nil, nil
+	if !g.agreed { // what is to be merged was read a moment ago; how it merges is found once more
+		g.applied, g.targetTree, g.targetWon, g.targetErr = nil, "", nil, nil
+	}
 	if err := verify(ctx, g, made); err != nil {
 		return Merged{}, err
 	}

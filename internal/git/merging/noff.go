@@ -3,7 +3,7 @@ package merging
 import (
 	"context"
 
-	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -30,7 +30,7 @@ func (g *input) join(ctx context.Context, tree string, won []string) (Merged, er
 	if tree == g.baseTree {
 		return Merged{}, g.emptyError(ctx)
 	}
-	tip, err := writeCommit(ctx, g.c, mergetree.CommitByUs(g.c, tree, []string{g.Base, g.Head}, paragraphs(g.title(ctx, g.Title), g.Body)))
+	tip, err := git.WriteCommit(g.c, tree, paragraphs(g.title(ctx, g.Title), g.Body), g.Base, g.Head)
 	if err != nil {
 		return Merged{}, err
 	}

@@ -86,8 +86,7 @@ func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []commitN
 	if done.tree = treeIn(raws[done.tip]); len(picks) == 0 {
 		return nil
 	}
-	p := mergetree.NewPickerOn(ctx, g.c, g.files, done.tip, done.tree)
-	defer p.Close()
+	p := &mergetree.Picker{C: g.c, Files: g.files, Tip: done.tip, Tree: done.tree}
 	for _, t := range picks {
 		if o.without[t.sha] {
 			done.dropped = append(done.dropped, t.sha)
@@ -159,11 +158,11 @@ func (g *input) pickTree(ctx context.Context, p *mergetree.Picker, t commitNode,
 	theirs, parent := t.sha, ""
 	switch {
 	case len(t.parents) == 0: // the first commit of another history: it changes everything it has
-		nothing, err := g.c.Tell(ctx, nil, "mktree")
+		nothing, err := git.WriteObject(g.c, "tree", nil)
 		if err != nil {
-			return "", nil, fmt.Errorf("write empty tree: %w", err)
+			return "", nil, err
 		}
-		if parent, err = p.Write(mergetree.CommitByUs(g.c, syntax.Line(nothing), nil, "stand-in\n")); err != nil {
+		if parent, err = git.WriteCommit(g.c, nothing, "stand-in\n"); err != nil {
 			return "", nil, err
 		}
 		if theirs, err = p.StandIn(treeIn(raws[t.sha]), parent); err != nil {

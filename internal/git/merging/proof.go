@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -73,11 +74,11 @@ func same(mine change, commits []string, sums []change) string {
 // candidates are the base's commits that changed one of the paths in which two commits differ, newest first, with their
 // changes.
 func candidates(ctx context.Context, g *input, from, to string) ([]string, []change, error) {
-	out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	paths, err := history.ChangedPaths(ctx, g.c, from, to)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list changed files: %w", err)
+		return nil, nil, err
 	}
-	return changing(ctx, g, syntax.Fields(out))
+	return changing(ctx, g, paths)
 }
 
 // changing are the commits that only the base has and that changed one of these paths, newest first, with their changes.

@@ -3,13 +3,11 @@ package merging
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -34,7 +32,7 @@ func rebase(ctx context.Context, g *input) (Merged, error) {
 	case failed == nil && (err != nil || tree != done.tree):
 		return reapply(ctx, g, tree, won)
 	case failed == nil:
-		done.won = won
+		done.won, g.agreed = won, true
 		return g.landPicked(ctx, done)
 	case !errors.As(failed, &conflict):
 		return Merged{}, failed
@@ -117,21 +115,11 @@ func (g *input) single(ctx context.Context, tree string) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	us := fmt.Sprintf("%s %d +0000", g.c.Opt.Identity, g.c.Opt.Now().Unix())
-	tip, err := writeCommit(ctx, g.c, mergetree.CommitObject(tree, []string{g.Base}, author, us, text))
+	tip, err := git.WriteObject(g.c, "commit", git.CommitObject(tree, []string{g.Base}, author, git.Us(g.c), text))
 	if err != nil {
 		return Merged{}, err
 	}
 	m, err := g.merged(ctx, tip, tree, nil)
 	m.Signed = signed
 	return m, err
-}
-
-// writeCommit writes one commit object.
-func writeCommit(ctx context.Context, c *git.Checkout, raw []byte) (string, error) {
-	out, err := c.Tell(ctx, raw, "hash-object", "-t", "commit", "-w", "--stdin")
-	if err != nil {
-		return "", fmt.Errorf("write commit: %w", err)
-	}
-	return syntax.Line(out), nil
 }

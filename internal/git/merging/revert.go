@@ -29,15 +29,15 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	if err := g.attributes(ctx); err != nil {
 		return Merged{}, err
 	}
-	out, err := c.Ask(ctx, "rev-parse", "--verify", from+"^{tree}")
+	was, err := history.TreeOf(ctx, c, from)
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
 	}
-	ours, err := writeCommit(ctx, c, mergetree.CommitByUs(c, g.baseTree, []string{to}, "stand-in\n"))
+	ours, err := git.WriteCommit(c, g.baseTree, "stand-in\n", to)
 	if err != nil {
 		return Merged{}, err
 	}
-	theirs, err := writeCommit(ctx, c, mergetree.CommitByUs(c, syntax.Line(out), []string{to}, "stand-in\n"))
+	theirs, err := git.WriteCommit(c, was, "stand-in\n", to)
 	if err != nil {
 		return Merged{}, err
 	}
@@ -53,7 +53,7 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	if tree == g.baseTree {
 		return Merged{}, &ErrEmpty{}
 	}
-	tip, err := writeCommit(ctx, c, mergetree.CommitByUs(c, tree, []string{onto}, paragraphs(g.title(ctx, g.Title), body)))
+	tip, err := git.WriteCommit(c, tree, paragraphs(g.title(ctx, g.Title), body), onto)
 	if err != nil {
 		return Merged{}, err
 	}

@@ -29,12 +29,10 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	ours := g.Base
 	switch {
 	case g.since != "":
-		raw := mergetree.CommitByUs(g.c, g.baseTree, []string{g.since}, "stand-in\n")
-		out, err := g.c.Tell(ctx, raw, "hash-object", "-t", "commit", "-w", "--stdin")
-		if err != nil {
+		var err error
+		if ours, err = git.WriteCommit(g.c, g.baseTree, "stand-in\n", g.since); err != nil {
 			return "", nil, fmt.Errorf("prepare merge of %s: %w", g.Head, err)
 		}
-		ours = syntax.Line(out)
 	case g.fork[0] == g.Base:
 		return g.headTree, nil, nil
 	}

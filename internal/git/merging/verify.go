@@ -134,8 +134,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 
 // replayed picks the branch's own commits without some of them, and reports whether the result is now.
 func replayed(ctx context.Context, g *input, made Merged, without map[string]bool, now []commitNode, raws map[string][]byte) (bool, error) {
-	p := mergetree.NewPickerOn(ctx, g.c, g.files, g.Base, g.baseTree)
-	defer p.Close()
+	p := &mergetree.Picker{C: g.c, Files: g.files, Tip: g.Base, Tree: g.baseTree}
 	var dropped []string
 	for _, t := range g.singles() {
 		var tree string
@@ -172,9 +171,9 @@ func sameOrigin(made Merged, left int, now, was commitNode) bool {
 
 // changedFrom is *ErrChanged with the paths in which two trees differ.
 func changedFrom(ctx context.Context, g *input, want, got string) error {
-	out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", want, got)
+	paths, err := history.ChangedPaths(ctx, g.c, want, got)
 	if err != nil {
-		return fmt.Errorf("compare %s with %s: %w", got, want, err)
+		return err
 	}
-	return &ErrChanged{Paths: syntax.Fields(out)}
+	return &ErrChanged{Paths: paths}
 }

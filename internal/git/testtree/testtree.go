@@ -38,8 +38,7 @@ func Make(ctx context.Context, c *git.Checkout, sha string) (dir string, remove 
 		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 	}
 	if c.Noted == nil && !c.Personal() {
-		_, err := worktree.StripCredentials(ctx, c)
-		if err := errors.Join(err, c.Note()); err != nil {
+		if err := errors.Join(worktree.StripCredentials(ctx, c), c.Note()); err != nil {
 			return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 		}
 	}

@@ -92,8 +92,7 @@ func (p *Workspace) Dir() string { return p.w.Top }
 // note records the workspace's state. It changes nothing, except for removing credentials.
 func (p *Workspace) note(ctx context.Context) (err error) {
 	w := p.w
-	_, err = worktree.StripCredentials(ctx, w)
-	if err := errors.Join(err, w.Note("exclude", "attributes", "sparse-checkout"), w.NewOwnDir()); err != nil {
+	if err := errors.Join(worktree.StripCredentials(ctx, w), w.Note("exclude", "attributes", "sparse-checkout"), w.NewOwnDir()); err != nil {
 		return fmt.Errorf("test in the workspace: %w", err)
 	}
 	p.shallow = w.Boundary

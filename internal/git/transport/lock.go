@@ -106,7 +106,7 @@ func lockFrom(ctx context.Context, c *git.Checkout, base, dead string, lease Lea
 	lease.Until = lease.Until.UTC().Truncate(time.Second)
 	lock := &Lock{Base: base, Lease: lease, ref: git.Ref{Name: lockRef(base)}}
 	err := git.InSeparateDir(c, false, func(a *git.Checkout) (err error) {
-		if lock.ref.SHA, err = lockCommit(ctx, a, lease); err != nil {
+		if lock.ref.SHA, err = lockCommit(a, lease); err != nil {
 			return err
 		}
 		return tryLock(ctx, a, lock, dead)
@@ -140,20 +140,16 @@ func flatName(base string) string {
 }
 
 // lockCommit makes a lock's commit: it has no files, and the lease is its message.
-func lockCommit(ctx context.Context, c *git.Checkout, lease Lease) (string, error) {
+func lockCommit(c *git.Checkout, lease Lease) (string, error) {
 	text, err := json.Marshal(lease)
 	if err != nil {
 		return "", fmt.Errorf("write lease: %w", err)
 	}
-	tree, err := c.Tell(ctx, nil, "mktree")
+	tree, err := git.WriteObject(c, "tree", nil)
 	if err != nil {
 		return "", fmt.Errorf("write lease: %w", err)
 	}
-	commit, err := c.Tell(ctx, append(text, '\n'), "commit-tree", syntax.Line(tree), "-F", "-")
-	if err != nil {
-		return "", fmt.Errorf("write lease: %w", err)
-	}
-	return syntax.Line(commit), nil
+	return git.WriteCommit(c, tree, string(text)+"\n")
 }
 
 // tryLock pushes the lock's commit, to a missing ref or to one that may be taken over.

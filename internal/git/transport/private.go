@@ -199,18 +199,19 @@ func checkPrivate(ref string) error {
 
 // privateCommit makes the commit for a private ref and returns its move.
 func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Move, error) {
-	blob, err := c.Tell(ctx, h.Content, "hash-object", "-w", "--stdin")
-	var tree, commit []byte
+	blob, err := git.WriteObject(c, "blob", h.Content)
+	var tree []byte
 	if err == nil {
-		tree, err = c.Tell(ctx, []byte("100644 blob "+syntax.Line(blob)+"\t"+privateFile+"\n"), "mktree")
+		tree, err = c.Tell(ctx, []byte("100644 blob "+blob+"\t"+privateFile+"\n"), "mktree")
 	}
+	var commit string
 	if err == nil {
-		commit, err = c.Tell(ctx, []byte(privateAbout), "commit-tree", syntax.Line(tree), "-F", "-")
+		commit, err = git.WriteCommit(c, syntax.Line(tree), privateAbout)
 	}
 	if err != nil {
 		return relay.Move{}, fmt.Errorf("write what is kept: %w", err)
 	}
-	return relay.Move{From: relay.AnyID, To: syntax.Line(commit), Ref: h.Ref}, nil
+	return relay.Move{From: relay.AnyID, To: commit, Ref: h.Ref}, nil
 }
 
 // fetchPrivate fetches the newest commit of a private ref, without files over the limit. That makes its git directory a

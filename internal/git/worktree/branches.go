@@ -6,11 +6,15 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // LocalBranches are the checkout's branches and its newest stash, by full name, and their tips.
 func LocalBranches(ctx context.Context, c *git.Checkout) (map[string]string, error) {
+	if tips, all := guard.ReadBranches(&c.Layout); all {
+		return tips, nil
+	}
 	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/stash")
 	if err != nil {
 		return nil, fmt.Errorf("list local branches: %w", err)

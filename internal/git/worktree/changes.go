@@ -32,15 +32,19 @@ func (ch Changes) Any() bool { return len(ch.Was)+len(ch.Unmerged) > 0 }
 // Look compares the checkout's files and an index with a commit, which is its HEAD. Before that it removes the index's orders to overlook
 // files, and writes it from the commit if it is broken or has no entries. settings are options of git.
 func Look(ctx context.Context, c *git.Checkout, index, head string, settings ...string) (Changes, error) {
-	ch := Changes{Set: map[string]string{}, Was: map[string]string{}}
-	settings = slices.Concat(anyway, settings)
-	if err := complete(ctx, c, index, head, settings); err != nil {
-		return ch, err
+	if err := complete(ctx, c, index, head, slices.Concat(anyway, settings)); err != nil {
+		return Changes{}, err
 	}
+	return compare(ctx, c, index, head, settings...)
+}
+
+// compare is Look for an index without such orders.
+func compare(ctx context.Context, c *git.Checkout, index, head string, settings ...string) (Changes, error) {
+	ch := Changes{Set: map[string]string{}, Was: map[string]string{}}
 	if err := c.PointHead(head); err != nil {
 		return ch, err
 	}
-	out, err := c.TreeWith(ctx, index, nil, append(settings, "status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")...)
+	out, err := c.TreeWith(ctx, index, nil, slices.Concat(anyway, settings, []string{"status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"})...)
 	if err != nil {
 		return ch, fmt.Errorf("look for changes: %w", err)
 	}
@@ -169,8 +173,9 @@ func add(ctx context.Context, c *git.Checkout, index string, paths []string, dir
 	}
 }
 
-// NoteDiffering records what differs from the index just after git has written the files: git.Differing.
-func NoteDiffering(ctx context.Context, c *git.Checkout, head string) error {
+// noteDiffering records what differs from the index just after git has written the files: git.Differing. ours says that the index has
+// no orders of others.
+func noteDiffering(ctx context.Context, c *git.Checkout, head string, ours bool) error {
 	c.Differing = map[string]git.Differing{}
 	index := filepath.Join(c.OwnDir, "written")
 	err := CopyIndex(c, index)
@@ -180,7 +185,11 @@ func NoteDiffering(ctx context.Context, c *git.Checkout, head string) error {
 	if err != nil {
 		return fmt.Errorf("compare files with their index: %w", err)
 	}
-	ch, err := Look(ctx, c, index, head)
+	look := Look
+	if ours {
+		look = compare
+	}
+	ch, err := look(ctx, c, index, head)
 	if err != nil || !ch.Any() {
 		return err
 	}

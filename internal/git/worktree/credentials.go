@@ -18,22 +18,26 @@ import (
 
 // StripCredentials removes server credentials, left by actions/checkout and people, from the configuration of the checkout
 // and its submodules: an Authorization header (up to v5), an include of a file in RUNNER_TEMP with one (since v6,
-// https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL. It returns the settings of the
+// https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL. It takes the settings of the
 // checkout that are left.
-func StripCredentials(ctx context.Context, c *git.Checkout) (left []git.Setting, err error) {
+func StripCredentials(ctx context.Context, c *git.Checkout) error {
 	if err := stripOthers(ctx, c); err != nil {
-		return nil, fmt.Errorf("take credentials out of the workspace: %w", err)
+		return fmt.Errorf("take credentials out of the workspace: %w", err)
+	}
+	if c.OwnClone && c.Noted == nil { // its settings are ours
+		return nil
 	}
 	files, err := configsOf(c.GitDir, filepath.Dir(c.Config))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var left []git.Setting
 	for _, file := range append(files, c.Config) {
 		if left, err = stripFile(ctx, c, file, func(named string) { deleteTemporary(c, named) }); err != nil {
-			return nil, fmt.Errorf("take credentials out of the checkout: %w", err)
+			return fmt.Errorf("take credentials out of the checkout: %w", err)
 		}
 	}
-	return left, nil
+	return c.TakeSettings(ctx, left)
 }
 
 // configsOf are the configurations of a working tree and of its submodules, beside the one that all working trees share.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
@@ -32,14 +33,16 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha, tracking string
 	if err := Unlocked(c, func() error { return putFiles(ctx, c, sha, distrust) }); err != nil {
 		return err
 	}
-	head, err := c.Head(ctx)
-	if err == nil && head != sha {
-		err = fmt.Errorf("HEAD is %s", head)
+	if c.ReadHead() != sha { // which git reads, too
+		head, err := c.Head(ctx)
+		if err == nil && head != sha {
+			err = fmt.Errorf("HEAD is %s", head)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return NoteDiffering(ctx, c, sha)
+	return noteDiffering(ctx, c, sha, distrust || c.OwnClone)
 }
 
 // Put resets index and files to a tree while HEAD stays.
@@ -47,7 +50,7 @@ func Put(ctx context.Context, c *git.Checkout, tree, head string) error {
 	if err := Reset(ctx, c, tree); err != nil {
 		return err
 	}
-	return NoteDiffering(ctx, c, head)
+	return noteDiffering(ctx, c, head, false)
 }
 
 // putFiles puts index and files at a commit.
@@ -59,6 +62,9 @@ func putFiles(ctx context.Context, c *git.Checkout, sha string, distrust bool) e
 		if err := Reset(ctx, c, sha); err != nil {
 			return err
 		}
+	}
+	if c.OwnClone && !distrust { // nothing else was ever here
+		return nil
 	}
 	return RemoveUntracked(ctx, c)
 }
@@ -93,9 +99,12 @@ func pointHead(ctx context.Context, c *git.Checkout, branch, sha, tracking strin
 		}
 	}
 	var err error
-	if branch == "" {
+	switch {
+	case branch == "":
 		_, err = c.Inside(ctx, "update-ref", "--no-deref", "HEAD", sha)
-	} else {
+	case c.OwnClone || c.ReadHead() != "": // refs are files
+		err = guard.ReplaceFile(filepath.Join(c.GitDir, "HEAD"), []byte("ref: "+branch+"\n"))
+	default:
 		_, err = c.Inside(ctx, "symbolic-ref", "HEAD", branch)
 	}
 	if err != nil {
