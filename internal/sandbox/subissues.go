@@ -10,7 +10,6 @@ import (
 var subIssueRoutes = []route{
 	{"GET /repos/{owner}/{repo}/issues/{number}/sub_issues", needRead, listSubIssues},
 	{"POST /repos/{owner}/{repo}/issues/{number}/sub_issues", needTriage, addSubIssue},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/sub_issue", needTriage, removeSubIssue},
 	{"GET /repos/{owner}/{repo}/issues/{number}/parent", needRead, getParent},
 }
 
@@ -112,18 +111,6 @@ func unlink(w world, parent, sub *Issue) {
 	now := w.now()
 	parent.UpdatedAt, sub.UpdatedAt = now, now
 	w.changed()
-}
-
-func removeSubIssue(q *request) (any, error) {
-	sub, _, err := subIssue(q)
-	if err != nil {
-		return nil, err
-	}
-	if parentOf(q.s.world, sub) != q.issue {
-		return nil, &failure{status: http.StatusNotFound, message: "The provided sub-issue does not exist"}
-	}
-	unlink(q.s.world, q.issue, sub)
-	return q.s.json.issue(q.issue), nil
 }
 
 func getParent(q *request) (any, error) {
