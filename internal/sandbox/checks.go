@@ -8,8 +8,6 @@ import (
 )
 
 var checkRoutes = []route{
-	{"GET /repos/{owner}/{repo}/commits/{ref}/status", needRead, combinedStatus},
-	{"GET /repos/{owner}/{repo}/commits/{ref}/statuses", needRead, listStatuses},
 	{"GET /repos/{owner}/{repo}/commits/{ref}/check-runs", needRead, listCheckRuns},
 	{"POST /repos/{owner}/{repo}/statuses/{sha}", needWrite, createStatus},
 	{"POST /repos/{owner}/{repo}/check-runs", needWrite, createCheckRun},
@@ -43,42 +41,6 @@ func createStatus(q *request) (any, error) {
 	}
 	q.s.hooks.deliver("status", q.repo, q.user, payload)
 	return &reply{http.StatusCreated, q.s.json.status(q.repo, st)}, q.s.refs.protectionChanged(q.repo)
-}
-
-func listStatuses(q *request) (any, error) {
-	sha, err := commitAt(q, q.r.PathValue("ref"))
-	if err != nil {
-		return nil, err
-	}
-	return paginate(q, q.repo.statusesOf(sha), func(st *Status) obj { return q.s.json.status(q.repo, st) }), nil
-}
-
-// combinedStatus counts the newest status of each context: pending when there is none.
-func combinedStatus(q *request) (any, error) {
-	sha, err := commitAt(q, q.r.PathValue("ref"))
-	if err != nil {
-		return nil, err
-	}
-	state, list := "success", []obj{}
-	for _, st := range q.repo.newestStatuses(sha) {
-		switch {
-		case st.State == "failure" || st.State == "error":
-			state = "failure"
-		case st.State == "pending" && state == "success":
-			state = "pending"
-		}
-		o := q.s.json.status(q.repo, st)
-		delete(o, "creator")
-		list = append(list, o)
-	}
-	if len(list) == 0 {
-		state = "pending"
-	}
-	self := q.s.urls.repositoryAPI(q.repo) + "/commits/" + sha
-	return obj{
-		"state": state, "statuses": list, "sha": sha, "total_count": len(list), "repository": q.s.json.minimalRepository(q.repo),
-		"commit_url": self, "url": self + "/status",
-	}, nil
 }
 
 // checkRunInput is the body of POST and PATCH check-runs.

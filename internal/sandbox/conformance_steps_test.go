@@ -13,7 +13,6 @@ var peopleSteps = []step{
 	{"octo", "GET", "/users/github-actions%5Bbot%5D", "", 200, ""},
 	{"octo", "GET", "/users/nobody", "", 404, ""},
 	{"octo", "GET", "/rate_limit", "", 200, ""},
-	{"octo", "GET", "/meta", "", 200, ""},
 	{"", "GET", "~", "", 200, "repository=id"},
 	{"octo", "GET", "~", "", 200, ""},
 	{"octo", "GET", "/repos/octo/nope", "", 404, ""},
@@ -70,7 +69,6 @@ var issueSteps = []step{
 	{"eve", "PATCH", "~/issues/2", `{"state": "closed", "state_reason": "not_planned"}`, 200, ""},
 	{"eve", "PATCH", "~/issues/2", `{"state": "open"}`, 200, ""},
 	{"bob", "POST", "~/issues/1/assignees", `{"assignees": ["bob"]}`, 201, ""},
-	{"bob", "DELETE", "~/issues/1/assignees", `{"assignees": ["bob"]}`, 200, ""},
 	{"ann", "POST", "~/issues/1/labels", `{"labels": ["agent:bugfix"]}`, 200, ""},
 	{"eve", "POST", "~/issues/1/labels", `{"labels": ["agent:bugfix"]}`, 403, ""},
 	{"", "GET", "~/issues/1/labels", "", 200, ""},
@@ -95,8 +93,6 @@ var issueSteps = []step{
 	{"", "GET", "~/issues/3/parent", "", 200, ""},
 	{"", "GET", "~/issues/1/parent", "", 404, ""},
 	{"ann", "POST", "~/issues/2/sub_issues", `{"sub_issue_id": $part, "replace_parent": true}`, 201, ""},
-	{"ann", "DELETE", "~/issues/1/sub_issue", `{"sub_issue_id": $part}`, 404, ""},
-	{"ann", "DELETE", "~/issues/2/sub_issue", `{"sub_issue_id": $part}`, 200, ""},
 	{"eve", "POST", "~/issues/1/reactions", `{"content": "+1"}`, 201, "reaction=id"},
 	{"eve", "POST", "~/issues/1/reactions", `{"content": "+1"}`, 200, ""},
 	{"eve", "POST", "~/issues/1/reactions", `{"content": "meh"}`, 422, ""},
@@ -122,7 +118,6 @@ var pullSteps = []step{
 	{"", "GET", "~/pulls/$pull/files", "", 200, ""},
 	{"ann", "POST", "~/pulls/$pull/requested_reviewers", `{"reviewers": ["bob"]}`, 201, ""},
 	{"ann", "POST", "~/pulls/$pull/requested_reviewers", `{"reviewers": ["ann"]}`, 422, ""},
-	{"", "GET", "~/pulls/$pull/requested_reviewers", "", 200, ""},
 	{"ann", "DELETE", "~/pulls/$pull/requested_reviewers", `{"reviewers": ["bob"]}`, 200, ""},
 }
 

@@ -12,10 +12,6 @@ var contentRoutes = []route{
 	{"GET /repos/{owner}/{repo}/contents/{path...}", needRead, getContents},
 	{"PUT /repos/{owner}/{repo}/contents/{path...}", needWrite, putContents},
 	{"DELETE /repos/{owner}/{repo}/contents/{path...}", needWrite, deleteContents},
-	{"GET /repos/{owner}/{repo}/readme", needRead, func(q *request) (any, error) {
-		q.r.SetPathValue("path", "README.md")
-		return getContents(q)
-	}},
 }
 
 // getContents answers a file as content-file, a directory as a list of its entries.

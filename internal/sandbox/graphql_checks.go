@@ -183,17 +183,13 @@ type gqlCheckRun struct {
 }
 
 func (c *gqlCheckRun) ID() graphql.ID                             { return graphql.ID(nodeID(nodeCheckRun, c.c.ID)) }
-func (c *gqlCheckRun) DatabaseID() *int32                         { return int32Of(c.c.ID) }
 func (c *gqlCheckRun) Name() (string, error)                      { return c.c.Name, c.hidden() }
 func (c *gqlCheckRun) Status() (string, error)                    { return strings.ToUpper(c.c.Status), c.hidden() }
 func (c *gqlCheckRun) Conclusion() *string                        { return some(strings.ToUpper(c.c.Conclusion)) }
 func (c *gqlCheckRun) StartedAt() *text                           { return maybeTime(c.c.StartedAt) }
 func (c *gqlCheckRun) CompletedAt() *text                         { return maybeTime(c.c.CompletedAt) }
-func (c *gqlCheckRun) Repository() *gqlRepository                 { return &gqlRepository{c.look, c.r} }
 func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return c.look.suite(c.r, c.c) }
 func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.required(c.c.Name, args) }
-func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
-func (c *gqlCheckRun) ResourcePath() text                         { return c.look.path(string(c.URL())) }
 func (c *gqlCheckRun) URL() text {
 	return text(c.look.s.urls.check(c.r, c.c))
 }
@@ -230,10 +226,8 @@ type gqlApp struct {
 	slug string
 }
 
-func (a *gqlApp) ID() graphql.ID     { return graphql.ID(nodeID(nodeApp, a.u.ID)) }
-func (a *gqlApp) DatabaseID() *int32 { return int32Of(a.u.ID) }
-func (a *gqlApp) Name() string       { return a.slug }
-func (a *gqlApp) Slug() string       { return a.slug }
+func (a *gqlApp) ID() graphql.ID { return graphql.ID(nodeID(nodeApp, a.u.ID)) }
+func (a *gqlApp) Slug() string   { return a.slug }
 
 // gqlStatus is https://docs.github.com/en/graphql/reference/objects#statuscontext.
 type gqlStatus struct {
@@ -246,7 +240,6 @@ func (c *gqlStatus) Context() (string, error) { return c.st.Context, c.hidden() 
 func (c *gqlStatus) State() (string, error)   { return strings.ToUpper(c.st.State), c.hidden() }
 func (c *gqlStatus) CreatedAt() text          { return dateTime(c.st.CreatedAt) }
 func (c *gqlStatus) Creator() *gqlActor       { return c.look.actor(c.st.Creator) }
-func (c *gqlStatus) Description() *string     { return some(c.st.Description) }
 func (c *gqlStatus) TargetURL() *text         { return some(text(c.st.TargetURL)) }
 func (c *gqlStatus) IsRequired(args requiredArgs) (bool, error) {
 	return c.required(c.st.Context, args)

@@ -57,9 +57,8 @@ func (l *look) signature(line string) *gqlSignature {
 	return &gqlSignature{l, name, email, gitDate(seconds, zone)}
 }
 
-func (a *gqlSignature) Name() *string  { return some(a.name) }
-func (a *gqlSignature) Email() *string { return some(a.email) }
-func (a *gqlSignature) Date() *text    { return some(text(a.at.Format(time.RFC3339))) }
+func (a *gqlSignature) Name() *string { return some(a.name) }
+func (a *gqlSignature) Date() *text   { return some(text(a.at.Format(time.RFC3339))) }
 
 // User is the account that the noreply address names; null for any other address.
 func (a *gqlSignature) User() *gqlActor {
@@ -87,12 +86,6 @@ func (c *gqlCommit) MessageHeadline() (string, error) {
 	return headline, err
 }
 
-func (c *gqlCommit) MessageBody() (string, error) {
-	message, err := c.Message()
-	_, body, _ := strings.Cut(message, "\n")
-	return strings.TrimSpace(body), err
-}
-
 func (c *gqlCommit) Author() (*gqlSignature, error) {
 	t, err := c.parse()
 	if err != nil {
@@ -101,43 +94,12 @@ func (c *gqlCommit) Author() (*gqlSignature, error) {
 	return t.author, nil
 }
 
-func (c *gqlCommit) Committer() (*gqlSignature, error) {
-	t, err := c.parse()
-	if err != nil {
-		return nil, err
-	}
-	return t.committer, nil
-}
-
-func (c *gqlCommit) AuthoredDate() (text, error) {
-	t, err := c.parse()
-	if err != nil {
-		return "", err
-	}
-	return dateTime(t.author.at), nil
-}
-
 func (c *gqlCommit) CommittedDate() (text, error) {
 	t, err := c.parse()
 	if err != nil {
 		return "", err
 	}
 	return dateTime(t.committer.at), nil
-}
-
-func (c *gqlCommit) URL() text          { return c.CommitURL() }
-func (c *gqlCommit) ResourcePath() text { return c.CommitResourcePath() }
-
-func (c *gqlCommit) Tree() (*gqlTree, error) {
-	t, err := c.parse()
-	if err != nil {
-		return nil, err
-	}
-	o, err := c.look.object(c.r, t.tree)
-	if err != nil || o == nil {
-		return nil, err
-	}
-	return &gqlTree{o}, nil
 }
 
 // File is null where the commit has nothing at that path.

@@ -10,14 +10,12 @@ type gqlEdit struct {
 	v    *Version
 }
 
-func (e *gqlEdit) ID() graphql.ID       { return graphql.ID(nodeID(nodeEdit, e.v.ID)) }
-func (e *gqlEdit) Diff() *string        { return &e.v.Body }
-func (e *gqlEdit) Editor() *gqlActor    { return e.look.actor(e.v.Editor) }
-func (e *gqlEdit) EditedAt() text       { return dateTime(e.v.At) }
-func (e *gqlEdit) CreatedAt() text      { return dateTime(e.v.At) }
-func (e *gqlEdit) UpdatedAt() text      { return dateTime(e.v.At) }
-func (e *gqlEdit) DeletedAt() *text     { return nil }
-func (e *gqlEdit) DeletedBy() *gqlActor { return nil }
+func (e *gqlEdit) ID() graphql.ID    { return graphql.ID(nodeID(nodeEdit, e.v.ID)) }
+func (e *gqlEdit) Diff() *string     { return &e.v.Body }
+func (e *gqlEdit) Editor() *gqlActor { return e.look.actor(e.v.Editor) }
+func (e *gqlEdit) EditedAt() text    { return dateTime(e.v.At) }
+func (e *gqlEdit) CreatedAt() text   { return dateTime(e.v.At) }
+func (e *gqlEdit) DeletedAt() *text  { return nil }
 
 // UserContentEdits are the versions of a post, the present one first and the one it was created with last; none before
 // the first edit.

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
@@ -23,14 +22,13 @@ type gqlSubject struct {
 	i *Issue
 }
 
-func (i *gqlSubject) ID() graphql.ID     { return graphql.ID(issueNodeID(i.i)) }
-func (i *gqlSubject) Number() int32      { return int32(i.i.Number) }
-func (i *gqlSubject) Title() string      { return i.i.Title }
-func (i *gqlSubject) URL() text          { return text(i.look.s.urls.issue(i.i)) }
-func (i *gqlSubject) ResourcePath() text { return i.look.path(i.look.s.urls.issue(i.i)) }
-func (i *gqlSubject) Closed() bool       { return i.i.State == "closed" }
-func (i *gqlSubject) ClosedAt() *text    { return maybeTime(i.i.ClosedAt) }
-func (i *gqlSubject) Locked() bool       { return i.i.Locked }
+func (i *gqlSubject) ID() graphql.ID  { return graphql.ID(issueNodeID(i.i)) }
+func (i *gqlSubject) Number() int32   { return int32(i.i.Number) }
+func (i *gqlSubject) Title() string   { return i.i.Title }
+func (i *gqlSubject) URL() text       { return text(i.look.s.urls.issue(i.i)) }
+func (i *gqlSubject) Closed() bool    { return i.i.State == "closed" }
+func (i *gqlSubject) ClosedAt() *text { return maybeTime(i.i.ClosedAt) }
+func (i *gqlSubject) Locked() bool    { return i.i.Locked }
 
 func (i *gqlSubject) Labels(args labelArgs) (*connection[gqlLabel], error) {
 	return i.look.labels(i.repo, i.i.labels(), args)
@@ -38,15 +36,6 @@ func (i *gqlSubject) Labels(args labelArgs) (*connection[gqlLabel], error) {
 
 func (i *gqlSubject) Comments(args commentArgs) (*connection[gqlComment], error) {
 	return i.look.comments(i.i, args)
-}
-
-func (i *gqlSubject) Assignees(args pageArgs) (*connection[gqlActor], error) {
-	var users []*User
-	for _, login := range i.i.Assignees {
-		users = append(users, i.look.s.world.author(login))
-	}
-	return pageOf(args, listing[*User, gqlActor]{items: users, key: inOrder[*User],
-		wrap: func(u *User) *gqlActor { return &gqlActor{look: i.look, u: u} }})
 }
 
 // gqlIssue is https://docs.github.com/en/graphql/reference/objects#issue.
@@ -58,9 +47,7 @@ func (l *look) subject(i *Issue) *gqlSubject {
 
 func (l *look) issue(i *Issue) *gqlIssue { return &gqlIssue{l.subject(i)} }
 
-func (i *gqlIssue) State() string          { return issueState(i.i) }
-func (i *gqlIssue) BodyURL() text          { return i.URL() + text(fmt.Sprintf("#issue-%d", i.i.ID)) }
-func (i *gqlIssue) BodyResourcePath() text { return i.look.path(string(i.BodyURL())) }
+func (i *gqlIssue) State() string { return issueState(i.i) }
 
 func (i *gqlIssue) StateReason(struct{ EnableDuplicate bool }) *string {
 	return some(strings.ToUpper(i.i.StateReason))

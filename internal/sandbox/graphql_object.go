@@ -92,13 +92,7 @@ func (o *gqlObject) ID() graphql.ID {
 	prefix := map[string]string{"commit": nodeCommit, "tree": nodeTree, "blob": nodeBlob, "tag": nodeTag}[o.kind]
 	return objectID(prefix, o.r, o.oid)
 }
-func (o *gqlObject) OID() text                  { return text(o.oid) }
-func (o *gqlObject) AbbreviatedOID() string     { return o.oid[:7] }
-func (o *gqlObject) Repository() *gqlRepository { return &gqlRepository{o.look, o.r} }
-func (o *gqlObject) CommitResourcePath() text {
-	return text("/" + o.r.FullName() + "/commit/" + o.oid)
-}
-func (o *gqlObject) CommitURL() text { return text(o.look.s.origin) + o.CommitResourcePath() }
+func (o *gqlObject) OID() text { return text(o.oid) }
 
 // read is the object's content, as git stores it.
 func (o *gqlObject) read() ([]byte, error) {
@@ -185,7 +179,6 @@ func (e *gqlTreeEntry) Size() int32 {
 	return int32(e.look.s.trees.size(e.r, contentEntry{kind: e.kind, sha: e.oid}))
 }
 func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.look.object(e.r, e.oid) }
-func (e *gqlTreeEntry) Repository() *gqlRepository  { return &gqlRepository{e.look, e.r} }
 
 // gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
 type gqlTag struct{ *gqlObject }
@@ -204,24 +197,6 @@ func (t *gqlTag) header() (object, name, message string, err error) {
 		}
 	}
 	return object, name, message, err
-}
-
-func (t *gqlTag) Name() (string, error) {
-	_, name, _, err := t.header()
-	return name, err
-}
-
-func (t *gqlTag) Message() (*string, error) {
-	_, _, message, err := t.header()
-	return &message, err
-}
-
-func (t *gqlTag) Target() (*gqlObject, error) {
-	oid, _, _, err := t.header()
-	if err != nil {
-		return nil, err
-	}
-	return t.look.object(t.r, oid)
 }
 
 // gitDate reads git's "1700000000 +0200".

@@ -18,15 +18,11 @@ type gqlPost struct {
 func (p *gqlPost) Author() *gqlActor         { return p.look.actor(p.p.Author) }
 func (p *gqlPost) AuthorAssociation() string { return p.look.s.world.association(p.repo, p.p.Author) }
 func (p *gqlPost) Body() string              { return p.p.Body }
-func (p *gqlPost) BodyText() string          { return p.p.Body }
 func (p *gqlPost) CreatedAt() text           { return dateTime(p.p.CreatedAt) }
-func (p *gqlPost) PublishedAt() *text        { return maybeTime(&p.p.CreatedAt) }
 func (p *gqlPost) UpdatedAt() text           { return dateTime(p.p.UpdatedAt) }
 func (p *gqlPost) LastEditedAt() *text       { return maybeTime(p.p.LastEditedAt) }
-func (p *gqlPost) CreatedViaEmail() bool     { return false }
 func (p *gqlPost) IncludesCreatedEdit() bool { return len(p.p.Versions) > 0 }
 func (p *gqlPost) IsMinimized() bool         { return p.p.Minimized != "" }
-func (p *gqlPost) MinimizedReason() *string  { return some(p.p.Minimized) }
 func (p *gqlPost) DatabaseID() *int32        { return int32Of(p.p.ID) }
 func (p *gqlPost) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.p.ID))) }
 
@@ -66,14 +62,6 @@ func (p *gqlPost) ReactionGroups() *[]*gqlReactionGroup {
 
 func (g *gqlReactionGroup) Content() string { return g.content }
 
-// CreatedAt is when the group's first reaction was left; null where there is none.
-func (g *gqlReactionGroup) CreatedAt() *text {
-	if len(g.reactions) == 0 {
-		return nil
-	}
-	return maybeTime(&g.reactions[0].CreatedAt)
-}
-
 func (g *gqlReactionGroup) ViewerHasReacted() bool {
 	for _, r := range g.reactions {
 		if g.look.s.world.user(r.User) == g.look.viewer {
@@ -96,10 +84,8 @@ func (l *look) comment(c *Comment) *gqlComment {
 	return &gqlComment{&gqlPost{l, &c.Post, c.issue.repo}, c}
 }
 
-func (c *gqlComment) ID() graphql.ID     { return graphql.ID(nodeID(nodeComment, c.c.ID)) }
-func (c *gqlComment) URL() text          { return text(c.look.s.urls.comment(c.c)) }
-func (c *gqlComment) ResourcePath() text { return c.look.path(c.look.s.urls.comment(c.c)) }
-func (c *gqlComment) Issue() *gqlIssue   { return c.look.issue(c.c.issue) }
+func (c *gqlComment) ID() graphql.ID { return graphql.ID(nodeID(nodeComment, c.c.ID)) }
+func (c *gqlComment) URL() text      { return text(c.look.s.urls.comment(c.c)) }
 
 func (c *gqlComment) PullRequest() *gqlPull {
 	if c.c.issue.Pull == nil {

@@ -12,26 +12,19 @@ type gqlPull struct{ *gqlSubject }
 
 func (l *look) pull(i *Issue) *gqlPull { return &gqlPull{l.subject(i)} }
 
-func (p *gqlPull) DatabaseID() *int32        { return int32Of(p.i.Pull.ID) }
-func (p *gqlPull) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.i.Pull.ID))) }
-func (p *gqlPull) State() string             { return pullState(p.i) }
-func (p *gqlPull) Permalink() text           { return p.URL() }
-func (p *gqlPull) IsDraft() bool             { return p.i.Pull.Draft }
-func (p *gqlPull) IsCrossRepository() bool   { return p.look.s.pulls.crossRepository(p.i) }
-func (p *gqlPull) MaintainerCanModify() bool { return p.i.Pull.MaintainerCanModify }
-func (p *gqlPull) Merged() bool              { return p.i.Pull.merged() }
-func (p *gqlPull) MergedAt() *text           { return maybeTime(p.i.Pull.MergedAt) }
-func (p *gqlPull) MergedBy() *gqlActor       { return p.look.actor(p.i.Pull.MergedBy) }
-func (p *gqlPull) BaseRefName() string       { return p.i.Pull.BaseRef }
-func (p *gqlPull) BaseRefOID() text          { return text(p.i.Pull.BaseSHA) }
-func (p *gqlPull) HeadRefName() string       { return p.i.Pull.HeadRef }
-func (p *gqlPull) HeadRefOID() text          { return text(p.look.s.pulls.headSHA(p.i)) }
-
-func (p *gqlPull) BaseRepository() *gqlRepository { return p.Repository() }
+func (p *gqlPull) FullDatabaseID() *text   { return some(text(fmt.Sprint(p.i.Pull.ID))) }
+func (p *gqlPull) State() string           { return pullState(p.i) }
+func (p *gqlPull) IsDraft() bool           { return p.i.Pull.Draft }
+func (p *gqlPull) IsCrossRepository() bool { return p.look.s.pulls.crossRepository(p.i) }
+func (p *gqlPull) MergedAt() *text         { return maybeTime(p.i.Pull.MergedAt) }
+func (p *gqlPull) BaseRefName() string     { return p.i.Pull.BaseRef }
+func (p *gqlPull) BaseRefOID() text        { return text(p.i.Pull.BaseSHA) }
+func (p *gqlPull) HeadRefName() string     { return p.i.Pull.HeadRef }
+func (p *gqlPull) HeadRefOID() text        { return text(p.look.s.pulls.headSHA(p.i)) }
 
 // MergeCommit is null until the pull request is merged.
 func (p *gqlPull) MergeCommit() *gqlCommit {
-	if !p.Merged() {
+	if !p.i.Pull.merged() {
 		return nil
 	}
 	return p.look.commit(p.repo, p.i.Pull.MergeCommitSHA)
@@ -41,20 +34,6 @@ func (p *gqlPull) MergeCommit() *gqlCommit {
 func (p *gqlPull) Mergeable() string {
 	p.look.s.pulls.testMerge(p.i)
 	return p.look.s.pulls.shownMergeable(p.i)
-}
-
-// MergeStateStatus is what git alone can say; protection does not enter.
-func (p *gqlPull) MergeStateStatus() string {
-	switch p.Mergeable() {
-	case "CONFLICTING":
-		return "DIRTY"
-	case "MERGEABLE":
-		if p.IsDraft() {
-			return "DRAFT"
-		}
-		return "CLEAN"
-	}
-	return "UNKNOWN"
 }
 
 // BaseRef is null once the branch is gone.
@@ -73,13 +52,6 @@ func (p *gqlPull) HeadRef() (*gqlRef, error) {
 func (p *gqlPull) HeadRepository() *gqlRepository {
 	if r := p.look.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.look.sees(r) {
 		return &gqlRepository{p.look, r}
-	}
-	return nil
-}
-
-func (p *gqlPull) HeadRepositoryOwner() *gqlActor {
-	if r := p.HeadRepository(); r != nil {
-		return r.Owner()
 	}
 	return nil
 }
@@ -104,12 +76,6 @@ func (p *gqlPull) Deletions() (int32, error) {
 
 func (p *gqlPull) ChangedFiles() (int32, error) {
 	return p.sum(func(*fileChange) int { return 1 })
-}
-
-// TotalCommentsCount counts what was said in the conversation and on the diff.
-func (p *gqlPull) TotalCommentsCount() *int32 {
-	n := int32(len(p.i.Comments) + len(p.i.Pull.ReviewComments))
-	return &n
 }
 
 func (p *gqlPull) Reviews(args reviewArgs) (*connection[gqlReview], error) {
@@ -175,8 +141,12 @@ type gqlPullCommit struct {
 	sha string
 }
 
-func (c *gqlPullCommit) ID() graphql.ID        { return objectID(nodePullCommit, c.p.repo, c.sha) }
-func (c *gqlPullCommit) Commit() *gqlCommit    { return c.p.look.commit(c.p.repo, c.sha) }
-func (c *gqlPullCommit) PullRequest() *gqlPull { return c.p }
-func (c *gqlPullCommit) URL() text             { return c.p.URL() + text("/commits/"+c.sha) }
-func (c *gqlPullCommit) ResourcePath() text    { return c.p.look.path(string(c.URL())) }
+func (c *gqlPullCommit) ID() graphql.ID     { return objectID(nodePullCommit, c.p.repo, c.sha) }
+func (c *gqlPullCommit) Commit() *gqlCommit { return c.p.look.commit(c.p.repo, c.sha) }
+
+func (p *gqlPull) HeadRepositoryOwner() *gqlActor {
+	if r := p.HeadRepository(); r != nil {
+		return &gqlActor{look: r.look, u: r.look.s.world.author(r.r.Owner)}
+	}
+	return nil
+}

@@ -9,7 +9,6 @@ import (
 
 // IsMergeQueueEnabled says that the base has a merge queue.
 func (p *gqlPull) IsMergeQueueEnabled() bool { return p.i.hasQueue() }
-func (p *gqlPull) IsInMergeQueue() bool      { return p.i.queued() != nil }
 
 func (p *gqlPull) MergeQueueEntry() *gqlQueueEntry {
 	if e := p.i.queued(); e != nil {
@@ -136,3 +135,5 @@ func (*gqlRoot) DequeuePullRequest(ctx context.Context, args struct {
 	pull.look.s.queues.leave(pull.i, pull.look.viewer, leftManual)
 	return &gqlQueued{args.Input.ClientMutationID, &gqlQueueEntry{pull, e}}, pull.look.s.queues.advance(pull.repo, pull.i.Pull.BaseRef)
 }
+
+func (p *gqlPull) IsInMergeQueue() bool { return p.i.queued() != nil }

@@ -21,26 +21,8 @@ func (r *gqlRepository) ID() graphql.ID        { return graphql.ID(nodeID(nodeRe
 func (r *gqlRepository) DatabaseID() *int32    { return int32Of(r.r.ID) }
 func (r *gqlRepository) Name() string          { return r.r.Name }
 func (r *gqlRepository) NameWithOwner() string { return r.r.FullName() }
-func (r *gqlRepository) Description() *string  { return some(r.r.Description) }
-func (r *gqlRepository) URL() text             { return text(r.look.s.urls.repository(r.r)) }
-func (r *gqlRepository) ResourcePath() text    { return text("/" + r.r.FullName()) }
-func (r *gqlRepository) IsPrivate() bool       { return r.r.Private }
-func (r *gqlRepository) IsFork() bool          { return r.r.Parent != 0 }
-func (r *gqlRepository) IsArchived() bool      { return false }
 func (r *gqlRepository) IsEmpty() bool         { return r.look.s.git.branchSHA(r.r, r.r.DefaultBranch) == "" }
-func (r *gqlRepository) CreatedAt() text       { return dateTime(r.r.CreatedAt) }
-func (r *gqlRepository) UpdatedAt() text       { return dateTime(r.r.UpdatedAt) }
 func (r *gqlRepository) PushedAt() *text       { return maybeTime(&r.r.PushedAt) }
-func (r *gqlRepository) Owner() *gqlActor {
-	return &gqlActor{look: r.look, u: r.look.s.world.author(r.r.Owner)}
-}
-
-func (r *gqlRepository) Visibility() string {
-	if r.r.Private {
-		return "PRIVATE"
-	}
-	return "PUBLIC"
-}
 
 // permissionNames are GitHub's RepositoryPermission.
 var permissionNames = map[model.Permission]string{
@@ -54,13 +36,6 @@ func (r *gqlRepository) ViewerPermission() *string {
 
 func (r *gqlRepository) ViewerCanAdminister() bool {
 	return r.look.s.world.permission(r.r, r.look.viewer.Login) == model.PermissionAdmin
-}
-
-func (r *gqlRepository) Parent() *gqlRepository {
-	if p := r.look.s.world.repositoryByID(r.r.Parent); p != nil && r.look.sees(p) {
-		return &gqlRepository{r.look, p}
-	}
-	return nil
 }
 
 func (r *gqlRepository) DefaultBranchRef() (*gqlRef, error) {
@@ -133,19 +108,6 @@ func (l *look) labels(r *Repository, labels []*Label, args labelArgs) (*connecti
 		wrap: func(x *Label) *gqlLabel { return &gqlLabel{l, r, x} }})
 }
 
-func (r *gqlRepository) Labels(args struct {
-	labelArgs
-	Query *string
-}) (*connection[gqlLabel], error) {
-	var found []*Label
-	for _, label := range r.r.Labels {
-		if args.Query == nil || strings.Contains(label.Name+" "+label.Description, *args.Query) {
-			found = append(found, label)
-		}
-	}
-	return r.look.labels(r.r, found, args.labelArgs)
-}
-
 func (r *gqlRepository) Label(args struct{ Name string }) *gqlLabel {
 	if label := r.r.label(args.Name); label != nil {
 		return &gqlLabel{r.look, r.r, label}
@@ -160,18 +122,10 @@ type gqlLabel struct {
 	label *Label
 }
 
-func (l *gqlLabel) ID() graphql.ID             { return graphql.ID(nodeID(nodeLabel, l.label.ID)) }
-func (l *gqlLabel) Name() string               { return l.label.Name }
-func (l *gqlLabel) Color() string              { return l.label.Color }
-func (l *gqlLabel) Description() *string       { return some(l.label.Description) }
-func (l *gqlLabel) IsDefault() bool            { return false }
-func (l *gqlLabel) CreatedAt() *text           { return maybeTime(some(l.label.CreatedAt)) }
-func (l *gqlLabel) UpdatedAt() *text           { return maybeTime(some(l.label.updatedAt())) }
-func (l *gqlLabel) Repository() *gqlRepository { return &gqlRepository{l.look, l.r} }
-func (l *gqlLabel) ResourcePath() text {
-	return text("/" + l.r.FullName() + "/labels/" + l.label.Name)
-}
-func (l *gqlLabel) URL() text { return text(l.look.s.origin) + l.ResourcePath() }
+func (l *gqlLabel) ID() graphql.ID   { return graphql.ID(nodeID(nodeLabel, l.label.ID)) }
+func (l *gqlLabel) Name() string     { return l.label.Name }
+func (l *gqlLabel) CreatedAt() *text { return maybeTime(some(l.label.CreatedAt)) }
+func (l *gqlLabel) UpdatedAt() *text { return maybeTime(some(l.label.updatedAt())) }
 
 // collaborators is a connection whose edges carry the permission.
 type collaborators struct {
@@ -242,9 +196,8 @@ func (l *look) ref(r *Repository, name string) *gqlRef {
 	return nil
 }
 
-func (f *gqlRef) ID() graphql.ID             { return gitNodeID(nodeRef, f.r, []byte(f.name)) }
-func (f *gqlRef) Name() string               { return strings.TrimPrefix(f.name, f.Prefix()) }
-func (f *gqlRef) Repository() *gqlRepository { return &gqlRepository{f.look, f.r} }
+func (f *gqlRef) ID() graphql.ID { return gitNodeID(nodeRef, f.r, []byte(f.name)) }
+func (f *gqlRef) Name() string   { return strings.TrimPrefix(f.name, f.Prefix()) }
 
 func (f *gqlRef) Target() (*gqlObject, error) { return f.look.object(f.r, f.sha) }
 
@@ -277,5 +230,5 @@ func (f *gqlRef) AssociatedPullRequests(args pullArgs) (*connection[gqlPull], er
 	if *args.HeadRefName != name || name == "" {
 		return pageOf(args.pageArgs, listing[*Issue, gqlPull]{})
 	}
-	return f.Repository().PullRequests(args)
+	return (&gqlRepository{f.look, f.r}).PullRequests(args)
 }

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
-
 	"github.com/graph-gophers/graphql-go"
 )
 
@@ -55,7 +53,6 @@ type gqlTeam struct {
 }
 
 func (t *gqlTeam) ID() graphql.ID { return graphql.ID(nodeID(nodeTeam, t.id)) }
-func (t *gqlTeam) Name() string   { return fmt.Sprint("Team ", t.slug) }
 func (t *gqlTeam) Slug() string   { return t.slug }
 
 // ReviewRequests are those that nobody has answered.

@@ -27,7 +27,6 @@ func (l *look) shows(v *Review) bool {
 
 func (v *gqlReview) ID() graphql.ID        { return graphql.ID(nodeID(nodeReview, v.v.ID)) }
 func (v *gqlReview) URL() text             { return text(v.look.s.urls.review(v.v)) }
-func (v *gqlReview) ResourcePath() text    { return v.look.path(v.look.s.urls.review(v.v)) }
 func (v *gqlReview) State() string         { return v.v.State }
 func (v *gqlReview) SubmittedAt() *text    { return maybeTime(v.v.SubmittedAt) }
 func (v *gqlReview) PublishedAt() *text    { return maybeTime(v.v.SubmittedAt) }
@@ -35,10 +34,6 @@ func (v *gqlReview) PullRequest() *gqlPull { return v.look.pull(v.v.issue) }
 func (v *gqlReview) Commit() *gqlCommit    { return v.look.commit(v.repo, v.v.CommitID) }
 func (v *gqlReview) Comments(args pageArgs) (*connection[gqlReviewComment], error) {
 	return v.look.reviewComments(v.v.issue.Pull.reviewCommentsOf(v.v.ID), args)
-}
-
-func (v *gqlReview) AuthorCanPushToRepository() bool {
-	return v.look.s.world.permission(v.repo, v.v.Author) >= model.PermissionWrite
 }
 
 func (l *look) reviewComments(cs []*ReviewComment, args pageArgs) (*connection[gqlReviewComment], error) {
@@ -92,7 +87,6 @@ func (c *gqlReviewComment) now() *spot {
 
 func (c *gqlReviewComment) ID() graphql.ID            { return graphql.ID(nodeID(nodeReviewComment, c.c.ID)) }
 func (c *gqlReviewComment) URL() text                 { return text(c.look.s.urls.reviewComment(c.c)) }
-func (c *gqlReviewComment) ResourcePath() text        { return c.look.path(c.look.s.urls.reviewComment(c.c)) }
 func (c *gqlReviewComment) Path() string              { return c.c.Path }
 func (c *gqlReviewComment) Line() *int32              { return some(int32(c.now().line)) }
 func (c *gqlReviewComment) StartLine() *int32         { return some(int32(c.now().start)) }
@@ -185,14 +179,11 @@ func (l *look) threadOf(c *ReviewComment) *gqlThread {
 	return nil
 }
 
-func (t *gqlThread) ID() graphql.ID           { return graphql.ID(nodeID(nodeThread, t.c.ID)) }
-func (t *gqlThread) IsResolved() bool         { return t.c.Resolved }
-func (t *gqlThread) IsCollapsed() bool        { return t.c.Resolved }
-func (t *gqlThread) IsOutdated() bool         { return t.now().outdated }
-func (t *gqlThread) StartDiffSide() *string   { return some(t.c.StartSide) }
-func (t *gqlThread) ViewerCanReply() bool     { return !t.c.issue.Locked }
-func (t *gqlThread) ViewerCanResolve() bool   { return !t.c.Resolved && t.mayResolve() }
-func (t *gqlThread) ViewerCanUnresolve() bool { return t.c.Resolved && t.mayResolve() }
+func (t *gqlThread) ID() graphql.ID         { return graphql.ID(nodeID(nodeThread, t.c.ID)) }
+func (t *gqlThread) IsResolved() bool       { return t.c.Resolved }
+func (t *gqlThread) IsOutdated() bool       { return t.now().outdated }
+func (t *gqlThread) StartDiffSide() *string { return some(t.c.StartSide) }
+func (t *gqlThread) ViewerCanResolve() bool { return !t.c.Resolved && t.mayResolve() }
 
 // DiffSide is RIGHT for a comment on the whole file, too.
 func (t *gqlThread) DiffSide() string {

@@ -205,19 +205,4 @@ func (a *gqlActor) ID() graphql.ID {
 }
 
 func (a *gqlActor) DatabaseID() *int32 { return int32Of(a.u.ID) }
-func (a *gqlActor) Name() *string      { return nil }
 func (a *gqlActor) IsViewer() bool     { return a.u == a.look.viewer }
-
-// ResourcePath of a bot is its app's page.
-func (a *gqlActor) ResourcePath() text {
-	login, bot := strings.CutSuffix(a.u.Login, "[bot]")
-	if bot {
-		return text("/apps/" + login)
-	}
-	return text("/" + login)
-}
-func (a *gqlActor) URL() text { return text(a.look.s.origin) + a.ResourcePath() }
-
-func (a *gqlActor) AvatarURL(struct{ Size *int32 }) text {
-	return text(fmt.Sprintf("%s/avatars/u/%d?v=4", a.look.s.origin, a.u.ID))
-}

@@ -18,9 +18,6 @@ func (f *gqlRef) RefUpdateRule() *gqlRule {
 	return nil
 }
 
-func (u *gqlRule) Pattern() string             { return u.f.branch() }
-func (u *gqlRule) AllowsDeletions() bool       { return u.p.Deletes }
-func (u *gqlRule) AllowsForcePushes() bool     { return u.p.Forces }
 func (u *gqlRule) RequiresLinearHistory() bool { return u.p.Linear }
 func (u *gqlRule) RequiresSignatures() bool    { return u.p.Signed }
 func (u *gqlRule) RequiredApprovingReviewCount() *int32 {

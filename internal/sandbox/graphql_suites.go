@@ -52,9 +52,7 @@ func (c *gqlCommit) CheckSuites(args pageArgs) (*connection[gqlCheckSuite], erro
 		wrap: func(s *gqlCheckSuite) *gqlCheckSuite { return s }})
 }
 
-func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.id)) }
-func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.id) }
-func (c *gqlCheckSuite) Commit() *gqlCommit { return c.look.commit(c.r, c.checks[0].SHA) }
+func (c *gqlCheckSuite) ID() graphql.ID { return graphql.ID(nodeID(nodeCheckSuite, c.id)) }
 func (c *gqlCheckSuite) App() *gqlApp {
 	return &gqlApp{c.look.s.world.author(c.checks[0].App), c.checks[0].slug()}
 }
@@ -114,12 +112,9 @@ type gqlRun struct {
 }
 
 func (r *gqlRun) ID() graphql.ID         { return graphql.ID(nodeID(nodeRun, r.run.ID)) }
-func (r *gqlRun) DatabaseID() *int32     { return int32Of(r.run.ID) }
-func (r *gqlRun) RunNumber() int32       { return int32(r.run.Number) }
 func (r *gqlRun) Event() string          { return r.run.Event }
 func (r *gqlRun) CreatedAt() text        { return dateTime(r.run.CreatedAt) }
 func (r *gqlRun) UpdatedAt() text        { return dateTime(r.run.UpdatedAt) }
-func (r *gqlRun) ResourcePath() text     { return r.look.path(string(r.URL())) }
 func (r *gqlRun) File() *gqlRunFile      { return &gqlRunFile{r} }
 func (r *gqlRun) Workflow() *gqlWorkflow { return &gqlWorkflow{r} }
 func (r *gqlRun) URL() text {

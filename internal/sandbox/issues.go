@@ -16,7 +16,6 @@ var issueRoutes = []route{
 	{"GET /repos/{owner}/{repo}/issues/{number}", needRead, func(q *request) (any, error) { return q.s.json.issue(q.issue), nil }},
 	{"PATCH /repos/{owner}/{repo}/issues/{number}", needComment, patchIssue},
 	{"POST /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, addAssignees},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, removeAssignees},
 	{"PUT /repos/{owner}/{repo}/issues/{number}/lock", needTriage, func(q *request) (any, error) { return lockIssue(q, true) }},
 	{"DELETE /repos/{owner}/{repo}/issues/{number}/lock", needTriage, func(q *request) (any, error) { return lockIssue(q, false) }},
 }
@@ -292,24 +291,6 @@ func addAssignees(q *request) (any, error) {
 	}
 	q.s.world.changed()
 	return &reply{http.StatusCreated, q.s.json.issue(q.issue)}, nil
-}
-
-func removeAssignees(q *request) (any, error) {
-	var in struct{ Assignees []string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	for _, login := range in.Assignees {
-		at := slices.IndexFunc(q.issue.Assignees, func(l string) bool { return strings.EqualFold(l, login) })
-		if at < 0 {
-			continue
-		}
-		q.issue.Assignees = slices.Delete(q.issue.Assignees, at, at+1)
-		q.issue.UpdatedAt = q.s.world.now()
-		q.s.hooks.issue(q.issue, "unassigned", q.user, obj{"assignee": q.s.json.user(q.s.world.author(login))})
-	}
-	q.s.world.changed()
-	return q.s.json.issue(q.issue), nil
 }
 
 func lockIssue(q *request, lock bool) (any, error) {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 var mergeRoutes = []route{
@@ -19,8 +17,6 @@ var mergeRoutes = []route{
 		return &reply{status: http.StatusNoContent}, nil
 	}},
 	{"PUT /repos/{owner}/{repo}/pulls/{number}/merge", needWrite, mergePull},
-	{"PUT /repos/{owner}/{repo}/pulls/{number}/update-branch", needComment, updateBranch},
-	{"POST /repos/{owner}/{repo}/merges", needWrite, mergeBranches},
 }
 
 // mergeInput is the body of PUT merge: https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
@@ -179,57 +175,6 @@ func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
 	return tip, nil
 }
 
-// updateBranch merges the base into the head: https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
-func updateBranch(q *request) (any, error) {
-	var in struct {
-		Expected string `json:"expected_head_sha"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	i, base, head := q.issue, q.s.pulls.baseSHA(q.issue), q.s.pulls.headSHA(q.issue)
-	r := q.s.world.repositoryByID(i.Pull.HeadRepo)
-	if r == nil || q.s.world.permission(r, q.user.Login) < model.PermissionWrite {
-		return nil, q.may(model.PermissionAdmin)
-	}
-	switch {
-	case in.Expected != "" && in.Expected != head:
-		return nil, unprocessable("expected head sha didn’t match current head ref.")
-	case i.State != "open" || !q.s.pulls.headExists(i):
-		return nil, unprocessable("Pull request is closed")
-	case q.s.git.isAncestor(q.repo, base, head):
-		return nil, unprocessable("There are no new commits on the base branch.")
-	}
-	message := fmt.Sprintf("Merge branch '%s' into %s", i.Pull.BaseRef, i.Pull.HeadRef)
-	tip, err := mergeCommit(q, q.repo, head, base, message)
-	if errors.Is(err, errConflict) {
-		return nil, unprocessable("merge conflict between base and head")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := q.s.git.bring(r, q.repo, tip); err != nil {
-		return nil, err
-	}
-	if err := moveRef(q, r, refChange{"refs/heads/" + i.Pull.HeadRef, head, tip}); err != nil {
-		return nil, err
-	}
-	return &reply{http.StatusAccepted, obj{"message": "Updating pull request branch.", "url": q.s.urls.pullAPI(i)}}, nil
-}
-
-// mergeCommit merges a commit into another as the caller.
-func mergeCommit(q *request, r *Repository, into, from, message string) (string, error) {
-	tree, clean, err := q.s.git.mergeTree(r, into, from)
-	if err != nil {
-		return "", err
-	}
-	if !clean {
-		return "", errConflict
-	}
-	author := signedAt(q.user.Login, noreply(q.user), q.s.world.now())
-	return q.s.git.commitTree(r, tree, []string{into, from}, message, author, byGitHub(q.s.world.now()))
-}
-
 // moveRef sets, makes (no old) or deletes (no now) a ref as the caller, unless it is protected or has moved meanwhile.
 func moveRef(q *request, r *Repository, c refChange) error {
 	if why := q.s.refs.protects(r, c, q.user); why != "" {
@@ -243,44 +188,6 @@ func moveRef(q *request, r *Repository, c refChange) error {
 		return unprocessable("Reference update failed")
 	}
 	return q.s.refs.sync(r, q.user)
-}
-
-// mergeBranches is https://docs.github.com/en/rest/branches/branches#merge-a-branch
-func mergeBranches(q *request) (any, error) {
-	var in struct {
-		Base, Head string
-		Message    string `json:"commit_message"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	base, head := q.s.git.branchSHA(q.repo, in.Base), q.s.git.resolve(q.repo, in.Head)
-	switch {
-	case base == "":
-		return nil, &failure{status: http.StatusNotFound, message: "Base does not exist"}
-	case head == "":
-		return nil, &failure{status: http.StatusNotFound, message: "Head does not exist"}
-	case q.s.git.isAncestor(q.repo, head, base):
-		return &reply{status: http.StatusNoContent}, nil
-	}
-	if in.Message == "" {
-		in.Message = fmt.Sprintf("Merge %s into %s", in.Head, in.Base)
-	}
-	tip, err := mergeCommit(q, q.repo, base, head, in.Message)
-	if errors.Is(err, errConflict) {
-		return nil, &failure{status: http.StatusConflict, message: "Merge conflict"}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := moveRef(q, q.repo, refChange{"refs/heads/" + in.Base, base, tip}); err != nil {
-		return nil, err
-	}
-	c, err := q.s.git.commitOf(q.repo, tip)
-	if err != nil {
-		return nil, err
-	}
-	return &reply{http.StatusCreated, q.s.json.commit(q.repo, c)}, nil
 }
 
 // dropHead deletes the branch of a pull request that the endpoint has merged, where the repository's settings say so, and gives

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"path"
 	"strings"
@@ -16,7 +15,6 @@ var objectRoutes = []route{
 	{"POST /repos/{owner}/{repo}/git/trees", needWrite, createTree},
 	{"GET /repos/{owner}/{repo}/git/blobs/{sha}", needRead, getBlob},
 	{"POST /repos/{owner}/{repo}/git/blobs", needWrite, createBlob},
-	{"GET /repos/{owner}/{repo}/git/tags/{sha}", needRead, getTag},
 }
 
 func getGitCommit(q *request) (any, error) {
@@ -215,36 +213,4 @@ func createBlob(q *request) (any, error) {
 // decode64 reads base64 with or without line breaks.
 func decode64(s string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(strings.NewReplacer("\n", "", "\r", "").Replace(s))
-}
-
-func getTag(q *request) (any, error) {
-	sha := q.r.PathValue("sha")
-	if !isHex(sha) {
-		return nil, errNotFound
-	}
-	found, text, err := q.s.git.objects(q.repo).read(sha)
-	if err != nil || found.kind != "tag" || !isHex(sha) {
-		return nil, errNotFound
-	}
-	head, message, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n\n")
-	o := obj{
-		"sha": sha, "node_id": nodeID("TA", q.repo.ID) + sha, "url": q.s.urls.repositoryAPI(q.repo) + "/git/tags/" + sha,
-		"message": message, "verification": unsigned(), "tagger": obj{"name": "", "email": "", "date": stamp(inventedAt)},
-	}
-	object := obj{}
-	for line := range strings.Lines(head) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch key {
-		case "object":
-			object["sha"] = value
-		case "type":
-			object["type"], object["url"] = value, fmt.Sprintf("%s/git/%ss/%v", q.s.urls.repositoryAPI(q.repo), value, object["sha"])
-		case "tag":
-			o["tag"] = value
-		case "tagger":
-			o["tagger"] = gitUser(parseSignature(value))
-		}
-	}
-	o["object"] = object
-	return o, nil
 }

@@ -16,9 +16,6 @@ var pullRoutes = []route{
 	{"PATCH /repos/{owner}/{repo}/pulls/{number}", needComment, patchPull},
 	{"GET /repos/{owner}/{repo}/pulls/{number}/commits", needRead, listPullCommits},
 	{"GET /repos/{owner}/{repo}/pulls/{number}/files", needRead, listPullFiles},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needRead, func(q *request) (any, error) {
-		return obj{"users": q.s.json.users(q.issue.Pull.RequestedReviewers), "teams": []obj{}}, nil
-	}},
 	{"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, requestReviewers},
 	{"DELETE /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, unrequestReviewers},
 }

@@ -107,14 +107,13 @@ func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
 	require.Equal(t, "dirty", p["mergeable_state"])
 	w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(405)
 	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": "rebase"}).want(405)
-	w.as("octo", "PUT", pullPath(n)+"/update-branch", obj{}).want(422)
 
 	c.branch("y", "y.txt", "y\n")
 	d := w.as("octo", "POST", repoPath+"/pulls", obj{"title": "y", "head": "y", "base": "main", "draft": true}).want(201).obj()
 	w.as("octo", "PUT", pullPath(int(d["number"].(float64)))+"/merge", obj{}).want(405)
 }
 
-func TestUpdateBranchAndMergingClosesIssues(t *testing.T) {
+func TestMergingClosesIssues(t *testing.T) {
 	w := newTown(t)
 	c := w.clone("octo")
 	w.issue("octo")
@@ -123,10 +122,6 @@ func TestUpdateBranchAndMergingClosesIssues(t *testing.T) {
 	c.git("checkout", "-q", "main")
 	c.commit("main.txt", "meanwhile\n")
 	c.git("push", "-q", "origin", "main")
-	w.as("octo", "PUT", pullPath(2)+"/update-branch", obj{"expected_head_sha": strings.Repeat("0", 40)}).want(422)
-	w.as("octo", "PUT", pullPath(2)+"/update-branch", obj{}).want(202)
-	w.as("octo", "PUT", pullPath(2)+"/update-branch", obj{}).want(422)
-	require.Equal(t, "2", fmt.Sprint(w.as("octo", "GET", pullPath(2), nil).obj()["commits"]))
 	w.as("octo", "PUT", pullPath(2)+"/merge", obj{}).want(200)
 	require.Equal(t, "closed", w.as("octo", "GET", repoPath+"/issues/1", nil).obj()["state"])
 }

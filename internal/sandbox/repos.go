@@ -24,9 +24,6 @@ var userRoutes = []route{
 	{"GET /user", needToken, getViewer},
 	{"GET /users/{login}", needNothing, getUser},
 	{"GET /rate_limit", needNothing, getRateLimit},
-	{"GET /meta", needNothing, func(*request) (any, error) {
-		return obj{"verifiable_password_authentication": false, "installed_version": "3.17.0"}, nil
-	}},
 }
 
 var repositoryRoutes = []route{

@@ -10,7 +10,6 @@ import (
 var subIssueRoutes = []route{
 	{"GET /repos/{owner}/{repo}/issues/{number}/sub_issues", needRead, listSubIssues},
 	{"POST /repos/{owner}/{repo}/issues/{number}/sub_issues", needTriage, addSubIssue},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/sub_issue", needTriage, removeSubIssue},
 	{"GET /repos/{owner}/{repo}/issues/{number}/parent", needRead, getParent},
 }
 
@@ -114,18 +113,6 @@ func unlink(w world, parent, sub *Issue) {
 	w.changed()
 }
 
-func removeSubIssue(q *request) (any, error) {
-	sub, _, err := subIssue(q)
-	if err != nil {
-		return nil, err
-	}
-	if parentOf(q.s.world, sub) != q.issue {
-		return nil, &failure{status: http.StatusNotFound, message: "The provided sub-issue does not exist"}
-	}
-	unlink(q.s.world, q.issue, sub)
-	return q.s.json.issue(q.issue), nil
-}
-
 func getParent(q *request) (any, error) {
 	if parent := parentOf(q.s.world, q.issue); parent != nil {
 		return q.s.json.issue(parent), nil
@@ -136,37 +123,10 @@ func getParent(q *request) (any, error) {
 // gqlSummary is https://docs.github.com/en/graphql/reference/objects#subissuessummary.
 type gqlSummary struct{ total, completed int32 }
 
-func (s gqlSummary) Total() int32     { return s.total }
-func (s gqlSummary) Completed() int32 { return s.completed }
-func (s gqlSummary) PercentCompleted() int32 {
-	if s.total == 0 {
-		return 0
-	}
-	return s.completed * 100 / s.total
-}
-
 // SubIssues are in the order in which they were added.
 func (i *gqlIssue) SubIssues(args pageArgs) (*connection[gqlIssue], error) {
 	if err := i.look.forbids(i.repo, "Issue"); err != nil {
 		return nil, err
 	}
 	return pageOf(args, listing[*Issue, gqlIssue]{items: subIssuesOf(i.look.s.world, i.i), key: inOrder[*Issue], wrap: i.look.issue})
-}
-
-func (i *gqlIssue) SubIssuesSummary() gqlSummary {
-	all := subIssuesOf(i.look.s.world, i.i)
-	sum := gqlSummary{total: int32(len(all))}
-	for _, sub := range all {
-		if sub.State == "closed" {
-			sum.completed++
-		}
-	}
-	return sum
-}
-
-func (i *gqlIssue) Parent() *gqlIssue {
-	if parent := parentOf(i.look.s.world, i.i); parent != nil {
-		return i.look.issue(parent)
-	}
-	return nil
 }
