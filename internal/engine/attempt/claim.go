@@ -38,10 +38,10 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 			continue
 		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == key:
 			return p.Withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
-		case !thread.OpenPhase(t.Marker.Phase) || t.CommentID > p.ClaimID:
+		case !t.Marker.Open() || t.CommentID > p.ClaimID:
 			continue
 		}
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format stri
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *Attempt) Release(ctx context.Context, cause error) {
-	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || !thread.Releases(ctx, cause) {
+	if p.ClaimID == 0 || !p.Marker.Open() || !thread.Releases(ctx, cause) {
 		return
 	}
 	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why

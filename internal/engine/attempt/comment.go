@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -23,7 +22,7 @@ func (p *Attempt) Edit(ctx context.Context, text string) error {
 	if err := p.Alive(); err != nil {
 		return err
 	}
-	if thread.OpenPhase(p.Marker.Phase) {
+	if p.Marker.Open() {
 		p.Marker.Expires = p.Expiry()
 	}
 	return p.put(ctx, text)
@@ -54,7 +53,7 @@ func (p *Attempt) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	passing := thread.OpenPhase(p.Marker.Phase)
+	passing := p.Marker.Open()
 	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text, Passing: passing})
 	return nil
 }

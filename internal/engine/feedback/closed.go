@@ -27,7 +27,7 @@ func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 		}
 	}
 	for _, t := range thread.OvertakenTurns(p.Thread) {
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil || live {
 			return false, err
 		}

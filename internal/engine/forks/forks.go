@@ -117,8 +117,7 @@ func (g *admission) busyAt(ctx context.Context, m model.ExternalMarker) (bool, e
 	if m.Claim == "" || m.State == model.ExternalApproved {
 		return false, nil
 	}
-	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
-	return g.Live(ctx, model.Posted[model.TurnMarker]{CommentID: g.comment, Marker: claim})
+	return g.Busy(ctx, g.comment, m.Lease)
 }
 
 // Voided reads the pull request again, and says that what was let in is void where that is so by now. The Stop is nil where it

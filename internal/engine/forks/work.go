@@ -31,7 +31,7 @@ func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
 	if g.marker.State == model.ExternalApproved && g.asked() {
 		return nil, nil
 	}
-	if !g.MergeClaims[g.marker.Claim] {
+	if !g.Claims[g.marker.Claim] {
 		g.sign()
 		g.marker.Attempt++
 		if err := g.put(ctx, g.text()); err != nil {

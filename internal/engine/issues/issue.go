@@ -302,7 +302,7 @@ func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
 	var replaced []model.Posted[model.TurnMarker]
 	for _, f := range p.State.Flows {
 		m := f.Marker.TurnMarker
-		if f.CommentID != p.ClaimID && (thread.OpenPhase(m.Phase) || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
+		if f.CommentID != p.ClaimID && (m.Open() || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
 			replaced = append(replaced, model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
 		}
 	}

@@ -127,9 +127,9 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	if err := readDepends(ctx, p, m); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.Claims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
 	for _, t := range turn.Open(p.State) {
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil {
 			return merge.Verdict{}, err
 		}

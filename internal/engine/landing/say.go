@@ -150,7 +150,7 @@ func noteLanded(ctx context.Context, g *merger) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func release(ctx context.Context, g *merger, cause error) {
-	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
+	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.Claims[g.marker.Claim] {
 		return
 	}
 	g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)

@@ -58,7 +58,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if why := p.held(); why != "" && r.marker.ByItself() {
 		return thread.End(model.ResultNothing, "%s", why), nil
 	}
-	if r.MergeClaims[r.marker.Claim] {
+	if r.Claims[r.marker.Claim] {
 		return p.part().carry(ctx, r)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {

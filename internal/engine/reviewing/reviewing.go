@@ -130,10 +130,5 @@ func (p *Pull) expired() time.Time {
 
 // busy says that another process is at work on a review.
 func (p *Pull) busy(ctx context.Context, said model.Posted[model.ReviewMarker]) (bool, error) {
-	m := said.Marker
-	if p.MergeClaims[m.Claim] {
-		return false, nil // it is this one
-	}
-	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
-	return p.Live(ctx, model.Posted[model.TurnMarker]{CommentID: said.CommentID, Marker: claim})
+	return p.Busy(ctx, said.CommentID, said.Marker.Lease)
 }

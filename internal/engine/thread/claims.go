@@ -9,11 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// OpenPhase says that a turn in this phase has not come to an end.
-func OpenPhase(phase model.Phase) bool {
-	return phase == model.PhaseStarted || phase == model.PhasePlanned
-}
-
 // ClaimMargin is how much longer than its agent may take a claim is held.
 const ClaimMargin = 10 * time.Minute
 
@@ -22,7 +17,7 @@ const ClaimMargin = 10 * time.Minute
 func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
 	open := turn.Open(t.State)
 	for _, c := range open {
-		live, err := t.Live(ctx, c)
+		live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease)
 		if err != nil {
 			return nil, err
 		}
@@ -33,23 +28,31 @@ func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker
 	return open, nil
 }
 
-// Live says whether the process behind a claim is still at work, and asks GitHub about its run at most once.
-func (t *Thread) Live(ctx context.Context, c model.Posted[model.TurnMarker]) (bool, error) {
-	if known, ok := t.Liveness[c.CommentID]; ok {
+// Busy reports whether another process works on the record in a comment, and asks GitHub about its run at most once.
+func (t *Thread) Busy(ctx context.Context, comment int64, l model.Lease) (bool, error) {
+	return busyIn(ctx, t, t.Event.Repo, comment, l)
+}
+
+// busyIn is Busy for a run in another repository.
+func busyIn(ctx context.Context, t *Thread, repo model.Repo, comment int64, l model.Lease) (bool, error) {
+	if t.Claims[l.Claim] { // it is this one
+		return false, nil
+	}
+	if known, ok := t.Liveness[comment]; ok {
 		return known == turn.Live, nil
 	}
-	alive := turn.Alive(c.Marker, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
+	alive := turn.Alive(l, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
 	if alive == turn.AskRun {
-		state, err := t.GitHub.Actions.Run(ctx, t.Event.Repo, c.Marker.Run)
+		state, err := t.GitHub.Actions.Run(ctx, repo, l.Run)
 		if err != nil {
 			return false, err
 		}
-		alive = turn.AliveByRun(c.Marker, state)
+		alive = turn.AliveByRun(l, state)
 	}
 	if t.Liveness == nil {
 		t.Liveness = map[int64]turn.Liveness{}
 	}
-	t.Liveness[c.CommentID] = alive
+	t.Liveness[comment] = alive
 	return alive == turn.Live, nil
 }
 
