@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Lease says which process works on a record, and until when. Every marker of a record embeds one.
 type Lease struct {
@@ -26,4 +30,27 @@ func (l *Lease) Holder() *Lease { return l }
 // Expired reports whether the lease is over at this time on GitHub's clock; a zero time is not known.
 func (l Lease) Expired(now time.Time) bool {
 	return !l.Expires.IsZero() && !now.IsZero() && !now.Before(l.Expires)
+}
+
+// Recorded is a record as it was read.
+type Recorded struct {
+	Leased
+	URL       string
+	UpdatedAt time.Time
+}
+
+// Record finds a record by its comment; nil: it is not there.
+func (s State) Record(comment int64) *Recorded {
+	return cmp.Or(recorded(s.Turns, comment), recorded(s.Merges, comment), recorded(s.Reviews, comment), recorded(s.Externals, comment))
+}
+
+func recorded[M any, P interface {
+	*M
+	Leased
+}](all []Posted[M], comment int64) *Recorded {
+	at := slices.IndexFunc(all, func(said Posted[M]) bool { return said.CommentID == comment })
+	if at < 0 {
+		return nil
+	}
+	return &Recorded{P(&all[at].Marker), all[at].URL, all[at].UpdatedAt}
 }

@@ -24,7 +24,8 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 		attempt, _ := b.Marker.(model.IssueMarker)
 		request, _ := b.Marker.(model.MergeMarker)
 		roadmap, _ := b.Marker.(model.RoadmapMarker)
-		passing := b.Kind == journal.KindTurn || attempt.Open() || roadmap.Open() || request.State == model.MergeRunning
+		leased, _ := b.Marker.(model.Leased)
+		passing := leased != nil && leased.Open() || b.Kind == journal.KindTurn || attempt.Open() || roadmap.Open() || request.State == model.MergeRunning
 		t.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", t.Event.Number), Text: b.Text, Passing: passing})
 	}
 	return made.ID, err
