@@ -116,6 +116,21 @@ func (r Record) Release(ctx context.Context, text string) error {
 	return r.put(ctx, text)
 }
 
+// End says in a comment of its own, once, how the work has ended, since nobody is notified of an edit, and takes the earlier comment away
+// that says it has not.
+func (r Record) End(ctx context.Context, token, text string) error {
+	if r.Thread.State.Tokens[token] != 0 {
+		return nil
+	}
+	was, earlier := *r.Comment, r.Thread.State.Record(*r.Comment)
+	last := r
+	*last.Comment, last.Token = 0, token
+	if err := last.Write(ctx, text); err != nil || earlier == nil || !earlier.Open() {
+		return err
+	}
+	return r.Thread.Remove(ctx, was, r.Token)
+}
+
 // put writes the comment. The same one twice does no harm.
 func (r Record) put(ctx context.Context, text string) (err error) {
 	body := journal.Body{Text: r.Heading + text, Kind: r.Kind, Marker: r.Marker}

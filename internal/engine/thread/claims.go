@@ -35,7 +35,7 @@ func (t *Thread) Busy(ctx context.Context, comment int64, l model.Lease) (bool, 
 
 // busyIn is Busy for a run in another repository.
 func busyIn(ctx context.Context, t *Thread, repo model.Repo, comment int64, l model.Lease) (bool, error) {
-	if t.Claims[l.Claim] { // it is this one
+	if l.Claim == "" || t.Claims[l.Claim] { // nobody holds it, or this process
 		return false, nil
 	}
 	if known, ok := t.Liveness[comment]; ok {
