@@ -41,7 +41,15 @@ type Recorded struct {
 
 // Record finds a record by its comment; nil: it is not there.
 func (s State) Record(comment int64) *Recorded {
-	return cmp.Or(recorded(s.Turns, comment), recorded(s.Merges, comment), recorded(s.Reviews, comment), recorded(s.Externals, comment))
+	return cmp.Or(recorded(s.Turns, comment), recorded(s.Merges, comment), recorded(s.Reviews, comment), recorded(s.Externals, comment),
+		recorded(only(s.Roadmap), comment), recorded(only(s.Conflicts), comment))
+}
+
+func only[M any](said *Posted[M]) []Posted[M] {
+	if said == nil {
+		return nil
+	}
+	return []Posted[M]{*said}
 }
 
 func recorded[M any, P interface {
