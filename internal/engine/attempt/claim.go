@@ -12,21 +12,11 @@ import (
 
 // Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
-func (p *Attempt) Claim(ctx context.Context) (err error) {
+func (p *Attempt) Claim(ctx context.Context) error {
 	if err := PartOf(p).isolate(ctx); err != nil {
 		return err
 	}
-	claim := p.Marker.Claim
-	ours := thread.FindTurn(p.Thread, func(m model.TurnMarker) bool { return m.Claim == claim })
-	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), ours)
-	if err != nil {
-		return err
-	}
-	key := p.Marker.Key
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
-	if err := p.Tidy(ctx); err != nil {
+	if err := p.record().Claim(ctx, p.Subject.ClaimText()); err != nil {
 		return err
 	}
 	if p.State.Block != nil {
@@ -36,7 +26,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 		switch {
 		case t.CommentID == p.ClaimID:
 			continue
-		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == key:
+		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == p.Marker.Key:
 			return p.Withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
 		case !t.Marker.Open() || t.CommentID > p.ClaimID:
 			continue

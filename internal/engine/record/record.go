@@ -24,6 +24,7 @@ type Record struct {
 	About   string        // what a run works on, as in "the review of pull request 7"
 	Heading string        // what every text of it begins with
 	Term    time.Duration // how long the work may take from each writing
+	Find    func() int64  // the comment, after an unclear answer; nil: by its token
 }
 
 // Sign makes this process the holder.
@@ -85,10 +86,7 @@ func (r Record) deleted() *thread.Stop {
 
 // Alive stops a run that took so long that another one may hold its lease for over.
 func (r Record) Alive() error {
-	if l := r.Marker.Holder(); r.Thread.Claims[l.Claim] && l.Expired(r.Thread.ServerNow()) {
-		return thread.End(model.ResultRetry, "the claim of this run on %s expired at %s", r.About, l.Expires.Format(time.RFC3339))
-	}
-	return nil
+	return thread.Lapsed(r.Thread, *r.Marker.Holder(), r.About)
 }
 
 // Write posts or replaces the comment as the marker stands. It renews the lease of this process while work is left, and ends it after that.
@@ -135,7 +133,7 @@ func (r Record) End(ctx context.Context, token, text string) error {
 func (r Record) put(ctx context.Context, text string) (err error) {
 	body := journal.Body{Text: r.Heading + text, Kind: r.Kind, Marker: r.Marker}
 	if *r.Comment == 0 {
-		*r.Comment, err = r.Thread.Comment(ctx, r.Token, body, nil)
+		*r.Comment, err = r.Thread.Comment(ctx, r.Token, body, r.Find)
 		return err
 	}
 	body.Tokens = []string{r.Token}
@@ -146,6 +144,7 @@ func (r Record) put(ctx context.Context, text string) (err error) {
 	_, err = r.Thread.Apply(ctx, effect.Edit(*r.Comment, r.Token, encoded))
 	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
 		thread.Forget(r.Thread, *r.Comment)
+		*r.Comment = 0
 		return r.deleted()
 	}
 	if err == nil {

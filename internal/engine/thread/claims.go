@@ -56,22 +56,6 @@ func busyIn(ctx context.Context, t *Thread, repo model.Repo, comment int64, l mo
 	return alive == turn.Live, nil
 }
 
-// Mine signs a marker with this process.
-func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
-	m.Run, m.RunAttempt, m.RunURL, m.Claim = t.Run.ID, t.Run.Attempt, t.Run.URL, t.Random()
-	m.Expires, m.Reason = t.Expiry(), ""
-	return m
-}
-
-// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each round of
-// git operations and a new session the agent's. It is renewed with every edit of the claim.
-func (t *Thread) Expiry() time.Time {
-	tests := t.Settings.Feedback.RepairRounds + 1
-	agents := tests + MaxGitRounds + 1
-	work := time.Duration(agents)*t.Settings.Agent.Timeout + time.Duration(tests)*t.Settings.Agent.TestTimeout
-	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
-}
-
 // ServerNow is the time on GitHub's clock, by which claims expire; on ours, where GitHub was not asked yet.
 func (t *Thread) ServerNow() time.Time {
 	if t.Snap.ReadAt.IsZero() || t.ReadAt.IsZero() {
@@ -80,10 +64,13 @@ func (t *Thread) ServerNow() time.Time {
 	return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt))
 }
 
-// Alive stops a run that took so long that another one may hold its claim for dead.
-func (t *Thread) Alive() error {
-	if t.ClaimID != 0 && t.ServerNow().After(t.Marker.Expires) {
-		return End(model.ResultRetry, "the claim of this run on %s expired at %s", t.About(), t.Marker.Expires.Format(time.RFC3339))
+// Alive stops a run that took so long that another one may hold its turn for dead.
+func (t *Thread) Alive() error { return Lapsed(t, t.Marker.Lease, t.About()) }
+
+// Lapsed stops a run that works on something by a lease of its own that is over.
+func Lapsed(t *Thread, l model.Lease, about string) error {
+	if t.Claims[l.Claim] && l.Expired(t.ServerNow()) {
+		return End(model.ResultRetry, "the claim of this run on %s expired at %s", about, l.Expires.Format(time.RFC3339))
 	}
 	return nil
 }
