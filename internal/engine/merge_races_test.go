@@ -114,7 +114,7 @@ func TestMergeWhoseClaimExpiresOnceItIsRecordedLandsNothing(t *testing.T) {
 	ev := w.delivery("issue_comment")
 	rep := w.handle(ev)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "took longer than its claim")
+	assert.Contains(t, rep.Reason, "the claim of this run on the merge of pull request")
 	assert.Equal(t, before, w.at("main"))
 	rep = w.handle(ev)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
