@@ -105,6 +105,9 @@ func (r Record) Write(ctx context.Context, text string) error {
 
 // Release ends the lease of this process before the work has ended, so that the next run need not wait.
 func (r Record) Release(ctx context.Context, text string) error {
+	if *r.Comment == 0 {
+		return r.deleted()
+	}
 	if err := r.Alive(); err != nil {
 		return err
 	}
