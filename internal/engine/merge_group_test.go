@@ -150,7 +150,7 @@ func TestMergeGroupWaitsForATurn(t *testing.T) {
 			}
 			at := fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", where, number)
 			claim, err := journal.Codec{}.Encode(journal.Body{Text: "Working", Kind: journal.KindTurn, Marker: model.TurnMarker{
-				Repo: where.String(), Number: number, Key: "k", Phase: model.PhaseStarted, Claim: "another", Run: 77, RunAttempt: 1, Expires: g.now.Add(time.Minute + c.left),
+				Repo: where.String(), Number: number, Key: "k", Phase: model.PhaseStarted, Lease: model.Lease{Claim: "another", Run: 77, RunAttempt: 1, Expires: g.now.Add(time.Minute + c.left)},
 			}})
 			require.NoError(t, err)
 			g.api("octo", "POST", at, object{"body": claim})

@@ -105,7 +105,7 @@ func TestMergeWhoseClaimExpiresOnceItIsRecordedLandsNothing(t *testing.T) {
 	before := w.at("main")
 	w.beforeEdit(func() { w.later(48 * time.Hour) })
 	ev := w.say("carol", "/mergexo merge")
-	w.ended(model.ResultRetry, "took longer than its claim", w.handle(ev))
+	w.ended(model.ResultRetry, "the claim of this run on the merge of pull request", w.handle(ev))
 	assert.Equal(t, before, w.at("main"))
 	w.done(w.handle(ev))
 	w.mergedOnce(ev, before)

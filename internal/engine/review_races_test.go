@@ -77,7 +77,7 @@ func TestOfTwoRunsThatTakeAReviewOverOneGoesOn(t *testing.T) {
 				rep, err := second.Handle(context.Background(), ev)
 				assert.NoError(t, err)
 				assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-				assert.Contains(t, rep.Reason, "another run has taken over the review")
+				assert.Contains(t, rep.Reason, "another run is working on the review")
 			})
 			<-claimed
 		}

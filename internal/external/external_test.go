@@ -42,7 +42,7 @@ func labelled() external.Facts {
 func entry(change ...func(*model.ExternalMarker)) model.Posted[model.ExternalMarker] {
 	m := model.ExternalMarker{
 		Repo: "octo/widgets", Number: 7, State: model.ExternalLetIn, Head: b, At: noon, By: "olga", Label: accept, Base: "main",
-		Mirror: "gh-pr-7/fix", Tip: b, Attempt: 1, Claim: "c", Run: 9, RunURL: "https://github.com/octo/widgets/actions/runs/9",
+		Mirror: "gh-pr-7/fix", Tip: b, Attempt: 1, Lease: model.Lease{Claim: "c", Run: 9, RunURL: "https://github.com/octo/widgets/actions/runs/9"},
 	}
 	for _, ch := range change {
 		ch(&m)

@@ -28,7 +28,7 @@ func TestAnAttemptOnAnIssueIsAmongItsTurns(t *testing.T) {
 	t.Parallel()
 	st := journal.Codec{}.Fold([]model.Comment{
 		attempt(t, 1, model.IssueMarker{
-			TurnMarker: model.TurnMarker{Key: "k", Claim: "c", Spent: &model.Spent{Day: "2026-01-02", Turns: 1}}, Status: model.PhaseStarted,
+			TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}, Spent: &model.Spent{Day: "2026-01-02", Turns: 1}}, Status: model.PhaseStarted,
 			Flow: model.FlowBugfix, Branch: "agent/bugfix/7-x", Base: "main",
 		}),
 	}, onSeven)
@@ -44,12 +44,12 @@ func TestAnAttemptOnAnIssueIsAmongItsTurns(t *testing.T) {
 func TestAStopTakesThePlaceOfItsClaim(t *testing.T) {
 	t.Parallel()
 	stopped := model.IssueMarker{
-		TurnMarker: model.TurnMarker{Key: "k", Claim: "c", Events: []string{"7:issue:3:x"}, Since: time.Date(2026, 1, 2, 12, 5, 0, 0, time.UTC), Seen: 3},
+		TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}, Events: []string{"7:issue:3:x"}, Since: time.Date(2026, 1, 2, 12, 5, 0, 0, time.UTC), Seen: 3},
 		Status:     model.PhaseWaiting, Waiting: model.ReasonAgent, LastCheckpoint: "abc",
 	}
 	st := journal.Codec{}.Fold([]model.Comment{
-		attempt(t, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Claim: "another"}, Status: model.PhaseStarted}),
-		attempt(t, 2, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Claim: "c"}, Status: model.PhaseStarted}),
+		attempt(t, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "another"}}, Status: model.PhaseStarted}),
+		attempt(t, 2, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}}, Status: model.PhaseStarted}),
 		attempt(t, 4, stopped),
 	}, onSeven)
 	assert.Equal(t, []int64{2}, st.Surplus)

@@ -17,7 +17,7 @@ import (
 func everyKind(t *testing.T, c Codec) []model.Comment {
 	const repo, sha = "octo/widgets", "1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c"
 	turn := func(phase model.Phase, more func(*model.TurnMarker)) *model.TurnMarker {
-		m := &model.TurnMarker{Repo: repo, Number: 7, Key: "k", Phase: phase, Events: []string{"7:review:1:2026-01-02T12:00:00Z"}, RunURL: "https://github.com/octo/widgets/actions/runs/1", Attempt: 1, Outbox: &model.Outbox{}}
+		m := &model.TurnMarker{Repo: repo, Number: 7, Key: "k", Phase: phase, Events: []string{"7:review:1:2026-01-02T12:00:00Z"}, Lease: model.Lease{RunURL: "https://github.com/octo/widgets/actions/runs/1"}, Attempt: 1, Outbox: &model.Outbox{}}
 		if more != nil {
 			more(m)
 		}

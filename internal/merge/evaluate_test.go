@@ -166,19 +166,19 @@ var stories = map[string]story{
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeWaiting}))
 	}, "", "", false, ""},
 	"an older one has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
 	}, "", "", false, ""},
 	"an older one has not died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon.Add(time.Second)}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon.Add(time.Second)}}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
 	}, merge.GateAlone, model.CodeBusy, false, "already in progress"},
 	"what a group left has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Leader: "octo/api#3", Expires: noon}))
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon}}))
 	}, "", "", false, ""},
 	"what a group left has not died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Leader: "octo/api#3", Expires: noon.Add(time.Second)}))
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon.Add(time.Second)}}))
 	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
 	"the newest has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Expires: noon}))
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}))
 	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
 	"no attempt is left": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
@@ -213,7 +213,7 @@ var stories = map[string]story{
 	"a draft":                 {func(c *merge.Case) { c.Snapshot.Pull.Draft = true }, merge.GateDraft, model.CodeDraft, true, "draft"},
 	"frozen":                  {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"MergeXO:freeze"} }, merge.GateFrozen, model.CodeFrozen, true, `label "mergexo:freeze"`},
 	"a turn is at work": {func(c *merge.Case) {
-		c.Busy = &model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Expires: noon}, URL: page}
+		c.Busy = &model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Lease: model.Lease{Expires: noon}}, URL: page}
 	}, merge.GateIdle, model.CodeBusy, true, "by 2026-01-02 12:00 UTC"},
 	"it conflicts":          {func(c *merge.Case) { c.Facts.Conflicting = true }, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
 	"a rule may settle it":  {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.HeadRef = true, "gh-pr-8/fix" }, "", "", false, ""},

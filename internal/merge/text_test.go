@@ -15,7 +15,7 @@ import (
 func asked() model.MergeMarker {
 	return model.MergeMarker{
 		Repo: "octo/widgets", Number: 7, Command: "k", By: "olga", State: model.MergeRunning, Strategy: "rebase", Head: b, Base: "main", BaseSHA: a,
-		RunURL: "https://github.com/octo/widgets/actions/runs/9",
+		Lease: model.Lease{RunURL: "https://github.com/octo/widgets/actions/runs/9"},
 	}
 }
 

@@ -59,11 +59,7 @@ type ExternalMarker struct {
 	// Moved is the new head that voided it.
 	Moved string `json:"moved,omitempty"`
 
-	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
-	RunAttempt int       `json:"run_attempt,omitempty"`
-	RunURL     string    `json:"run_url,omitempty"`
-	Expires    time.Time `json:"expires,omitzero"`
-	Claim      string    `json:"claim,omitempty"`
+	Lease
 }
 
 // Open reports whether anything is left to be done.

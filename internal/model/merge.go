@@ -152,11 +152,7 @@ type MergeMarker struct {
 	// Leader is the pull request whose request this one is part of, as owner/name#number.
 	Leader string `json:"leader,omitempty"`
 
-	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
-	RunAttempt int       `json:"run_attempt,omitempty"`
-	RunURL     string    `json:"run_url,omitempty"`
-	Expires    time.Time `json:"expires,omitzero"` // when a merge under way is dead whatever else is known
-	Claim      string    `json:"claim,omitempty"`
+	Lease
 }
 
 // MergeMember is one pull request of a group.
@@ -189,11 +185,6 @@ func (m MergeMarker) Tries() bool { return m.Train != nil && m.Train.Try }
 
 // Open says that the request has not come to an end.
 func (m MergeMarker) Open() bool { return m.State == MergeWaiting || m.State == MergeRunning }
-
-// Expired says that the claim of a merge under way has ended by this time on GitHub's clock; zero: it is not known.
-func (m MergeMarker) Expired(now time.Time) bool {
-	return !m.Expires.IsZero() && !now.IsZero() && !now.Before(m.Expires)
-}
 
 // Review is the last opinion of somebody who may write.
 type Review struct {

@@ -67,11 +67,7 @@ type ReviewMarker struct {
 	// Own is what of that is the review's.
 	Own *Spent `json:"own,omitempty"`
 
-	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
-	RunAttempt int       `json:"run_attempt,omitempty"`
-	RunURL     string    `json:"run_url,omitempty"`
-	Expires    time.Time `json:"expires,omitzero"`
-	Claim      string    `json:"claim,omitempty"`
+	Lease
 }
 
 // Charge counts what the reviewer has cost, and a turn for each attempt; -1 takes one back.

@@ -125,7 +125,12 @@ type RoadmapMarker struct {
 	Finished bool `json:"finished,omitempty"`
 	// Lost says that an earlier comment was edited or deleted, and that the file could not be read since: Items may not be all.
 	Lost bool `json:"lost,omitempty"`
+
+	Lease
 }
+
+// Open reports whether a run has left something to be done.
+func (m RoadmapMarker) Open() bool { return m.Unfinished }
 
 // ItemMarker is at the end of an issue that MergeXO opened for an item. Number is the issue of the roadmap.
 type ItemMarker struct {

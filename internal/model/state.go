@@ -73,15 +73,9 @@ type TurnMarker struct {
 	OutboxZ string   `json:"outbox_z,omitempty"`
 	Tokens  []string `json:"tokens,omitempty"` // done: the tokens of every effect that was applied
 	Session string   `json:"session,omitempty"`
-	Run     int64    `json:"run,omitempty"` // workflow run id; 0 in a terminal
-	Attempt int      `json:"attempt"`       // of this turn key, from 1
-	// RunAttempt is GITHUB_RUN_ATTEMPT of the claiming run.
-	RunAttempt int       `json:"run_attempt,omitempty"`
-	RunURL     string    `json:"run_url,omitempty"`
-	Expires    time.Time `json:"expires,omitzero"` // when the claim counts as dead regardless
-	Reason     string    `json:"reason,omitempty"` // failed: why
-	// Claim is the random name of the process that claimed the turn.
-	Claim string `json:"claim,omitempty"`
+	Attempt int      `json:"attempt"` // of this turn key, from 1
+	Lease
+	Reason string `json:"reason,omitempty"` // failed: why
 	// Onto is the head that the planned commits are on, if somebody's fast-forward moved it away from Start.
 	Onto string `json:"onto,omitempty"`
 	// Moved is the head that an operator has accepted although the planned commits are on another history.
@@ -113,6 +107,9 @@ type TurnMarker struct {
 	// Transcript is the SHA-256 of the session's encrypted transcript, if one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
+
+// Open reports whether the turn has not come to an end.
+func (m TurnMarker) Open() bool { return m.Phase == PhaseStarted || m.Phase == PhasePlanned }
 
 // NeedsAgent reports whether the turn has no result yet that only has to be published or said.
 func (m TurnMarker) NeedsAgent() bool { return m.Phase == PhaseStarted && m.Unsaid == nil }
@@ -154,6 +151,9 @@ type IssueMarker struct {
 	Doc    string `json:"doc,omitempty"`
 	Design int    `json:"design,omitempty"`
 }
+
+// Open reports whether the attempt has not come to an end.
+func (m IssueMarker) Open() bool { return m.Status == PhaseStarted || m.Status == PhasePlanned }
 
 // Waits reports whether a person has to continue: a question, or work that is on no ref of the server.
 func (m IssueMarker) Waits() bool {

@@ -16,7 +16,12 @@ type ConflictMarker struct {
 	Paths []string `json:"paths,omitempty"`
 	// With are the open pull requests that it conflicts with, by their numbers.
 	With []ConflictWith `json:"with,omitempty"`
+
+	Lease
 }
+
+// Open is false: a comment on conflicts says all that there is.
+func (ConflictMarker) Open() bool { return false }
 
 // ConflictWith is another open pull request that changes the same lines.
 type ConflictWith struct {

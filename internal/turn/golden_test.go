@@ -20,7 +20,7 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	odd := said(4, "dave", "MEMBER", "x")
 	odd.Path, odd.Line = "we`ird\n.txt", 0
 	feedback := []model.Comment{review, talk, summary, odd}
-	m := model.TurnMarker{Start: a, Planned: b, Head: b, Attempt: 1, RunURL: "https://github.com/octo/widgets/actions/runs/5"}
+	m := model.TurnMarker{Start: a, Planned: b, Head: b, Attempt: 1, Lease: model.Lease{RunURL: "https://github.com/octo/widgets/actions/runs/5"}}
 	second := m
 	second.Attempt = 2
 

@@ -43,7 +43,7 @@ func wish(kind string) (model.Snapshot, turn.Ask) {
 }
 
 func attempt(key string, status model.Phase, text string) model.Posted[model.IssueMarker] {
-	m := model.IssueMarker{TurnMarker: model.TurnMarker{Key: key, Claim: key}, Status: status}
+	m := model.IssueMarker{TurnMarker: model.TurnMarker{Key: key, Lease: model.Lease{Claim: key}}, Status: status}
 	if status == model.PhaseWaiting {
 		m.LastCheckpoint = strings.Repeat("c", 40)
 	}

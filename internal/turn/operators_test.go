@@ -187,7 +187,7 @@ func TestWhyNothingHappens(t *testing.T) {
 		}
 		return model.Gate{}
 	}
-	claim := model.Posted[model.TurnMarker]{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Expires: noon}}
+	claim := model.Posted[model.TurnMarker]{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Lease: model.Lease{Expires: noon}}}
 	live := func(st model.State) *model.Posted[model.TurnMarker] {
 		if open := turn.Open(st); len(open) > 0 {
 			return &open[0]

@@ -38,7 +38,7 @@ func TestAttemptsAsPeopleReadOfThem(t *testing.T) {
 
 func TestAttemptsAreNotedOnce(t *testing.T) {
 	claim := func(phase model.Phase, attempt int, url string, earlier ...model.Try) model.Posted[model.TurnMarker] {
-		return model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Phase: phase, Attempt: attempt, RunURL: url, Tries: earlier, Reason: strings.Repeat("long\n", 200)}}
+		return model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Phase: phase, Attempt: attempt, Lease: model.Lease{RunURL: url}, Tries: earlier, Reason: strings.Repeat("long\n", 200)}}
 	}
 	one := model.Try{Attempt: 1, Reason: "one", RunURL: "1"}
 	got := turn.Past([]model.Try{one}, []model.Posted[model.TurnMarker]{claim(model.PhaseFailed, 2, "2", one), claim(model.PhasePlanned, 3, "3"), claim(model.PhaseStarted, 3, "4")})

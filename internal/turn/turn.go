@@ -344,25 +344,25 @@ const (
 	AskRun // only the state of its workflow run tells
 )
 
-// Alive evaluates a claim by its marker, as seen by a run with this id and attempt at this time of the server.
-func Alive(m model.TurnMarker, run int64, runAttempt int, now time.Time) Liveness {
+// Alive evaluates a lease by itself, as seen by a run with this id and attempt at this time of the server.
+func Alive(l model.Lease, run int64, runAttempt int, now time.Time) Liveness {
 	switch {
-	case !m.Expires.IsZero() && now.After(m.Expires):
+	case l.Expired(now):
 		return Dead
-	case m.Run == 0:
+	case l.Run == 0:
 		return Live
-	case m.Run == run && m.RunAttempt < runAttempt:
+	case l.Run == run && l.RunAttempt < runAttempt:
 		return Dead
-	case m.Run == run:
+	case l.Run == run:
 		return Live
 	}
 	return AskRun
 }
 
-// AliveByRun evaluates a claim by what GitHub knows of its workflow run. A run that GitHub does not know is live until the
+// AliveByRun evaluates a lease by what GitHub knows of its workflow run. A run that GitHub does not know is live until the
 // claim expires: a token without the right to read Actions must not make us run beside somebody.
-func AliveByRun(m model.TurnMarker, r model.RunState) Liveness {
-	if r.Known && (r.Completed || r.Attempt > m.RunAttempt) {
+func AliveByRun(l model.Lease, r model.RunState) Liveness {
+	if r.Known && (r.Completed || r.Attempt > l.RunAttempt) {
 		return Dead
 	}
 	return Live

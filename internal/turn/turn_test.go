@@ -165,8 +165,8 @@ func TestWhatDoesNotFitIsTheNextTurns(t *testing.T) {
 }
 
 func TestLivenessOfAClaim(t *testing.T) {
-	claim := model.TurnMarker{Run: 5, RunAttempt: 1, Expires: noon.Add(time.Hour)}
-	terminal := model.TurnMarker{Expires: noon.Add(time.Hour)}
+	claim := model.Lease{Run: 5, RunAttempt: 1, Expires: noon.Add(time.Hour)}
+	terminal := model.Lease{Expires: noon.Add(time.Hour)}
 	assert.Equal(t, turn.AskRun, turn.Alive(claim, 6, 1, noon))
 	assert.Equal(t, turn.Live, turn.Alive(claim, 5, 1, noon), "the same attempt: another job of this run")
 	assert.Equal(t, turn.Dead, turn.Alive(claim, 5, 2, noon), "a later attempt of the same run")

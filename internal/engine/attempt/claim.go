@@ -12,21 +12,11 @@ import (
 
 // Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
-func (p *Attempt) Claim(ctx context.Context) (err error) {
+func (p *Attempt) Claim(ctx context.Context) error {
 	if err := PartOf(p).isolate(ctx); err != nil {
 		return err
 	}
-	claim := p.Marker.Claim
-	ours := thread.FindTurn(p.Thread, func(m model.TurnMarker) bool { return m.Claim == claim })
-	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), ours)
-	if err != nil {
-		return err
-	}
-	key := p.Marker.Key
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
-	if err := p.Tidy(ctx); err != nil {
+	if err := p.record().Claim(ctx, p.Subject.ClaimText()); err != nil {
 		return err
 	}
 	if p.State.Block != nil {
@@ -36,12 +26,12 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 		switch {
 		case t.CommentID == p.ClaimID:
 			continue
-		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == key:
+		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == p.Marker.Key:
 			return p.Withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
-		case !thread.OpenPhase(t.Marker.Phase) || t.CommentID > p.ClaimID:
+		case !t.Marker.Open() || t.CommentID > p.ClaimID:
 			continue
 		}
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil {
 			return err
 		}
@@ -92,7 +82,7 @@ func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format stri
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *Attempt) Release(ctx context.Context, cause error) {
-	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || !thread.Releases(ctx, cause) {
+	if p.ClaimID == 0 || !p.Marker.Open() || !thread.Releases(ctx, cause) {
 		return
 	}
 	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why

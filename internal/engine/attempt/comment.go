@@ -2,10 +2,11 @@ package attempt
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"strconv"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -19,49 +20,64 @@ func ReplyToken(key string, id int64) string {
 	return journal.Token("reply", key, strconv.FormatInt(id, 10))
 }
 
+// record is the comment of the turn at hand.
+func (p *Attempt) record() record.Record {
+	m := p.Marker
+	return record.Record{
+		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Subject.Body("", m).Kind, Token: TurnToken(m.Key),
+		About: p.About(), Term: p.term(), Told: p.told(),
+		Find: thread.FindTurn(p.Thread, func(other model.TurnMarker) bool { return other.Claim == m.Claim }),
+	}
+}
+
+// told reports whether a block tells how the attempt ended.
+func (p *Attempt) told() bool {
+	m, block := p.Marker, p.State.Block
+	return m.Phase == model.PhaseFailed && (m.Attempt >= turn.MaxAttempts || block != nil && block.Marker.Key == m.Key)
+}
+
+// written is the turn's marker as its subject completes it.
+type written struct{ p *Attempt }
+
+func (w written) Holder() *model.Lease { return &w.p.Marker.Lease }
+func (w written) Open() bool           { return w.p.Marker.Open() }
+func (w written) MarshalJSON() ([]byte, error) {
+	return json.Marshal(w.p.Subject.Body("", w.p.Marker).Marker)
+}
+
+// term is how long one landing may take: each round the agent's time and that of the required tests, each round of git operations and
+// a new session the agent's.
+func (p *Attempt) term() time.Duration {
+	tests := p.Settings.Feedback.RepairRounds + 1
+	agents := tests + thread.MaxGitRounds + 1
+	return time.Duration(agents)*p.Settings.Agent.Timeout + time.Duration(tests)*p.Settings.Agent.TestTimeout + thread.ClaimMargin
+}
+
+// Sign makes a turn this process's own.
+func (p *Attempt) Sign(m model.TurnMarker) model.TurnMarker {
+	record.Record{Thread: p.Thread, Marker: &m, Term: p.term()}.Sign()
+	m.Reason = ""
+	return m
+}
+
 // Edit replaces the comment of the turn at hand, and holds its claim for longer.
 func (p *Attempt) Edit(ctx context.Context, text string) error {
-	if err := p.Alive(); err != nil {
-		return err
+	err := p.record().Write(ctx, text)
+	if err != nil && p.ClaimID == 0 {
+		return p.Subject.Deleted(ctx)
 	}
-	if thread.OpenPhase(p.Marker.Phase) {
-		p.Marker.Expires = p.Expiry()
-	}
-	return p.put(ctx, text)
+	return err
 }
 
 // GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
 // turn at once.
 func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
-	if err := p.Alive(); err != nil {
-		return err
+	err := p.record().Release(ctx, p.Subject.FailedText(next))
+	if err != nil && p.ClaimID == 0 {
+		return p.Subject.Deleted(ctx)
 	}
-	p.Marker.Expires = p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
-	err := p.put(ctx, p.Subject.FailedText(next))
 	p.ClaimID = 0
 	return err
-}
-
-// put writes the comment of the turn at hand as its marker stands. Sending the same body twice does no harm.
-func (p *Attempt) put(ctx context.Context, text string) error {
-	body, err := p.encode(text, p.Marker)
-	if err != nil {
-		return err
-	}
-	write := p.Rewrite
-	if m := p.Marker; m.Phase == model.PhaseFailed && (m.Attempt >= turn.MaxAttempts || p.State.Block != nil && p.State.Block.Marker.Key == m.Key) {
-		write = p.RewriteHidden // a block tells it
-	}
-	err = write(ctx, p.ClaimID, TurnToken(p.Marker.Key), body, func() error {
-		p.ClaimID = 0
-		return p.Subject.Deleted(ctx)
-	})
-	if err != nil {
-		return err
-	}
-	passing := thread.OpenPhase(p.Marker.Phase)
-	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text, Passing: passing})
-	return nil
 }
 
 // encode is the comment of a turn as a marker stands.

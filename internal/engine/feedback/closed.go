@@ -27,7 +27,7 @@ func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 		}
 	}
 	for _, t := range thread.OvertakenTurns(p.Thread) {
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil || live {
 			return false, err
 		}
@@ -46,7 +46,7 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 	}
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
 	p.Feedback, _ = turn.Find(p.Snap, t.Marker.Events)
-	p.Marker.Phase, p.Marker.Outbox, p.Marker.Expires, p.Marker.Reason = model.PhaseFailed, nil, p.Expiry(), "the pull request was merged in the meantime"
+	p.Marker.Phase, p.Marker.Outbox, p.Marker.Reason = model.PhaseFailed, nil, "the pull request was merged in the meantime"
 	err := p.Edit(ctx, p.FailedText(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
 	return err

@@ -17,7 +17,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhasePlanned && !p.Answered(d.Marker) {
 			found, missing := turn.Find(p.Snap, d.Marker.Events)
-			return p.Mine(d.Marker), append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+			return p.Sign(d.Marker), append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
 		}
 	}
 	if len(pending) == 0 {
@@ -29,7 +29,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 		fits := d.Start == head || p.Earlier != "" && d.Start == p.Earlier
 		if found, missing := turn.Find(p.Snap, d.Events); fits && len(missing) == 0 && thread.Within(found, pending) {
 			if d.Unsaid != nil {
-				return p.Mine(d), found
+				return p.Sign(d), found
 			}
 			now, head = found, d.Start
 			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, found) })
@@ -57,7 +57,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	}
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.State, m.Key) + 1
-	return p.Mine(m), now
+	return p.Sign(m), now
 }
 
 // session is the agent's session of the newest receipt.

@@ -42,7 +42,6 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 	}
 	cause := p.Marker.Reason
 	p.Feedback, _ = turn.Find(p.Snap, p.Marker.Events)
-	p.Marker.Expires = p.Expiry()
 	if p.Marker.Phase != model.PhaseFailed {
 		if err := p.GiveUp(ctx, turn.Last); err != nil {
 			return err

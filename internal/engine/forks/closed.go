@@ -16,14 +16,14 @@ func (p *Pull) End(ctx context.Context) error {
 	}
 	g := &admission{Pull: p, comment: said.CommentID, marker: said.Marker}
 	if external.EndedByOthers(p.State) {
-		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
-		g.marker.Reason = model.ExternalClosed
+		g.marker.State, g.marker.Reason = model.ExternalVoid, model.ExternalClosed
 		if p.Snap.Pull.State == model.PullMerged {
 			g.marker.Reason = model.ExternalMerged
 		}
-		if err := g.put(ctx, external.OverText(p.Snap.Pull, g.marker)); err != nil {
+		if err := g.record().Write(ctx, external.OverText(p.Snap.Pull, g.marker)); err != nil {
 			return err
 		}
+		said.Marker = g.marker
 		g.dropMirror(ctx)
 	}
 	if external.LabelLeft(thread.ForkFacts(p.Thread, p.MayLetIn)) {

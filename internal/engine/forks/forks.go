@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/external"
@@ -75,8 +76,20 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 // proceed does what the step says.
 func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, error) {
 	g := &admission{Pull: p, marker: step.Marker}
+	g.marker.Repo, g.marker.Number = p.Event.Repo.String(), p.Event.Number
 	if step.From != nil {
 		g.comment = step.From.CommentID
+	}
+	if step.Act == external.Finish || step.Act == external.GoOn {
+		g.marker = step.From.Marker
+	}
+	if step.Act == external.GoOn && g.marker.State == model.ExternalApproved && g.asked() {
+		return nil, nil
+	}
+	if step.Act == external.GiveUp || step.Act == external.GoOn {
+		if live, err := g.Busy(ctx, g.comment, step.From.Marker.Lease); err != nil || live {
+			return record.Taken(g.record().About, step.From.URL), err
+		}
 	}
 	pull := p.Snap.Pull
 	switch step.Act {
@@ -89,12 +102,8 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 		}
 		return away, g.takeBack(ctx, step.From.Marker)
 	case external.GiveUp:
-		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
-			return thread.End(model.ResultRetry, "another run is working on pull request %d, see %s", p.Event.Number, step.From.URL), err
-		}
 		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
 	case external.Finish:
-		g.marker = step.From.Marker
 		if err := g.close(ctx); err != nil {
 			return nil, err
 		}
@@ -103,22 +112,8 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 		if err := g.letIn(ctx); err != nil {
 			return nil, err
 		}
-	case external.GoOn:
-		g.marker = step.From.Marker
-		if live, err := g.busyAt(ctx, g.marker); err != nil || live {
-			return thread.End(model.ResultRetry, "another run is working on pull request %d, see %s", p.Event.Number, step.From.URL), err
-		}
 	}
 	return g.goOn(ctx)
-}
-
-// busyAt says that another process is at work on it.
-func (g *admission) busyAt(ctx context.Context, m model.ExternalMarker) (bool, error) {
-	if m.Claim == "" || m.State == model.ExternalApproved {
-		return false, nil
-	}
-	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
-	return g.Live(ctx, model.Posted[model.TurnMarker]{CommentID: g.comment, Marker: claim})
 }
 
 // Voided reads the pull request again, and says that what was let in is void where that is so by now. The Stop is nil where it
@@ -140,14 +135,13 @@ func (g *admission) token(what string) string {
 	return journal.Token("external", what, strconv.Itoa(g.Event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
 }
 
-// sign claims what is to be done now for this process.
-func (g *admission) sign() {
-	m, s := &g.marker, g.Settings
-	m.Repo, m.Number = g.Event.Repo.String(), g.Event.Number
-	m.Run, m.RunAttempt, m.RunURL, m.Claim = g.Run.ID, g.Run.Attempt, g.Run.URL, g.Random()
-	rounds := time.Duration(2 * (s.Feedback.RepairRounds + 1))
-	m.Expires = g.ServerNow().Add(rounds*s.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
-	g.Claimed(m.Claim)
+// record is the comment of the admission.
+func (g *admission) record() record.Record {
+	rounds := time.Duration(2 * (g.Settings.Feedback.RepairRounds + 1))
+	return record.Record{
+		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindExternal, Token: g.token("let_in"),
+		About: fmt.Sprintf("pull request %d", g.Event.Number), Term: rounds*g.Settings.Agent.Timeout + thread.ClaimMargin,
+	}
 }
 
 // letIn says that the pull request is let in, and claims the work on it. Of two runs that say so the first comment counts.
@@ -157,23 +151,9 @@ func (g *admission) letIn(ctx context.Context) error {
 		return err
 	}
 	g.marker.Mirror, g.marker.Tip, g.marker.Attempt = name, g.marker.Head, 1
-	g.sign()
-	text := external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
-	token := g.token("let_in")
-	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	if g.comment, err = g.Thread.Comment(ctx, token, body, nil); err != nil {
-		return err
-	}
-	if err := g.Read(ctx); err != nil {
-		return err
-	}
-	if err := g.Tidy(ctx); err != nil {
-		return err
-	}
-	if now := g.State.External(); now == nil || now.Marker.Claim != g.marker.Claim {
-		return thread.End(model.ResultRetry, "another run is working on pull request %d", g.Event.Number)
-	}
-	return nil
+	g.comment = 0 // an earlier one says how something else ended
+	g.record().Sign()
+	return g.record().Claim(ctx, g.text())
 }
 
 // mirror is the name of the branch that has the head, or is to have it, and where it is now; "" for nowhere. A branch that
@@ -192,50 +172,15 @@ func (g *admission) mirror(ctx context.Context) (name, at string, err error) {
 	return name, taken[name], nil
 }
 
-// put writes the comment as the marker stands.
-func (g *admission) put(ctx context.Context, text string) error {
-	body, err := g.Codec.Encode(journal.Body{Text: text, Tokens: []string{g.token("let_in")}, Kind: journal.KindExternal, Marker: g.marker})
-	if err != nil {
-		return err
-	}
-	err = g.Rewrite(ctx, g.comment, g.token("let_in"), body, func() error {
-		return thread.End(model.ResultRetry, "the comment about pull request %d was deleted in the meantime", g.Event.Number)
-	})
-	if err != nil {
-		return err
-	}
-	if said := g.State.External(); said != nil && said.CommentID == g.comment {
-		said.Marker = g.marker
-	}
-	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
-	return nil
-}
-
-// end says what it came to in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+// end says what it came to, which the rest of this run knows then.
 func (g *admission) end(ctx context.Context, text string) error {
-	g.marker.Repo, g.marker.Number = g.Event.Repo.String(), g.Event.Number
-	g.marker.Claim, g.marker.Expires = "", time.Time{}
 	g.marker.Reason = thread.Clip(g.marker.Reason)
-	token := g.token(string(g.marker.State))
-	if g.State.Tokens[token] != 0 {
-		return nil
-	}
-	old := g.comment
-	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	id, err := g.Thread.Comment(ctx, token, body, nil)
-	if err != nil {
+	was := g.comment
+	if err := g.record().End(ctx, g.token(string(g.marker.State)), text); err != nil || g.comment == was {
 		return err
 	}
-	was := g.State.External()
-	g.State.Externals = append(slices.Clone(g.State.Externals), model.Posted[model.ExternalMarker]{Marker: g.marker, CommentID: id})
-	if old == 0 {
-		return nil
-	}
-	g.comment = id
-	if was == nil || was.CommentID != old || !was.Marker.Open() {
-		return nil // it says how something ended, and stays
-	}
-	return g.Remove(ctx, old, g.token("let_in"))
+	g.State.Externals = append(slices.Clone(g.State.Externals), model.Posted[model.ExternalMarker]{Marker: g.marker, CommentID: g.comment})
+	return nil
 }
 
 // turnAway says why the pull request is not continued, and takes the label off: to put it on again is to look again.

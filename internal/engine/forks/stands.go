@@ -3,6 +3,7 @@ package forks
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,7 +23,7 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 	was := step.From
 	switch {
 	case was == nil || was.Marker.Claim != g.marker.Claim:
-		return thread.End(model.ResultRetry, "another run is working on pull request %d", g.Event.Number), nil
+		return record.Taken(g.record().About, g.Snap.Pull.URL), nil
 	case step.Act == external.GoOn || step.Act == external.GiveUp: // the attempt at hand may be the last one
 		return nil, nil
 	case g.Snap.Pull.State != model.PullOpen:
@@ -36,8 +37,8 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 // unlabelled ends what a label had let in that was taken off since.
 func (g *admission) unlabelled(ctx context.Context, was model.ExternalMarker) (*thread.Stop, error) {
 	g.marker = was
-	g.marker.State, g.marker.Reason, g.marker.Claim = model.ExternalVoid, model.ExternalUnlabelled, ""
-	if err := g.put(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
+	g.marker.State, g.marker.Reason = model.ExternalVoid, model.ExternalUnlabelled
+	if err := g.record().Write(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
 		return nil, err
 	}
 	return thread.End(model.ResultNothing, "the label %q was removed in the meantime, so the result for pull request %d does not count", was.Label, g.Event.Number), nil
@@ -51,6 +52,5 @@ func (g *admission) wait(ctx context.Context, was model.ExternalMarker, why stri
 	}
 	g.marker = was
 	g.marker.Attempt--
-	g.marker.Expires = g.ServerNow()
-	return waits, g.put(ctx, g.text())
+	return waits, g.record().Release(ctx, g.text())
 }

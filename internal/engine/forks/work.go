@@ -28,13 +28,10 @@ import (
 
 // goOn takes what was let in from where it stands to a request to merge, or to its end.
 func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
-	if g.marker.State == model.ExternalApproved && g.asked() {
-		return nil, nil
-	}
-	if !g.MergeClaims[g.marker.Claim] {
-		g.sign()
+	if !g.Claims[g.marker.Claim] {
+		g.record().Sign()
 		g.marker.Attempt++
-		if err := g.put(ctx, g.text()); err != nil {
+		if err := g.record().Claim(ctx, g.text()); err != nil {
 			return nil, err
 		}
 	}
@@ -84,8 +81,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	switch {
 	case late != nil && late.Waits:
 		g.marker.Attempt--
-		g.marker.Expires = g.ServerNow()
-		if err := g.put(ctx, g.text()); err != nil {
+		if err := g.record().Release(ctx, g.text()); err != nil {
 			return nil, err
 		}
 		return late.Stopped(g.Thread), nil
@@ -100,8 +96,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	why := redact.Text(ctx, g.Thread, err.Error())
 	g.marker.Reason = thread.Clip(why)
 	if g.marker.Attempt < thread.ForkFacts(g.Thread, g.MayLetIn).Policy.MaxAttempts {
-		g.marker.Expires = g.ServerNow()
-		if err := g.put(ctx, g.text()); err != nil {
+		if err := g.record().Release(ctx, g.text()); err != nil {
 			return nil, err
 		}
 		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, why), nil
@@ -210,7 +205,7 @@ func (g *admission) evaluate(ctx context.Context) error {
 	if away, err := g.stands(ctx); away != nil || err != nil {
 		return cmp.Or(err, error(away))
 	}
-	return g.put(ctx, g.text())
+	return g.record().Write(ctx, g.text())
 }
 
 // repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
@@ -245,7 +240,7 @@ func (g *admission) repair(ctx context.Context) error {
 		return cmp.Or(err, error(away))
 	}
 	m.Next = head // before it is there: what else turns up on the mirror is nobody's repair
-	if err := g.put(ctx, g.text()); err != nil {
+	if err := g.record().Write(ctx, g.text()); err != nil {
 		return err
 	}
 	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
@@ -258,7 +253,7 @@ func (g *admission) repair(ctx context.Context) error {
 	}
 	g.Say(model.Saying{Where: "push to " + m.Mirror, Text: work.PushedText(m.Tip, head, commits)})
 	m.Tip, m.Next, m.State, m.Attempt = head, "", model.ExternalLetIn, 1
-	return g.put(ctx, g.text())
+	return g.record().Write(ctx, g.text())
 }
 
 // repaired is the head that the fix led to, held against the rules that hold for an agent.

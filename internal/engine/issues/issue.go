@@ -271,7 +271,7 @@ func undertake(p *Issue, step flow.Step) {
 		w.marker, w.staged = last, last.Waits()
 		w.marker.Waiting = ""
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
-		p.Marker = p.Mine(last.TurnMarker)
+		p.Marker = p.Sign(last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
 		if w.staged { // the stop stays, and tells what the work cost
 			p.Marker.CostUSD = 0
@@ -286,12 +286,12 @@ func undertake(p *Issue, step flow.Step) {
 	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
 	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	mark := turn.Since(p.Snap, later)
-	p.Marker = p.Mine(model.TurnMarker{
+	p.Marker = p.Sign(model.TurnMarker{
 		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
 		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
 	if last.Unsaid != nil && last.Key == key {
-		p.Marker = p.Mine(last.TurnMarker)
+		p.Marker = p.Sign(last.TurnMarker)
 		return
 	}
 	p.Marker.Tries = turn.Past(nil, replacedFlows(p))
@@ -302,7 +302,7 @@ func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
 	var replaced []model.Posted[model.TurnMarker]
 	for _, f := range p.State.Flows {
 		m := f.Marker.TurnMarker
-		if f.CommentID != p.ClaimID && (thread.OpenPhase(m.Phase) || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
+		if f.CommentID != p.ClaimID && (m.Open() || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
 			replaced = append(replaced, model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
 		}
 	}

@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -83,14 +82,12 @@ func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeM
 		tidy(ctx, g, m)
 	}
 	g.marker.Badge = time.Time{}
-	token := thread.CommandToken(k.Command)
+	comment := requested(g)
 	if k.Leader != "" {
-		token = memberToken(k)
+		comment.Token = memberToken(k)
 	}
-	text := merge.BadgeSettled(g.text, pull, k, m.notes)
-	if err := g.write(ctx, g.body(text, token)); err != nil {
+	if err := comment.Write(ctx, merge.BadgeSettled(g.text, pull, k, m.notes)); err != nil {
 		return err
 	}
-	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text})
 	return p.Read(ctx)
 }

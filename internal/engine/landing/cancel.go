@@ -93,7 +93,7 @@ func cancelLater(ctx context.Context, g *merger, part model.MergeMember, s *Fail
 	if g.text == text {
 		return end, nil
 	}
-	return end, g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
+	return end, requested(g).Write(ctx, text)
 }
 
 // tellCancelled ends the request on all of its pull requests. What has landed stays, and is told as landed.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
@@ -342,23 +341,17 @@ func announce(ctx context.Context, g *merger, m *member, state model.MergeState,
 	k.Repo, k.Number, k.State, k.Reason, k.Detail, k.Leader, k.Members = m.is.Repo, m.is.Number, state, code, "", leaderOf(g), nil
 	k.Tip, k.Tree, k.Landed, k.Strategy, k.BaseSHA = m.is.Tip, m.is.Tree, m.is.Landed, m.way.Strategy, m.is.BaseSHA
 	k.Badge = m.badge
-	if state != model.MergeRunning {
-		k.Expires, k.Claim = time.Time{}, ""
-	}
-	heading := fmt.Sprintf("**Merged together with %s**", leaderOf(g))
-	token := memberToken(k)
-	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
+	one := &merger{Request: m.Request, heading: fmt.Sprintf("**Merged together with %s**", leaderOf(g)), marker: k}
 	said := m.announced(g)
-	if said == nil {
-		if _, err := m.Comment(ctx, token, body, nil); err != nil {
-			return err
-		}
-		return m.Read(ctx)
+	if said != nil {
+		one.comment = said.CommentID
 	}
-	one := newMerger(m.Request, *said)
-	one.heading, one.marker = heading, k
-	body.Tokens = []string{token}
-	return one.write(ctx, body)
+	r := requested(one)
+	r.Token = memberToken(k)
+	if err := r.Write(ctx, text); err != nil || said != nil {
+		return err
+	}
+	return m.Read(ctx)
 }
 
 // memberToken names what is said on the pull request of a member.

@@ -181,7 +181,7 @@ func (p *Request) untilIdle(ctx context.Context) error {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		busy := false
 		for _, t := range turn.Open(p.State) {
-			live, err := p.Live(ctx, t)
+			live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ const (
 // claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
 // and the edit somebody may have ended the request, so that it is looked at again behind it.
 func (g *merger) claim(ctx context.Context, way merge.Way) error {
-	if g.MergeClaims[g.marker.Claim] {
+	if g.Claims[g.marker.Claim] {
 		return nil
 	}
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -100,13 +100,14 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 func (p *Request) sign(m *model.MergeMarker) {
 	m.BaseSHA, m.Car = p.MergeFacts.BaseSHA, false
 	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
-	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
-	m.Expires = p.expiry()
-	p.Claimed(m.Claim)
+	record.Record{Thread: p.Thread, Marker: m, Term: p.term()}.Sign()
 }
 
-// expiry is until when a merge may take from now: the tests of every member, as often as they may have to be run.
-func (p *Request) expiry() time.Time {
+// expiry is until when a merge may take from now.
+func (p *Request) expiry() time.Time { return p.ServerNow().Add(p.term()).UTC().Truncate(time.Second) }
+
+// term is how long a merge may take: the tests of every member, as often as they may have to be run.
+func (p *Request) term() time.Duration {
 	s := p.Settings.Merge
 	members := 1
 	for _, group := range s.Groups {
@@ -114,8 +115,7 @@ func (p *Request) expiry() time.Time {
 			members = max(members, len(group.Repositories))
 		}
 	}
-	limit := time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + thread.ClaimMargin
-	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
+	return time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + thread.ClaimMargin
 }
 
 // Evaluate decides about a request. It asks GitHub once, who pushed where that decides, and git only if an approval of an older head may
@@ -130,9 +130,9 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	if err := readDepends(ctx, p, m); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.Claims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
 	for _, t := range turn.Open(p.State) {
-		live, err := p.Live(ctx, t)
+		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil {
 			return merge.Verdict{}, err
 		}
@@ -354,9 +354,6 @@ func (p *Request) guard(ctx context.Context) error {
 	}
 	return thread.GuardHistory(ctx, p.Thread, turn.Open(p.State))
 }
-
-// tokenOf names the end of a request to merge.
-func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Command) }
 
 // endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.
 func endOthers(ctx context.Context, p *Request) error {

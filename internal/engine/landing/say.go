@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -17,36 +17,22 @@ import (
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
+// requested is the comment of the request.
+func requested(g *merger) record.Record {
+	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
+	return record.Record{
+		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindMerge, Token: thread.CommandToken(g.marker.Command),
+		About: fmt.Sprintf("the merge of pull request %d", g.Event.Number), Heading: g.heading + "\n\n", Term: g.term(),
+	}
+}
+
 // edit writes the comment of the request as its marker stands.
 func (g *merger) edit(ctx context.Context, text string) error {
-	if g.marker.Open() && g.marker.State == model.MergeRunning {
-		g.marker.Expires = g.expiry()
+	err := requested(g).Write(ctx, text)
+	if err == nil {
+		g.text = text
 	}
-	if err := g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command))); err != nil {
-		return err
-	}
-	g.text = text
-	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
-	return nil
-}
-
-// write puts a body in the place of the comment. Sending the same one twice does no harm.
-func (g *merger) write(ctx context.Context, b journal.Body) error {
-	body, err := g.Codec.Encode(b)
-	if err != nil {
-		return err
-	}
-	return g.Rewrite(ctx, g.comment, tokenOf(g.marker), body, func() error {
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted in the meantime", g.Event.Number)
-	})
-}
-
-// body is the comment of the request.
-func (g *merger) body(text string, tokens ...string) journal.Body {
-	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
-	return journal.Body{
-		Text: g.heading + "\n\n" + text, Tokens: tokens, Kind: journal.KindMerge, Marker: g.marker,
-	}
+	return err
 }
 
 // wait says what the request waits for, where it does not say so already.
@@ -102,9 +88,6 @@ func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
 // record writes down what is about to land, before anything moves: from here on a head that moves there is our own doing.
 func (g *merger) record(ctx context.Context) error {
 	k := &g.marker
-	if g.ServerNow().After(k.Expires) {
-		return expired(g)
-	}
 	own := g.own()
 	if own.is.BaseSHA != k.BaseSHA {
 		k.Attempt = merge.Attempts(g.State, k.Head, own.is.BaseSHA) + 1
@@ -156,16 +139,11 @@ func noteLanded(ctx context.Context, g *merger) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func release(ctx context.Context, g *merger, cause error) {
-	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
+	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.Claims[g.marker.Claim] {
 		return
 	}
-	g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
 	g.marker.Cause = merge.Cause("", redact.Text(ctx, g.Thread, cause.Error()))
-	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts), thread.CommandToken(g.marker.Command)))
-	if err == nil {
-		_, err = g.Apply(ctx, effect.Edit(g.comment, tokenOf(g.marker), body))
-	}
-	if err != nil {
+	if err := requested(g).Release(ctx, merge.HaltedText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 		g.Log.Warn("merge_not_released", "pr_number", g.Event.Number, "error", err)
 	}
 }
@@ -188,8 +166,7 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 			release(ctx, g, err)
 			return nil, err
 		}
-		g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
-		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
+		return g.stopped(s.Code, s.Detail), requested(g).Release(ctx, text)
 	case s.waits:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
@@ -263,20 +240,17 @@ func cleanRun(ctx context.Context, p *Request, t *merge.TestRun) {
 	}
 }
 
-// bury ends the request in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+// bury ends the request.
 func bury(ctx context.Context, g *merger, s *Failure, text string) error {
-	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
-	old, token := g.comment, journal.Token("merge_failed", g.marker.Command)
-	id, err := g.Thread.Comment(ctx, token, g.body(text), nil)
-	if err != nil {
+	g.marker.State = model.MergeFailed
+	if err := requested(g).End(ctx, journal.Token("merge_failed", g.marker.Command), text); err != nil {
 		return err
 	}
-	g.comment = id
 	g.Log.Info("merge_failed", "pr_number", g.Event.Number, "reason", string(s.Code), "detail", markdown.Inline(thread.Clip(s.Detail)))
-	return g.Remove(ctx, old, tokenOf(g.marker))
+	return nil
 }
 
 // expired ends a run that took so long that another one may be at its merge.
 func expired(g *merger) error {
-	return thread.End(model.ResultRetry, "the merge of pull request %d took longer than its claim, which ended at %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
+	return thread.End(model.ResultRetry, "the claim of this run on the merge of pull request %d expired at %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
 }

@@ -105,7 +105,7 @@ func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
 		return model.Status{}, nil, err
 	}
 	for _, claim := range turn.Open(p.State) {
-		live, err := p.Live(ctx, claim)
+		live, err := p.Busy(ctx, claim.CommentID, claim.Marker.Lease)
 		if err != nil {
 			return model.Status{}, nil, err
 		}

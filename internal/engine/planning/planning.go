@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -27,12 +28,11 @@ type Issue struct {
 	// Followed says that the follow-up of this cause has come to its end.
 	Followed func(cause string) bool
 
-	lock      *transport.Lock
-	announced bool        // this run posts the comment
-	noSubs    bool        // the server has no sub-issues
-	writes    []time.Time // that create content, by this look
-	stopped   bool        // at the limit of an hour
-	summons   []int       // items that were labeled and that no agent has begun
+	lock    *transport.Lock
+	noSubs  bool        // the server has no sub-issues
+	writes  []time.Time // that create content, by this look
+	stopped bool        // at the limit of an hour
+	summons []int       // items that were labeled and that no agent has begun
 }
 
 // New is the roadmap that a thread is about.
@@ -133,9 +133,7 @@ func (p *Issue) announce(ctx context.Context, v *view) error {
 	planned.undo()
 	m := p.marker(&planned)
 	m.Unfinished = true
-	id, err := p.post(ctx, &planned, m)
-	p.State.Roadmap, p.announced = &model.Posted[model.RoadmapMarker]{Marker: m, CommentID: id}, true
-	return err
+	return p.write(ctx, m, roadmap.Text(planned.plan, planned.step, planned.file, planned.problem))
 }
 
 // marker is what the comment keeps for the next run. Until the issue is closed that is to be closed, there is something left to do.
@@ -153,39 +151,37 @@ func (p *Issue) commentToken() string {
 	return journal.Token("roadmap", strconv.Itoa(p.Event.Number))
 }
 
-func (p *Issue) post(ctx context.Context, v *view, m model.RoadmapMarker) (int64, error) {
-	b := journal.Body{Text: roadmap.Text(v.plan, v.step, v.file, v.problem), Kind: journal.KindRoadmap, Marker: m}
-	return p.Comment(ctx, p.commentToken(), b, nil)
+// write brings the comment to what the marker says.
+func (p *Issue) write(ctx context.Context, m model.RoadmapMarker, text string) error {
+	said := model.Posted[model.RoadmapMarker]{}
+	if p.State.Roadmap != nil {
+		said = *p.State.Roadmap
+	}
+	said.Marker = m
+	r := record.Record{
+		Thread: p.Thread, Comment: &said.CommentID, Marker: &said.Marker, Kind: journal.KindRoadmap, Token: p.commentToken(),
+		About: fmt.Sprintf("the roadmap of issue %d", p.Event.Number),
+	}
+	err := r.Write(ctx, text)
+	p.State.Roadmap = &said
+	return err
 }
 
 // show brings the comment on the roadmap's issue up to date.
 func (p *Issue) show(ctx context.Context, v *view) error {
-	m, said := p.marker(v), p.State.Roadmap
-	if said == nil {
-		_, err := p.post(ctx, v, m)
-		return err
+	m, text := p.marker(v), roadmap.Text(v.plan, v.step, v.file, v.problem)
+	if said := p.State.Roadmap; said != nil {
+		now := m
+		now.Found = said.Marker.Found
+		if v.problem != "" {
+			m.Found = now.Found
+		}
+		body, err := p.Codec.Encode(journal.Body{Text: text})
+		if err != nil || said.Text == journal.Text(body) && reflect.DeepEqual(said.Marker, now) {
+			return err
+		}
 	}
-	b := journal.Body{Text: roadmap.Text(v.plan, v.step, v.file, v.problem), Tokens: []string{p.commentToken()}, Kind: journal.KindRoadmap}
-	m.Found = said.Marker.Found
-	same := reflect.DeepEqual(said.Marker, m)
-	if v.problem == "" {
-		m.Found = v.found
-	}
-	b.Marker = m
-	body, err := p.Codec.Encode(b)
-	if err != nil {
-		return err
-	}
-	if said.Text == journal.Text(body) && same {
-		return nil
-	}
-	err = p.Rewrite(ctx, said.CommentID, p.commentToken(), body, func() error {
-		return thread.End(model.ResultRetry, "somebody deleted the comment on the roadmap of issue %d", p.Event.Number)
-	})
-	if err == nil && p.announced {
-		p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: b.Text})
-	}
-	return err
+	return p.write(ctx, m, text)
 }
 
 // finishes says that the issue of the roadmap has to be closed.

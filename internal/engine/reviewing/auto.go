@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -103,19 +102,13 @@ func (p *Pull) post(ctx context.Context, a thread.Asking) (*thread.Stop, error) 
 	m := p.opening(a.Key, a.By, a.At)
 	text := review.RunningText(p.Snap.Pull, m, p.adapter())
 	if why != "" {
-		m.State, m.Reason, m.Spent, m.Own, m.Claim, m.Expires = model.ReviewFailed, why, nil, nil, "", time.Time{}
+		m.State, m.Reason, m.Spent, m.Own = model.ReviewFailed, why, nil, nil
 		text = why
 	} else {
 		p.part().begin(&m)
 	}
-	body := journal.Body{Text: a.Heading + "\n\n" + text, Kind: journal.KindReview, Marker: m}
-	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, nil); err != nil {
-		return nil, err
-	}
-	if err := p.Read(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.Tidy(ctx); err != nil {
+	r := &round{Pull: p, text: a.Heading + "\n\n", marker: m}
+	if err := r.record().Claim(ctx, text); err != nil {
 		return nil, err
 	}
 	if why != "" {

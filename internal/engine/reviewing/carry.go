@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -43,8 +43,8 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if ended := p.Memory.Reviewed[r.marker.Claim]; ended != nil {
 		return ended, nil
 	}
-	if live, err := p.busy(ctx, *said); err != nil || live {
-		return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
+	if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
+		return record.Taken(p.about(), said.URL), err
 	}
 	if id, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); err != nil || id != 0 { // the run died that had posted it
 		if err != nil {
@@ -58,7 +58,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if why := p.held(); why != "" && r.marker.ByItself() {
 		return thread.End(model.ResultNothing, "%s", why), nil
 	}
-	if r.MergeClaims[r.marker.Claim] {
+	if r.Claims[r.marker.Claim] {
 		return p.part().carry(ctx, r)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
@@ -77,16 +77,10 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 	r.marker.Head = r.Snap.Pull.HeadSHA
 	r.sign(&r.marker)
-	if err := r.put(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter())); err != nil {
-		return nil, err
-	}
-	if err := r.Read(ctx); err != nil {
+	if err := r.record().Claim(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter())); err != nil {
 		return nil, err
 	}
 	r.posted = nil
-	if stop := r.overtaken(r.State.Reviews); stop != nil {
-		return stop, nil
-	}
 	if id, err := r.reviewed(ctx, r.marker.Head, r.Snap.Pull.HeadSHA); err != nil || id != 0 {
 		if err != nil {
 			return nil, err
@@ -96,22 +90,6 @@ func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 	return r.part().carry(ctx, r)
 }
 
-// overtaken says that the claim is no longer this run's, by what was read of all claims.
-func (r *round) overtaken(reviews []model.Posted[model.ReviewMarker]) *thread.Stop {
-	at := slices.IndexFunc(reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
-	switch {
-	case at < 0:
-		return r.deleted()
-	case reviews[at].Marker.Claim != r.marker.Claim:
-		return thread.End(model.ResultRetry, "another run has taken over the review of pull request %d, see %s", r.Event.Number, reviews[at].URL)
-	}
-	return nil
-}
-
-func (r *round) deleted() *thread.Stop {
-	return thread.End(model.ResultNothing, "the comment on the review of pull request %d was deleted", r.Event.Number)
-}
-
 // endOthers ends the reviews in whose place a later one is, which would else say forever that they are under way. The Stop says
 // that another run is at work on one of them.
 func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread.Stop, error) {
@@ -119,12 +97,12 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 		if said.CommentID == newest || !said.Marker.Open() {
 			continue
 		}
-		if live, err := p.busy(ctx, said); err != nil || live {
-			return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
+		if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
+			return record.Taken(p.about(), said.URL), err
 		}
 		r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
 		r.marker.State, r.marker.Reason = model.ReviewFailed, "a later request took its place"
-		if err := r.put(ctx, review.ReplacedText(p.Snap.Pull, r.marker, url)); err != nil {
+		if err := r.record().Write(ctx, review.ReplacedText(p.Snap.Pull, r.marker, url)); err != nil {
 			return nil, err
 		}
 	}
@@ -152,8 +130,8 @@ func (r *round) ask(ctx context.Context) (*thread.Stop, error) {
 		return r.stumble(ctx, err)
 	}
 	ctx = context.WithoutCancel(ctx) // what was paid for is said
-	if r.ServerNow().After(r.marker.Expires) {
-		return thread.End(model.ResultRetry, "the claim of this run on the review of pull request %d expired", r.Event.Number), nil
+	if err := r.record().Alive(); err != nil {
+		return nil, err
 	}
 	return r.post(ctx, answer)
 }
@@ -168,21 +146,17 @@ func (r *round) moved(ctx context.Context, head string) (id int64, err error) {
 	if id, err = r.reviewed(ctx, head); err != nil || id != 0 {
 		return id, err
 	}
-	return 0, r.put(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
+	return 0, r.record().Write(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
 }
 
 // post posts what is new of an answer, by what stands on the pull request now: the reviewer was at work for long.
 func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop, error) {
-	at := slices.IndexFunc(r.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
-	if at < 0 {
-		return r.deleted(), nil
-	}
-	posted, err := thread.ReadReviewsAgain(ctx, r.Thread, r.State.Reviews[at].UpdatedAt)
+	posted, err := thread.ReadReviewsAgain(ctx, r.Thread, r.State.Record(r.comment).UpdatedAt)
 	if err != nil {
 		return nil, err
 	}
-	if stop := r.overtaken(posted.Reviews); stop != nil {
-		return stop, nil
+	if err := r.record().Check(model.State{Reviews: posted.Reviews}); err != nil {
+		return nil, err
 	}
 	if id := posted.Tokens[reviewer.Token(r.Event.Number, r.marker.Head)]; id != 0 {
 		return r.done(ctx, thread.ReviewURL(r.Thread, id))
@@ -269,8 +243,8 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, why)
 	}
-	r.marker.Reason, r.marker.Expires = thread.Clip(why), r.expired()
-	if err := r.put(ctx, review.AgainText(r.Snap.Pull, r.marker)); err != nil {
+	r.marker.Reason = thread.Clip(why)
+	if err := r.record().Release(ctx, review.AgainText(r.Snap.Pull, r.marker)); err != nil {
 		return nil, err
 	}
 	if late != nil {
@@ -298,7 +272,7 @@ func (r *round) untry() {
 // give ends a review that there will not be.
 func (r *round) give(ctx context.Context, why string) (*thread.Stop, error) {
 	r.marker.State, r.marker.Reason = model.ReviewFailed, thread.Clip(why)
-	if err := r.put(ctx, review.FailedText(r.Snap.Pull, r.marker)); err != nil {
+	if err := r.record().Write(ctx, review.FailedText(r.Snap.Pull, r.marker)); err != nil {
 		return nil, err
 	}
 	return thread.End(model.ResultFailed, "pull request %d was not reviewed: %s", r.Event.Number, why), r.takeOff(ctx)
@@ -307,7 +281,7 @@ func (r *round) give(ctx context.Context, why string) (*thread.Stop, error) {
 // done ends a review that is posted.
 func (r *round) done(ctx context.Context, url string) (*thread.Stop, error) {
 	r.marker.State, r.marker.Reason = model.ReviewDone, ""
-	if err := r.put(ctx, review.DoneText(r.Snap.Pull, r.marker, url)); err != nil {
+	if err := r.record().Write(ctx, review.DoneText(r.Snap.Pull, r.marker, url)); err != nil {
 		return nil, err
 	}
 	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), r.takeOff(ctx)
@@ -319,24 +293,10 @@ func heading(text string) string {
 	return first + "\n\n"
 }
 
-// put writes the claim's comment as the marker stands, below what it began with.
-func (r *round) put(ctx context.Context, text string) error {
-	if !r.marker.Open() {
-		r.marker.Claim, r.marker.Expires = "", time.Time{}
+// record is the comment of the review.
+func (r *round) record() record.Record {
+	return record.Record{
+		Thread: r.Thread, Comment: &r.comment, Marker: &r.marker, Kind: journal.KindReview, Token: thread.CommandToken(r.marker.Command),
+		About: r.about(), Heading: heading(r.text), Term: r.term(),
 	}
-	token := thread.CommandToken(r.marker.Command)
-	body, err := r.Codec.Encode(journal.Body{Text: heading(r.text) + text, Tokens: []string{token}, Kind: journal.KindReview, Marker: r.marker})
-	if err != nil {
-		return err
-	}
-	err = r.Rewrite(ctx, r.comment, token, body, func() error { return r.deleted() })
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(r.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
-	if at >= 0 {
-		r.State.Reviews[at].Marker = r.marker
-	}
-	r.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", r.Event.Number), Text: text, Passing: r.marker.Open()})
-	return nil
 }

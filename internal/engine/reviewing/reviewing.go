@@ -8,6 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -49,7 +50,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 		return why, nil
 	}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
-		if live, err := p.busy(ctx, *said); err != nil || live {
+		if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
 			return fmt.Sprintf("A review is already [in progress](%s).", said.URL), err
 		}
 	}
@@ -118,22 +119,16 @@ func (p *Pull) sign(m *model.ReviewMarker) {
 	}
 	m.Repo, m.Number = p.Event.Repo.String(), p.Event.Number
 	m.Attempt++
-	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
-	m.Expires = p.ServerNow().Add(p.Settings.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
-	p.Claimed(m.Claim)
+	record.Record{Thread: p.Thread, Marker: m, Term: p.term()}.Sign()
 }
+
+// about is what a run works on that holds a review.
+func (p *Pull) about() string { return fmt.Sprintf("the review of pull request %d", p.Event.Number) }
+
+// term is how long a reviewer may take.
+func (p *Pull) term() time.Duration { return p.Settings.Agent.Timeout + thread.ClaimMargin }
 
 // expired is the end of a claim that nobody holds.
 func (p *Pull) expired() time.Time {
 	return p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
-}
-
-// busy says that another process is at work on a review.
-func (p *Pull) busy(ctx context.Context, said model.Posted[model.ReviewMarker]) (bool, error) {
-	m := said.Marker
-	if p.MergeClaims[m.Claim] {
-		return false, nil // it is this one
-	}
-	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
-	return p.Live(ctx, model.Posted[model.TurnMarker]{CommentID: said.CommentID, Marker: claim})
 }

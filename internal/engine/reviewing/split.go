@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -64,12 +65,12 @@ func (p *Pull) HandOver(ctx context.Context) error {
 func (p *Pull) due(ctx context.Context) (*round, error) {
 	r := &round{Pull: p}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
-		live, err := p.busy(ctx, *said)
+		live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease)
 		switch {
 		case err != nil:
 			return nil, err
 		case live:
-			return nil, thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL)
+			return nil, record.Taken(p.about(), said.URL)
 		case p.Snap.Pull.State != model.PullOpen || said.Marker.Attempt >= review.MaxAttempts || said.Marker.ByItself() && p.held() != "":
 			return nil, nil
 		}

@@ -68,7 +68,7 @@ func boardTurn(kind string, t model.Posted[model.TurnMarker], before float64) mo
 	if out.CostUSD == 0 && m.Spent != nil {
 		out.CostUSD = max(0, m.Spent.CostUSD-before)
 	}
-	if !thread.OpenPhase(m.Phase) {
+	if !m.Open() {
 		out.Ended = t.UpdatedAt
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/conflicts"
@@ -275,22 +276,23 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 	if p.Snap.Pull.State != model.PullOpen && act != sweep.Delete || p.Snap.Pull.HeadSHA != m.Head {
 		return nil
 	}
-	token := journal.Token("conflicts", strconv.Itoa(m.Number))
-	var err error
+	id, err := int64(0), error(nil)
+	if p.State.Conflicts != nil {
+		id = p.State.Conflicts.CommentID
+	}
+	r := record.Record{
+		Thread: p, Comment: &id, Marker: &m, Kind: journal.KindConflicts, Token: journal.Token("conflicts", strconv.Itoa(m.Number)),
+		About: fmt.Sprintf("the conflicts of pull request %d", m.Number),
+	}
 	switch sweep.Sticky(p.State.Conflicts, m) {
 	case sweep.None:
 		return nil
 	case sweep.Delete:
-		err = p.Remove(ctx, p.State.Conflicts.CommentID, token)
+		err = p.Remove(ctx, id, r.Token)
 	case sweep.Edit:
-		err = editConflicts(ctx, p, m, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), token)
+		err = r.Write(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)))
 	case sweep.Post:
-		body := journal.Body{Text: sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), Kind: journal.KindConflicts, Marker: m}
-		if _, err = p.Comment(ctx, token, body, nil); err == nil {
-			if err = p.Read(ctx); err == nil {
-				err = p.Tidy(ctx)
-			}
-		}
+		err = r.Claim(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)))
 	}
 	rep.Result = model.ResultDone
 	s.swept.Results = append(s.swept.Results, *rep)
@@ -303,20 +305,6 @@ func skipGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// editConflicts edits the comment on conflicts.
-func editConflicts(ctx context.Context, p *thread.Thread, m model.ConflictMarker, text, token string) error {
-	body, err := p.Codec.Encode(journal.Body{Text: text, Tokens: []string{token}, Kind: journal.KindConflicts, Marker: m})
-	if err != nil {
-		return err
-	}
-	id := p.State.Conflicts.CommentID
-	if err := p.Rewrite(ctx, id, token, body, func() error { return nil }); err != nil { // one that is gone was taken away on purpose
-		return err
-	}
-	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text})
-	return nil
 }
 
 // culprits are the commits on the base that are in the way, and the pull requests that they came with. What cannot be found

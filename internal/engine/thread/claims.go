@@ -9,11 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// OpenPhase says that a turn in this phase has not come to an end.
-func OpenPhase(phase model.Phase) bool {
-	return phase == model.PhaseStarted || phase == model.PhasePlanned
-}
-
 // ClaimMargin is how much longer than its agent may take a claim is held.
 const ClaimMargin = 10 * time.Minute
 
@@ -22,7 +17,7 @@ const ClaimMargin = 10 * time.Minute
 func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
 	open := turn.Open(t.State)
 	for _, c := range open {
-		live, err := t.Live(ctx, c)
+		live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease)
 		if err != nil {
 			return nil, err
 		}
@@ -33,40 +28,32 @@ func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker
 	return open, nil
 }
 
-// Live says whether the process behind a claim is still at work, and asks GitHub about its run at most once.
-func (t *Thread) Live(ctx context.Context, c model.Posted[model.TurnMarker]) (bool, error) {
-	if known, ok := t.Liveness[c.CommentID]; ok {
+// Busy reports whether another process works on the record in a comment, and asks GitHub about its run at most once.
+func (t *Thread) Busy(ctx context.Context, comment int64, l model.Lease) (bool, error) {
+	return busyIn(ctx, t, t.Event.Repo, comment, l)
+}
+
+// busyIn is Busy for a run in another repository.
+func busyIn(ctx context.Context, t *Thread, repo model.Repo, comment int64, l model.Lease) (bool, error) {
+	if l.Claim == "" || t.Claims[l.Claim] { // nobody holds it, or this process
+		return false, nil
+	}
+	if known, ok := t.Liveness[comment]; ok {
 		return known == turn.Live, nil
 	}
-	alive := turn.Alive(c.Marker, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
+	alive := turn.Alive(l, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
 	if alive == turn.AskRun {
-		state, err := t.GitHub.Actions.Run(ctx, t.Event.Repo, c.Marker.Run)
+		state, err := t.GitHub.Actions.Run(ctx, repo, l.Run)
 		if err != nil {
 			return false, err
 		}
-		alive = turn.AliveByRun(c.Marker, state)
+		alive = turn.AliveByRun(l, state)
 	}
 	if t.Liveness == nil {
 		t.Liveness = map[int64]turn.Liveness{}
 	}
-	t.Liveness[c.CommentID] = alive
+	t.Liveness[comment] = alive
 	return alive == turn.Live, nil
-}
-
-// Mine signs a marker with this process.
-func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
-	m.Run, m.RunAttempt, m.RunURL, m.Claim = t.Run.ID, t.Run.Attempt, t.Run.URL, t.Random()
-	m.Expires, m.Reason = t.Expiry(), ""
-	return m
-}
-
-// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each round of
-// git operations and a new session the agent's. It is renewed with every edit of the claim.
-func (t *Thread) Expiry() time.Time {
-	tests := t.Settings.Feedback.RepairRounds + 1
-	agents := tests + MaxGitRounds + 1
-	work := time.Duration(agents)*t.Settings.Agent.Timeout + time.Duration(tests)*t.Settings.Agent.TestTimeout
-	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
 }
 
 // ServerNow is the time on GitHub's clock, by which claims expire; on ours, where GitHub was not asked yet.
@@ -77,10 +64,13 @@ func (t *Thread) ServerNow() time.Time {
 	return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt))
 }
 
-// Alive stops a run that took so long that another one may hold its claim for dead.
-func (t *Thread) Alive() error {
-	if t.ClaimID != 0 && t.ServerNow().After(t.Marker.Expires) {
-		return End(model.ResultRetry, "the claim of this run on %s expired at %s", t.About(), t.Marker.Expires.Format(time.RFC3339))
+// Alive stops a run that took so long that another one may hold its turn for dead.
+func (t *Thread) Alive() error { return Lapsed(t, t.Marker.Lease, t.About()) }
+
+// Lapsed stops a run that works on something by a lease of its own that is over.
+func Lapsed(t *Thread, l model.Lease, about string) error {
+	if t.Claims[l.Claim] && l.Expired(t.ServerNow()) {
+		return End(model.ResultRetry, "the claim of this run on %s expired at %s", about, l.Expires.Format(time.RFC3339))
 	}
 	return nil
 }

@@ -9,27 +9,18 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // MergeAtWork says that the process behind a merge is at work.
 func MergeAtWork(ctx context.Context, t *Thread, m model.Posted[model.MergeMarker]) (bool, error) {
-	if t.MergeClaims[m.Marker.Claim] {
-		return false, nil // it is this one
+	repo := t.Event.Repo
+	if leader, _, led := strings.Cut(m.Marker.Leader, "#"); led { // whose repository has the run
+		var err error
+		if repo, err = model.ParseRepo(leader); err != nil {
+			return false, err
+		}
 	}
-	claim := model.TurnMarker{Run: m.Marker.Run, RunAttempt: m.Marker.RunAttempt, Expires: m.Marker.Expires, Claim: m.Marker.Claim}
-	if m.Marker.Leader == "" {
-		return t.Live(ctx, model.Posted[model.TurnMarker]{CommentID: m.CommentID, Marker: claim})
-	}
-	leader, _, _ := strings.Cut(m.Marker.Leader, "#") // whose repository has the run
-	repo, err := model.ParseRepo(leader)
-	alive := turn.Alive(claim, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
-	if err == nil && alive == turn.AskRun {
-		var state model.RunState
-		state, err = t.GitHub.Actions.Run(ctx, repo, claim.Run)
-		alive = turn.AliveByRun(claim, state)
-	}
-	return alive == turn.Live, err
+	return busyIn(ctx, t, repo, m.CommentID, m.Marker.Lease)
 }
 
 // manyReviews are so many that an approval may have come and gone among the newest ones, which are all that a survey reads.

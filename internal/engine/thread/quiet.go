@@ -45,19 +45,18 @@ func hideEnded(ctx context.Context, t *Thread) error {
 	return err
 }
 
-// RewriteHidden is Rewrite for a comment that another one tells of, in the same call: GitHub hides it. Where that is refused, it stays
-// in sight.
-func (t *Thread) RewriteHidden(ctx context.Context, id int64, token, body string, gone func() error) error {
-	at := conversation(t, id)
-	if at < 0 || t.Snap.Comments[at].NodeID == "" {
-		return t.Rewrite(ctx, id, token, body, gone)
+// Replace puts a body in the place of a comment of ours. Where another comment tells of it, GitHub hides it in the same call; if that
+// is refused, it stays in sight.
+func Replace(ctx context.Context, t *Thread, id int64, token, body string, told bool) error {
+	if at := conversation(t, id); told && at >= 0 && t.Snap.Comments[at].NodeID != "" {
+		list := []github.Minimized{{Node: t.Snap.Comments[at].NodeID, Body: body}}
+		_, err := t.Apply(ctx, effect.Minimize(token, []int64{id}, list))
+		if refused := (*github.Error)(nil); !errors.As(err, &refused) || ctx.Err() != nil {
+			remember(t, []int64{id}, list)
+			return err
+		}
 	}
-	list := []github.Minimized{{Node: t.Snap.Comments[at].NodeID, Body: body}}
-	_, err := t.Apply(ctx, effect.Minimize(token, []int64{id}, list))
-	if refused := (*github.Error)(nil); errors.As(err, &refused) && ctx.Err() == nil {
-		return t.Rewrite(ctx, id, token, body, gone)
-	}
-	remember(t, []int64{id}, list)
+	_, err := t.Apply(ctx, effect.Edit(id, token, body))
 	return err
 }
 

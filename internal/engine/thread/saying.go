@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -21,23 +20,12 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 	}
 	made, err := t.Apply(ctx, effect.Comment(t.Event.Number, token, body, find))
 	if err == nil {
-		attempt, _ := b.Marker.(model.IssueMarker)
+		record, _ := b.Marker.(model.Leased)
 		request, _ := b.Marker.(model.MergeMarker)
-		roadmap, _ := b.Marker.(model.RoadmapMarker)
-		passing := b.Kind == journal.KindTurn || OpenPhase(attempt.Status) || roadmap.Unfinished || request.State == model.MergeRunning
+		passing := record != nil && record.Open() || request.State == model.MergeRunning
 		t.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", t.Event.Number), Text: b.Text, Passing: passing})
 	}
 	return made.ID, err
-}
-
-// Rewrite puts a body in the place of a comment of ours. gone says what it means that the comment was deleted meanwhile.
-func (t *Thread) Rewrite(ctx context.Context, id int64, token, body string, gone func() error) error {
-	_, err := t.Apply(ctx, effect.Edit(id, token, body))
-	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
-		Forget(t, id)
-		return gone()
-	}
-	return err
 }
 
 // MaxReason is how many bytes of a reason a marker holds: the comment says it at length.

@@ -100,8 +100,8 @@ type World struct {
 	Number int
 	// Names are what repositories are called now, by the names in markers that were asked about, in lower case.
 	Names map[string]string
-	// MergeClaims are the claims on merges that this process has made.
-	MergeClaims map[string]bool
+	// Claims are the names of the leases that this process holds.
+	Claims map[string]bool
 	// Isolated is how foreign code runs, by what the settings want.
 	Isolated map[IsolationSettings]*agent.Isolation
 	// Handed says that the agent's phase has written its handoff: one run has one.
@@ -180,10 +180,10 @@ func End(result model.Result, format string, args ...any) *Stop {
 
 // Claimed notes a claim of this process on something that takes longer than one look.
 func (w *World) Claimed(name string) {
-	if w.MergeClaims == nil {
-		w.MergeClaims = map[string]bool{}
+	if w.Claims == nil {
+		w.Claims = map[string]bool{}
 	}
-	w.MergeClaims[name] = true
+	w.Claims[name] = true
 }
 
 // Passes says that what an agent lacked it may have later: its provider is at a limit, or the machine is starved.
