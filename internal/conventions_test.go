@@ -44,7 +44,7 @@ const onlyAppliers = "only the appliers of effects change anything outside"
 // writes are the methods of GitHub's client that change something, by its handles.
 var writes = map[string][]string{
 	"Actions":  {"Cancel", "Dispatch", "RerunFailed"},
-	"Comments": {"Create", "Delete", "Edit", "React", "Reply"},
+	"Comments": {"Create", "Delete", "Edit", "Minimize", "React", "Reply"},
 	"Commits":  {"Report"},
 	"Issues":   {"AddLabel", "AddSub", "Close", "Create", "Open", "RemoveLabel"},
 	"Pulls":    {"Close", "Create", "Dequeue", "Enqueue", "Merge", "ResolveThread", "Retarget", "Review"},

@@ -12,7 +12,7 @@ import (
 type Minimized struct{ Node, Body string }
 
 // Minimize hides comments as resolved, in one request. People can still open them. One that is hidden already stays so. Where one of
-// them is refused or gone, the others are hidden all the same.
+// them is refused or gone, the others are hidden.
 // https://docs.github.com/graphql/reference/mutations#minimizecomment
 // https://docs.github.com/graphql/reference/mutations#updateissuecomment
 func (c Comments) Minimize(ctx context.Context, repo model.Repo, list ...Minimized) error {
