@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,9 @@ func (w *world) visible() string {
 	}
 	return b.String()
 }
+
+// firstHidden is the first line of a hidden comment.
+var firstHidden = regexp.MustCompile(`(?m)^-- (.*), hidden as resolved: .*$`)
 
 // TestConversationsStayQuiet holds what people read of stories from their beginning to their end: a comment for each matter, whose first
 // line is true, and nothing in sight of what is over.
@@ -181,4 +185,37 @@ func TestWhatGitHubDoesNotHideStaysInSight(t *testing.T) {
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.NotZero(t, refused)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "**The agent has a question**")
+}
+
+// A death at any write on the way from a question's answer to the receipt, which hides the question, is made good by the next run.
+func TestADeathWhileAQuestionEndsIsMadeGood(t *testing.T) {
+	w := asked(t)
+	ev := w.remark("bob", "Formal, please.")
+	dead := w.wrecks(func() { w.done(w.handle(ev)) })
+	want, last := w.visible(), w.gate.writes
+	require.Contains(t, want, "hidden as resolved: **Answered.**")
+	for n := 1; n <= last; n++ {
+		t.Run(fmt.Sprintf("after write %d of %d", n, last), func(t *testing.T) {
+			w := dead.after(t, n)
+			w.recover(ev)
+			assert.Equal(t, want, w.visible())
+		})
+	}
+}
+
+// A death at any write on the way to a question leaves nothing else of the turn in sight. One before the question costs an attempt.
+func TestADeathWhileAQuestionIsAskedIsMadeGood(t *testing.T) {
+	w := newWorld(t)
+	w.agent = "doubts"
+	ev := w.remark("alice", "Greet.")
+	dead := w.wrecks(func() { w.handle(ev) })
+	want, last := firstHidden.ReplaceAllString(w.visible(), "-- $1"), w.gate.writes
+	for n := 1; n <= last; n++ {
+		t.Run(fmt.Sprintf("after write %d of %d", n, last), func(t *testing.T) {
+			w := dead.after(t, n)
+			w.recover(ev)
+			got := firstHidden.ReplaceAllString(w.visible(), "-- $1")
+			assert.Equal(t, want, got)
+		})
+	}
 }

@@ -19,10 +19,11 @@ func (f *fold) lift(why model.End, by string) {
 	f.st.Block = nil
 }
 
-// told notes that a block tells of the attempts at a turn.
+// told notes that a block tells of the attempts at a turn, also of one whose run died before it could say so. What is planned goes on
+// once the block is lifted.
 func (f *fold) told(key string) {
 	for _, t := range f.st.Turns {
-		if t.Marker.Key == key && t.Marker.Phase == model.PhaseFailed {
+		if t.Marker.Key == key && (t.Marker.Phase == model.PhaseFailed || t.Marker.Phase == model.PhaseStarted) {
 			f.ended(t.CommentID, model.EndTold, "")
 		}
 	}

@@ -22,7 +22,7 @@ func hideEnded(ctx context.Context, t *Thread) error {
 	var list []github.Minimized
 	for _, e := range t.State.Ended {
 		at := conversation(t, e.CommentID)
-		if at < 0 || t.Snap.Comments[at].NodeID == "" || slices.Contains(ids, e.CommentID) || len(ids) == mostHidden {
+		if at < 0 || e.CommentID == t.ClaimID || t.Snap.Comments[at].NodeID == "" || slices.Contains(ids, e.CommentID) || len(ids) == mostHidden {
 			continue
 		}
 		c := &t.Snap.Comments[at]
