@@ -143,6 +143,20 @@ func TestConversationsStayQuiet(t *testing.T) {
 			w.command("alice", "/mergexo merge")
 			return w
 		}, again},
+		"landed_after_all_of_it": {func(t *testing.T) *world {
+			w := newMerge(t, `tests = ["test", "-e", "fixed"]`)
+			w.agent = "doubts"
+			line(w, "Greet.")
+			return w
+		}, func(w *world) {
+			w.handle(w.remark("bob", "Formal, please."))
+			w.command("carol", "/mergexo merge")
+			w.write("bob", w.head, "fixed", "yes\n")
+			again(w)
+			ours := strings.Count(w.visible(), "== github-actions[bot]")
+			answers := strings.Count(w.visible(), "**Answered ")
+			assert.Equal(w.t, 2, ours-answers, "beside the answers: what begins, and what has landed")
+		}},
 		"merge_cancelled": {func(t *testing.T) *world {
 			w := newWorld(t, "", "[merge]\ntests = \"none\"")
 			w.command("carol", "/mergexo merge")
