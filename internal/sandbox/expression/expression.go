@@ -6,7 +6,6 @@
 package expression
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -37,14 +36,13 @@ func Condition(text string, contexts Object) (met, known bool, err error) {
 	if strings.TrimSpace(text) == "" {
 		return true, true, nil
 	}
-	v, err := evaluate(text, contexts)
+	e, _, err := parse(text + "}}")
 	if err != nil {
 		return false, false, err
 	}
-	if _, unknown := v.(Unknown); unknown {
-		return false, false, nil
-	}
-	return truth(v), true, nil
+	v := evaluator{contexts}.value(e)
+	known = !isUnknown(v)
+	return known && truth(v), known, nil
 }
 
 // Constant reports whether a condition is text with expressions in it and not an expression: it is true whatever they are.
@@ -64,31 +62,13 @@ func Text(text string, contexts Object) (string, error) {
 		if !found {
 			return out.String(), nil
 		}
-		end, err := length(after)
+		e, rest, err := parse(after)
 		if err != nil {
 			return "", err
 		}
-		v, err := evaluate(after[:end], contexts)
-		if err != nil {
-			return "", err
-		}
-		out.WriteString(written(v))
-		text = after[end+len("}}"):]
+		out.WriteString(written(evaluator{contexts}.value(e)))
+		text = rest
 	}
-}
-
-// length is where an expression in a text ends: at the first }} outside a string.
-func length(text string) (int, error) {
-	quoted := false
-	for i := range len(text) {
-		switch {
-		case text[i] == '\'':
-			quoted = !quoted
-		case !quoted && strings.HasPrefix(text[i:], "}}"):
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("an expression begins with ${{ and does not end with }}")
 }
 
 // truth is what a condition makes of a value.

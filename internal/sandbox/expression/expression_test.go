@@ -39,7 +39,6 @@ func TestConditions(t *testing.T) {
 		"endsWith(github.event.sender.login, '[bot]')":                   "true",
 		"startsWith(github.event.sender.login, 'y')":                     "false",
 		"contains(github.event.labels.*.name, 'urgent')":                 "true",
-		"contains(github.event.labels[*].name, 'urge')":                  "false",
 		"github.event.labels[1].name == 'urgent'":                        "true",
 		"github.event.labels[9].name == null":                            "true",
 		"contains(fromJSON('[\"ada\", \"bob\"]'), github.actor)":         "true",
@@ -91,18 +90,17 @@ func TestTexts(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, says := range map[string]string{
-		"a ==":                   `unexpected "end"`,
-		"a b":                    `unexpected "b"`,
-		"'open":                  "no closing quote",
-		"(a":                     `expected ")"`,
-		"a[1":                    `expected "]"`,
-		"f(a b)":                 `expected ","`,
-		"a.(b)":                  "expected a name",
-		"\"a\" == b":             `unexpected "\""`,
-		"1.2.3":                  "not a number",
-		"x ${{ a":                "does not end",
-		"x ${{ a b }}":           `unexpected "b"`,
-		strings.Repeat("(", 200): "nests deeper",
+		"a ==":                      "unexpected end of input",
+		"a b":                       "remaining token",
+		"'open":                     "end of string",
+		"(a":                        "unexpected end of input",
+		"a[1":                       "unexpected end of input",
+		"f(a b)":                    "unexpected",
+		"a.(b)":                     "unexpected",
+		"\"a\" == b":                "unexpected character",
+		"x ${{ a":                   "does not end",
+		"x ${{ a b }}":              "remaining token",
+		strings.Repeat("(", 30_000): "more than 21000 characters",
 	} {
 		_, _, err := Condition(text, contexts)
 		assert.ErrorContains(t, err, says, text)

@@ -8,35 +8,6 @@ import (
 	"strings"
 )
 
-// postfix reads a value with the names and indexes that follow it.
-func (p *parser) postfix() (any, error) {
-	v, context, err := p.primary()
-	for err == nil {
-		switch {
-		case p.take("."):
-			t := p.tokens[0]
-			if t.kind != name && t.text != "*" && t.kind != literal {
-				return nil, fmt.Errorf("expected a name after a dot, got %q in an expression", t.text)
-			}
-			p.tokens = p.tokens[1:]
-			v = member(v, t.text, context)
-		case p.take("["):
-			if p.take("*") {
-				v, err = member(v, "*", context), p.want("]")
-				break
-			}
-			var index any
-			if index, err = p.or(); err == nil {
-				v, err = member(v, index, context), p.want("]")
-			}
-		default:
-			return v, nil
-		}
-		context = false
-	}
-	return nil, err
-}
-
 // spread are the values that a .* found: names after it are looked for in each.
 type spread []any
 
@@ -88,34 +59,6 @@ func all(v any) any {
 	return out
 }
 
-// primary reads a literal, a bracket, a call or the name of a context.
-func (p *parser) primary() (v any, context bool, err error) {
-	if p.take("(") {
-		v, err = p.or()
-		if err == nil {
-			err = p.want(")")
-		}
-		return v, false, err
-	}
-	t := p.tokens[0]
-	switch t.kind {
-	case literal:
-		p.tokens = p.tokens[1:]
-		return t.value, false, nil
-	case name:
-		p.tokens = p.tokens[1:]
-		if p.take("(") {
-			v, err = p.call(t.text)
-			return v, false, err
-		}
-		if found := field(p.contexts, t.text); found != nil {
-			return found, true, nil
-		}
-		return Unknown{}, false, nil
-	}
-	return nil, false, fmt.Errorf("unexpected %q in an expression", t.text)
-}
-
 // functions are those whose result depends on their arguments alone. Any other is Unknown.
 var functions = map[string]func([]any) any{
 	"contains":   contains,
@@ -129,30 +72,6 @@ var functions = map[string]func([]any) any{
 	"success":    func([]any) any { return true }, // of a job that waits for no other
 	"failure":    func([]any) any { return false },
 	"cancelled":  func([]any) any { return false },
-}
-
-func (p *parser) call(function string) (any, error) {
-	var args []any
-	for !p.take(")") {
-		if len(args) > 0 {
-			if err := p.want(","); err != nil {
-				return nil, err
-			}
-		}
-		v, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		if many, ok := v.(spread); ok {
-			v = []any(many)
-		}
-		args = append(args, v)
-	}
-	f, ok := functions[strings.ToLower(function)]
-	if !ok || slices.ContainsFunc(args, func(v any) bool { _, unknown := v.(Unknown); return unknown }) {
-		return Unknown{}, nil
-	}
-	return f(args), nil
 }
 
 func at(args []any, i int) any {
