@@ -42,12 +42,6 @@ func (pr pulls) recordBase(i *Issue) {
 	}
 }
 
-// headExists tells whether the head branch is still there.
-func (pr pulls) headExists(i *Issue) bool {
-	r := pr.world.repositoryByID(i.Pull.HeadRepo)
-	return r != nil && pr.git.branchSHA(r, i.Pull.HeadRef) != ""
-}
-
 // crossRepository tells whether the head is in a fork.
 func (pr pulls) crossRepository(i *Issue) bool { return i.Pull.HeadRepo != i.repo.ID }
 

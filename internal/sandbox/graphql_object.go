@@ -183,22 +183,6 @@ func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.look.object(e.r, 
 // gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
 type gqlTag struct{ *gqlObject }
 
-// header reads "object", "tag" and the message of a tag object.
-func (t *gqlTag) header() (object, name, message string, err error) {
-	data, err := t.read()
-	head, message, _ := strings.Cut(string(data), "\n\n")
-	for _, line := range strings.Split(head, "\n") {
-		key, value, _ := strings.Cut(line, " ")
-		switch key {
-		case "object":
-			object = value
-		case "tag":
-			name = value
-		}
-	}
-	return object, name, message, err
-}
-
 // gitDate reads git's "1700000000 +0200".
 func gitDate(seconds, zone string) time.Time {
 	n, err := strconv.ParseInt(seconds, 10, 64)

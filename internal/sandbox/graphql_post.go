@@ -71,9 +71,6 @@ func (g *gqlReactionGroup) ViewerHasReacted() bool {
 	return false
 }
 
-// path makes a resource path of a web address.
-func (l *look) path(url string) text { return text(url[min(len(l.s.origin), len(url)):]) }
-
 // gqlComment is https://docs.github.com/en/graphql/reference/objects#issuecomment.
 type gqlComment struct {
 	*gqlPost

@@ -120,9 +120,6 @@ func getParent(q *request) (any, error) {
 	return nil, errNotFound
 }
 
-// gqlSummary is https://docs.github.com/en/graphql/reference/objects#subissuessummary.
-type gqlSummary struct{ total, completed int32 }
-
 // SubIssues are in the order in which they were added.
 func (i *gqlIssue) SubIssues(args pageArgs) (*connection[gqlIssue], error) {
 	if err := i.look.forbids(i.repo, "Issue"); err != nil {
