@@ -173,7 +173,7 @@ func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
 	w.agent = "told"
 	ev := w.say("bob", "Formal")
 	w.gate.revive()
-	w.diesAfterWrite(3)
+	w.diesAfterWrite(4) // the claim, the question that it hides, the stage, the plan
 	w.handle(ev)
 	w.gate.revive()
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)

@@ -51,7 +51,7 @@ var scenes = map[string]scene{
 	"command": {func(t *testing.T) (*world, doing) {
 		w, head := rewrittenEarly(t)
 		return w, handling(t, w.say("carol", "/mergexo unblock head_sha="+head))
-	}, "react comment react comment"},
+	}, "react comment minimize react comment"},
 	"fork": {func(t *testing.T) (*world, doing) {
 		w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "")
 		w.letIn("carol")
@@ -85,7 +85,7 @@ var scenes = map[string]scene{
 		w, old, _ := rewrittenPull(t)
 		w.move(old)
 		return w, resetting(t)
-	}, "comment"},
+	}, "comment minimize"},
 }
 
 // TestADryRunTellsTheBeginningOfALiveRun: what it tells is what a live run does first, up to where an agent, tests or a push

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
+
+// lifted is the first line of a block that is lifted.
+var lifted = regexp.MustCompile(`\*\*Unblocked by [^*]*\*\* Before: ([^\n]*)`)
 
 func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 	t.Parallel()
@@ -31,8 +35,8 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 	}
 	w := scene(t)
 	require.Len(t, w.reset("sandbox-actions", engine.Reset{}), 2)
-	want, writes := w.shows(), w.gate.writes
-	require.Equal(t, 2, writes)
+	want, writes := lifted.ReplaceAllString(w.shows(), "**$1**"), w.gate.writes
+	require.Equal(t, 4, writes, "each block is lifted, and hidden")
 	for n := 1; n <= writes; n++ {
 		fates := deathsAt(n)
 		maps.Copy(fates, map[string]fate{"unclear after": unclear, "lost before": lost})
@@ -44,7 +48,7 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 				w.reset("sandbox-actions", engine.Reset{})
 				w.gate.revive()
 				w.recoverBy(resetting(t))
-				assert.Equal(t, want, w.shows())
+				assert.Equal(t, want, lifted.ReplaceAllString(w.shows(), "**$1**"), "a block that a dead run has lifted says so with the next event")
 				_, blocked, err := w.engine().Standings(context.Background(), repo)
 				require.NoError(t, err)
 				assert.Empty(t, blocked)

@@ -34,7 +34,7 @@ func (f *fold) told(key string) {
 func (f *fold) finish(comments []model.Comment) {
 	st := &f.st
 	for _, t := range st.Turns {
-		if t.Marker.Phase == model.PhaseFailed && !slices.ContainsFunc(t.Marker.Events, func(e string) bool { return !st.Answered[e] }) {
+		if t.Marker.Phase == model.PhaseFailed && len(t.Marker.Events) > 0 && !slices.ContainsFunc(t.Marker.Events, func(e string) bool { return !st.Answered[e] }) {
 			f.ended(t.CommentID, model.EndTold, "")
 		}
 	}

@@ -54,6 +54,7 @@ func TestCommentsEndWithTheirMatter(t *testing.T) {
 		"an attempt at feedback that is answered": {func(th *thread) *thread {
 			return th.say(journal.KindTurn, of(model.PhaseFailed, "k", "e")).say(journal.KindTurn, of(model.PhaseFailed, "l", "e", "f")).say(journal.KindTurn, of(model.PhaseDone, "m", "e"))
 		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
+		"an attempt at no feedback": {func(th *thread) *thread { return th.say(journal.KindTurn, of(model.PhaseFailed, "k")) }, nil},
 		"a request that was made again": {func(th *thread) *thread {
 			return th.say(journal.KindMerge, merge("a", model.MergeFailed)).say(journal.KindMerge, merge("b", model.MergeDone))
 		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
