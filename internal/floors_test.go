@@ -95,7 +95,7 @@ var reserved = map[string][]string{
 	"github.com/urfave/cli/v2":               {"internal/cli"},
 	"github.com/yuin/goldmark":               {"internal/markdown", "internal/sandbox"},
 	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/roadmap", "internal/sandbox"},
-	"github.com/rhysd/actionlint":            {"internal/doctor", "internal/sandbox/expression"}, // the syntax of expressions
+	"github.com/rhysd/actionlint":            {"internal/doctor", "internal/sandbox"}, // the syntax of expressions
 	"filippo.io/age":                         {"internal/transcript"},
 	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},
 	"golang.org/x/crypto":                    {"internal/github", "internal/sandbox"}, // sealed boxes, for secrets
