@@ -44,7 +44,7 @@ func (f *fold) block(cm model.Comment, m *model.BlockMarker) {
 			f.lift(model.EndExpired, "")
 		}
 		st.Block = place(*m, cm)
-		f.told(m.Key)
+		f.supersede(m.Key)
 	} else {
 		f.surplus(cm.ID)
 	}

@@ -50,18 +50,18 @@ func TestCommentsEndWithTheirMatter(t *testing.T) {
 		}, []model.Ended{{CommentID: 1, Why: model.EndExpired}}},
 		"an attempt that a block tells of": {func(th *thread) *thread {
 			return th.say(journal.KindTurn, of(model.PhaseFailed, "k", "e")).say(journal.KindTurn, of(model.PhaseFailed, "other", "f")).say(journal.KindBlock, tells)
-		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
+		}, []model.Ended{{CommentID: 1, Why: model.EndSuperseded}}},
 		"an attempt at feedback that is answered": {func(th *thread) *thread {
 			return th.say(journal.KindTurn, of(model.PhaseFailed, "k", "e")).say(journal.KindTurn, of(model.PhaseFailed, "l", "e", "f")).say(journal.KindTurn, of(model.PhaseDone, "m", "e"))
-		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
+		}, []model.Ended{{CommentID: 1, Why: model.EndSuperseded}}},
 		"an attempt at no feedback": {func(th *thread) *thread { return th.say(journal.KindTurn, of(model.PhaseFailed, "k")) }, nil},
 		"a request that was made again": {func(th *thread) *thread {
 			return th.say(journal.KindMerge, merge("a", model.MergeFailed)).say(journal.KindMerge, merge("b", model.MergeDone))
-		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
+		}, []model.Ended{{CommentID: 1, Why: model.EndSuperseded}}},
 		"the newest request": {func(th *thread) *thread { return th.say(journal.KindMerge, merge("a", model.MergeFailed)) }, nil},
 		"settings that were wrong": {func(th *thread) *thread {
 			return th.say(journal.KindSettings, warning).say(journal.KindTurn, of(model.PhaseStarted, "k", "e"))
-		}, []model.Ended{{CommentID: 1, Why: model.EndTold}}},
+		}, []model.Ended{{CommentID: 1, Why: model.EndSuperseded}}},
 		"settings that may be": {func(th *thread) *thread {
 			return th.say(journal.KindTurn, of(model.PhaseStarted, "k", "e")).say(journal.KindSettings, warning)
 		}, nil},

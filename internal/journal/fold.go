@@ -66,7 +66,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 type fold struct {
 	st        model.State
 	spoken    bool            // a marker of ours was read
-	warned    []model.Comment // of settings that could not be used
+	warned    []model.Comment // about invalid settings
 	done      []model.Posted[model.TurnMarker]
 	unblocked time.Time     // the newest baseline: an unblock, or an adopt after a release
 	baseline  string        // the head that it accepted

@@ -298,7 +298,7 @@ type State struct {
 	Tracked *Posted[PRMarker]
 	// Surplus are our comments that say again what an earlier one has said: two runs raced.
 	Surplus []int64
-	// Ended are our comments whose matter is over, in the order in which that happened.
+	// Ended are our comments that are out of date, in the order in which they became so.
 	Ended []Ended
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark

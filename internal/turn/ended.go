@@ -8,11 +8,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// boldStart is the first line of a comment whose beginning is bold.
+// boldStart matches a first line that begins in bold.
 var boldStart = regexp.MustCompile(`\A\*\*(.+?)\*\*([^\n]*)`)
 
-// EndedBody is the body of a comment of ours whose matter is over, with a first line that says so. The rest stays byte for byte, its
-// markers among it. changed is false for one whose first line is true as it stands.
+// EndedBody returns the body of an outdated comment with a first line that says why. The rest, with its markers, stays byte for byte.
+// changed is false if the first line is still true, or says so already.
 func EndedBody(body string, e model.Ended) (retitled string, changed bool) {
 	ends := map[model.End]string{
 		model.EndUnblocked: "Unblocked by " + markdown.Inline(e.By), model.EndAnswered: "Answered", model.EndExpired: "No longer blocked", model.EndContinued: "Continued",

@@ -20,7 +20,7 @@ func TestAnEndedCommentSaysSoFirst(t *testing.T) {
 		"answered":  {"**The agent has a question** (`agent`), attempt 2", model.Ended{Why: model.EndAnswered}, "**Answered.** Before: The agent has a question (`agent`), attempt 2"},
 		"expired":   {"**Blocked: today's budget is used up**", model.Ended{Why: model.EndExpired}, "**No longer blocked.** Before: Blocked: today's budget is used up"},
 		"continued": {"**Waiting for a person: conflict**", model.Ended{Why: model.EndContinued}, "**Continued.** Before: Waiting for a person: conflict"},
-		"told":      {"**Failed** after 3 attempts: 1 comment", model.Ended{Why: model.EndTold}, ""},
+		"told":      {"**Failed** after 3 attempts: 1 comment", model.Ended{Why: model.EndSuperseded}, ""},
 		"not bold":  {"Blocked", model.Ended{Why: model.EndAnswered}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,8 +48,8 @@ func listed(title, url string, tries []model.Try) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n\n%s:\n", title)
 	for len(tries) > 0 {
-		n, what := 1, told(url, tries[0])
-		for n < len(tries) && told(url, tries[n]) == what && (tries[n].Attempt < 1) == (tries[0].Attempt < 1) {
+		n, what := 1, outcome(url, tries[0])
+		for n < len(tries) && outcome(url, tries[n]) == what && (tries[n].Attempt < 1) == (tries[0].Attempt < 1) {
 			n++
 		}
 		b.WriteString("\n- " + numbered(tries[:n]) + ": " + what)
@@ -82,8 +82,8 @@ func numbered(same []model.Try) string {
 	return name
 }
 
-// told is how an attempt ended, in a line.
-func told(url string, t model.Try) (what string) {
+// outcome says in a line how an attempt ended.
+func outcome(url string, t model.Try) (what string) {
 	switch {
 	case t.Reason == "":
 		what = "its run ended without a result; see the run's log"

@@ -25,13 +25,13 @@ func (p *Attempt) record() record.Record {
 	m := p.Marker
 	return record.Record{
 		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Subject.Body("", m).Kind, Token: TurnToken(m.Key),
-		About: p.About(), Term: p.term(), Told: told(p),
+		About: p.About(), Term: p.term(), Hidden: superseded(p),
 		Find: thread.FindTurn(p.Thread, func(other model.TurnMarker) bool { return other.Claim == m.Claim }),
 	}
 }
 
-// told reports whether a block tells how the attempt ended.
-func told(p *Attempt) bool {
+// superseded reports whether a block tells how the attempt ended.
+func superseded(p *Attempt) bool {
 	m, block := p.Marker, p.State.Block
 	return m.Phase == model.PhaseFailed && (m.Attempt >= turn.MaxAttempts || block != nil && block.Marker.Key == m.Key)
 }

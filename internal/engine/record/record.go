@@ -24,7 +24,7 @@ type Record struct {
 	Heading string        // what every text of it begins with
 	Term    time.Duration // how long the work may take from each writing
 	Find    func() int64  // the comment, after an unclear answer; nil: by its token
-	Told    bool          // another comment tells how it ended, so that GitHub hides this one
+	Hidden  bool          // GitHub hides it, since another comment tells how the work ended
 }
 
 // Sign makes this process the holder.
@@ -144,7 +144,7 @@ func (r Record) put(ctx context.Context, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	err = thread.Replace(ctx, r.Thread, *r.Comment, r.Token, encoded, r.Told)
+	err = thread.Replace(ctx, r.Thread, *r.Comment, r.Token, encoded, r.Hidden)
 	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
 		thread.Forget(r.Thread, *r.Comment)
 		*r.Comment = 0

@@ -85,7 +85,7 @@ func (t *Thread) Answered(m model.TurnMarker) bool {
 	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
 }
 
-// Tidy deletes what two runs said in the same moment, where the first stays, and hides comments whose matter is over.
+// Tidy deletes what two runs said in the same moment, where the first stays, and hides comments that are out of date.
 func (t *Thread) Tidy(ctx context.Context) error {
 	for _, id := range t.State.Surplus {
 		if err := t.Remove(ctx, id, ""); err != nil {

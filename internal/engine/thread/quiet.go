@@ -15,8 +15,8 @@ import (
 // mostHidden is how many comments are hidden at once. The next run hides the others.
 const mostHidden = 20
 
-// hideEnded hides the comments of ours whose matter is over, each with a first line that says so. It costs one call, or none. Where
-// GitHub refuses, they stay as they are.
+// hideEnded hides our comments that are out of date, in one call, and has the first line of each say so. If GitHub refuses, they stay as
+// they are.
 func hideEnded(ctx context.Context, t *Thread) error {
 	var ids []int64
 	var list []github.Minimized
@@ -45,10 +45,10 @@ func hideEnded(ctx context.Context, t *Thread) error {
 	return err
 }
 
-// Replace puts a body in the place of a comment of ours. Where another comment tells of it, GitHub hides it in the same call; if that
-// is refused, it stays in sight.
-func Replace(ctx context.Context, t *Thread, id int64, token, body string, told bool) error {
-	if at := conversation(t, id); told && at >= 0 && t.Snap.Comments[at].NodeID != "" {
+// Replace replaces the body of a comment of ours. With hide, the same call also hides the comment; if GitHub refuses that, it is only
+// edited.
+func Replace(ctx context.Context, t *Thread, id int64, token, body string, hide bool) error {
+	if at := conversation(t, id); hide && at >= 0 && t.Snap.Comments[at].NodeID != "" {
 		list := []github.Minimized{{Node: t.Snap.Comments[at].NodeID, Body: body}}
 		_, err := t.Apply(ctx, effect.Minimize(token, []int64{id}, list))
 		if refused := (*github.Error)(nil); !errors.As(err, &refused) || ctx.Err() != nil {
@@ -60,12 +60,12 @@ func Replace(ctx context.Context, t *Thread, id int64, token, body string, told 
 	return err
 }
 
-// conversation is where a comment of the conversation is in what was read; negative: nowhere.
+// conversation returns the index of a conversation comment in the snapshot; -1 if it is not there.
 func conversation(t *Thread, id int64) int {
 	return slices.IndexFunc(t.Snap.Comments, func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == id })
 }
 
-// remember notes what was hidden: GitHub does not count that as an update, so that this run will not read it again.
+// remember notes hidden comments in the run's memory. GitHub does not count hiding as an update, so this run will not read them again.
 func remember(t *Thread, ids []int64, list []github.Minimized) {
 	t.Memory.Comments = slices.Clone(t.Memory.Comments)
 	for i, c := range t.Memory.Comments {

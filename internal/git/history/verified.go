@@ -124,21 +124,7 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 	if err != nil { // which too many directories in each other can be the reason of
 		return n, cmp.Or[error](guard.CheckTreeLimits(ctx, c, to, n.tops...), err)
 	}
-	var commits, trees []string
-	for i := 0; i < len(words); i++ {
-		switch id := words[i]; id[0] {
-		case '>':
-			commits, trees = append(commits, id[1:]), append(trees, words[i+1])
-			i++
-		case '-':
-			if !slices.Contains(n.tops, id[1:]) {
-				n.merged = append(n.merged, id[1:])
-			}
-			i++
-		default:
-			n.ids = append(n.ids, id)
-		}
-	}
+	commits, trees := n.take(words)
 	if len(commits) == 0 && !slices.Contains(n.tops, to) { // nothing is new, if that is true
 		n.merged = append(n.merged, to)
 	}
@@ -168,6 +154,25 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 	slices.Sort(n.ids)
 	n.ids = slices.Compact(n.ids)
 	return n, err
+}
+
+// take sorts the words of git rev-list: new commits, each with its tree, commits at the boundary, and further objects.
+func (n *need) take(words []string) (commits, trees []string) {
+	for i := 0; i < len(words); i++ {
+		switch id := words[i]; id[0] {
+		case '>':
+			commits, trees = append(commits, id[1:]), append(trees, words[i+1])
+			i++
+		case '-':
+			if !slices.Contains(n.tops, id[1:]) {
+				n.merged = append(n.merged, id[1:])
+			}
+			i++
+		default:
+			n.ids = append(n.ids, id)
+		}
+	}
+	return commits, trees
 }
 
 // check makes sure, by commits that are what their names say, that what was merged are ancestors of what the server has. Else
