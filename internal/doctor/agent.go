@@ -1,33 +1,38 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
 // agentSetUp checks that each job that runs an agent has its program and its key, and those of the reviewer. Without them every
 // turn, or every review, fails.
-func agentSetUp(e *exam) []Finding {
-	return append(hasModel(e, "agent", e.Settings.Adapter, e.Settings.Model), hasModel(e, "reviewer", e.Settings.Reviewer, e.Settings.ReviewerModel)...)
+func agentSetUp(e *exam) {
+	e.hasModel("agent", e.Settings.Adapter, e.Settings.Model)
+	e.hasModel("reviewer", e.Settings.Reviewer, e.Settings.ReviewerModel)
 }
 
-func hasModel(e *exam, role, adapter string, m *Model) []Finding {
-	if !e.readable() || m == nil || len(e.uses) == 0 {
-		return nil // programs and pass_env say what a program of the repository's own needs
+func (e *exam) hasModel(role, adapter string, m *Model) {
+	if m == nil {
+		return // programs and pass_env say what a program of the repository's own needs
 	}
-	var out []Finding
+	before := len(e.found)
 	for _, u := range e.jobs() {
 		if u.phase == applyPhase || u.phase == planPhase {
 			continue
 		}
+		at := fmt.Sprintf("%s: jobs.%s runs the %s %s", u.at(u.s.line), u.j.id, role, quote(adapter))
 		if !u.hasProgram(m.Program) {
-			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the %s %s, but no step before it installs %s", u.at(u.s.line), u.j.id, role, quote(adapter), m.Program))
+			e.problem("add a step before the action: run: "+m.Install, "%s, but no step before it installs %s", at, m.Program)
 		}
 		if !slices.ContainsFunc(m.Keys, u.gives) {
-			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s: jobs.%s runs the %s %s, but no env there sets %s", u.at(u.s.line), u.j.id, role, quote(adapter), strings.Join(m.Keys, " or ")))
+			e.problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and create that secret", "%s, but no env there sets %s", at, strings.Join(m.Keys, " or "))
 		}
 	}
-	return orOK(out, "%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)
+	if len(e.found) == before {
+		e.ok("%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)
+	}
 }
 
 // hasProgram reports whether a step before the action mentions a program, as one that installs it does. Only GitHub's own runners are

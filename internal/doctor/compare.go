@@ -28,9 +28,6 @@ func (e *exam) expect() (want *workflow, events []trigger) {
 
 // compare finds how the workflows differ from what init would write: the events of all together, then the limits and jobs of each.
 func (e *exam) compare() []Finding {
-	if len(e.uses) == 0 {
-		return nil
-	}
 	whole, events := e.expect()
 	want, got := tree{}, tree{}
 	for _, t := range events {
@@ -81,21 +78,23 @@ func (e *exam) tree(w, other *workflow) tree {
 	return t.with(jobs)
 }
 
-// differences is the rule for the differences that have its id; says is what holds if there are none.
-func differences(rule, says string) func(*exam) []Finding {
-	return func(e *exam) []Finding {
-		found := slices.DeleteFunc(slices.Clone(e.differing), func(f Finding) bool { return f.Rule != rule })
-		if says == "" {
-			return found
+// differences is a rule for the differences that have its id; says is what holds if there are none.
+func differences(says string) func(*exam) {
+	return func(e *exam) {
+		if e.differ(); says != "" {
+			e.compared(says)
 		}
-		return e.compared(found, says)
 	}
 }
 
-// compared returns the findings, or OK if there are none and something uses the action.
-func (e *exam) compared(findings []Finding, says string) []Finding {
-	if len(e.uses) == 0 {
-		return nil
+// differ adds the differences that have the id of the check.
+func (e *exam) differ() {
+	for _, f := range e.differing {
+		if f.Rule == e.rule {
+			e.found = append(e.found, f)
+		}
 	}
-	return orOK(findings, "%s: %s", e.files(), says)
 }
+
+// compared adds what holds of the workflows if the check has found nothing.
+func (e *exam) compared(says string) { e.otherwise("%s: %s", e.files(), says) }

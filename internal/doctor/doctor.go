@@ -31,66 +31,75 @@ type Finding struct {
 	Fix   string `json:"fix,omitempty"`
 }
 
-// check is one row of the table of checks.
+// check is one row of the table of checks. It is left out where when does not hold.
 type check struct {
 	group, name string
-	look        func(*exam) []Finding
+	when        func(*exam) bool
+	look        func(*exam)
 }
 
 // checks lists all rules in the order in which people read them. A new one is a function and a row here. People silence a rule by its
 // id in [doctor] ignore.
 var checks = []check{
-	{"settings", "settings", settings},
-	{"settings", "ignore", ignored},
-	{"settings", "programs", programs},
-	{"settings", "tests", tests},
-	{"settings", "pass-env", passEnv},
-	{"settings", "guidelines", guidelines},
-	{"settings", "people", people},
-	{"settings", "check-source", sources},
-	{"workflows", "files", workflowFiles},
-	{"workflows", "triggers", differences("triggers", "on: has the events of mergexo init")},
-	{"workflows", "target", differences("target", "")},
-	{"workflows", "jobs", differences("jobs", "the jobs are those of mergexo init")},
-	{"workflows", "condition", differences("condition", "each if: asks what that of mergexo init asks")},
-	{"workflows", "steps", differences("steps", "the steps are those of mergexo init")},
-	{"workflows", "concurrency", differences("concurrency", "one run at a time for each pull request, and none cancelled")},
-	{"workflows", "permissions", differences("permissions", "each job has the permissions that it needs, and no others")},
-	{"workflows", "agent", agentSetUp},
-	{"workflows", "train", train},
-	{"workflows", "queue", queue},
-	{"workflows", "signing", signing},
-	{"workflows", "identity", identity},
-	{"workflows", "timeout", timeout},
-	{"workflows", "isolation", isolation},
-	{"workflows", "pins", pins},
-	{"workflows", "version", versions},
-	{"workflows", "fail-on", failOn},
-	{"github", "token", token},
-	{"github", "app", appSetUp},
-	{"github", "secrets", secrets},
-	{"github", "checks", checksSeen},
-	{"github", "required-checks", requiredJobs},
-	{"github", "repository", repository},
-	{"github", "default-branch", defaultBranch},
-	{"github", "pull-requests", pullRequests},
-	{"github", "labels", startingLabels},
-	{"github", "external", externalLabel},
-	{"github", "protection", protection},
-	{"github", "branches", ownBranches},
-	{"github", "own-token", startsCI},
-	{"machine", "git", gitVersion},
+	{"settings", "settings", always, settings},
+	{"settings", "ignore", always, ignored},
+	{"settings", "programs", (*exam).readable, programs},
+	{"settings", "tests", (*exam).readable, tests},
+	{"settings", "pass-env", (*exam).installed, passEnv},
+	{"settings", "guidelines", (*exam).readable, guidelines},
+	{"settings", "people", always, people},
+	{"settings", "check-source", always, sources},
+	{"workflows", "files", always, workflowFiles},
+	{"workflows", "triggers", (*exam).used, differences("on: has the events of mergexo init")},
+	{"workflows", "target", (*exam).used, differences("")},
+	{"workflows", "jobs", (*exam).used, differences("the jobs are those of mergexo init")},
+	{"workflows", "condition", (*exam).used, differences("each if: asks what that of mergexo init asks")},
+	{"workflows", "steps", (*exam).used, differences("the steps are those of mergexo init")},
+	{"workflows", "concurrency", (*exam).used, differences("one run at a time for each pull request, and none cancelled")},
+	{"workflows", "permissions", (*exam).used, differences("each job has the permissions that it needs, and no others")},
+	{"workflows", "agent", (*exam).installed, agentSetUp},
+	{"workflows", "train", (*exam).used, train},
+	{"workflows", "queue", (*exam).used, queue},
+	{"workflows", "signing", (*exam).used, signing},
+	{"workflows", "identity", (*exam).used, identity},
+	{"workflows", "timeout", (*exam).used, timeout},
+	{"workflows", "isolation", (*exam).installed, isolation},
+	{"workflows", "pins", (*exam).used, pins},
+	{"workflows", "version", (*exam).used, versions},
+	{"workflows", "fail-on", (*exam).used, failOn},
+	{"github", "token", always, token},
+	{"github", "app", always, appSetUp},
+	{"github", "secrets", (*exam).asked, secrets},
+	{"github", "checks", (*exam).asked, checksSeen},
+	{"github", "required-checks", always, requiredJobs},
+	{"github", "repository", (*exam).asked, repository},
+	{"github", "default-branch", always, defaultBranch},
+	{"github", "pull-requests", always, pullRequests},
+	{"github", "labels", (*exam).asked, startingLabels},
+	{"github", "external", (*exam).readable, externalLabel},
+	{"github", "protection", (*exam).asked, protection},
+	{"github", "branches", always, ownBranches},
+	{"github", "own-token", (*exam).used, startsCI},
+	{"machine", "git", always, gitVersion},
 }
+
+func always(*exam) bool { return true }
+
+// used reports whether a workflow uses the action.
+func (e *exam) used() bool { return len(e.uses) > 0 }
+
+// installed reports whether a workflow uses the action, and its settings can be read.
+func (e *exam) installed() bool { return e.used() && e.readable() }
+
+// asked reports whether GitHub answered. Where it did not, the finding about the token says why.
+func (e *exam) asked() bool { return e.Hub.State == HubRead }
 
 // Diagnose runs all checks. What the settings ignore is left out, and counted.
 func Diagnose(f Facts) []Finding {
 	e := newExam(f)
 	findings, silenced := []Finding{}, map[string]int{}
 	for _, c := range checks {
-		e.rules = append(e.rules, c.name)
-	}
-	for _, c := range checks {
-		for _, found := range c.look(e) {
+		for _, found := range e.check(c) {
 			if found.Level != OK && slices.Contains(f.Settings.Ignore, c.name) {
 				silenced[c.name]++
 				continue
@@ -101,20 +110,19 @@ func Diagnose(f Facts) []Finding {
 		}
 	}
 	for _, rule := range slices.Sorted(maps.Keys(silenced)) {
-		findings = append(findings, Finding{Group: "silenced", Rule: rule, Level: OK, Text: fmt.Sprintf("%s: %d, by doctor.ignore in %s", rule, silenced[rule], f.Settings.Path)})
+		text := fmt.Sprintf("%s: %d, by doctor.ignore in %s", rule, silenced[rule], f.Settings.Path)
+		findings = append(findings, Finding{Group: "silenced", Rule: rule, Level: OK, Text: text})
 	}
 	return findings
 }
 
 // ignored finds ids in [doctor] ignore that no rule has.
-func ignored(e *exam) []Finding {
-	var out []Finding
+func ignored(e *exam) {
 	for _, id := range e.Settings.Ignore {
 		if !slices.Contains(e.rules, id) {
-			out = append(out, warn("name a rule by the id at the end of its line", "%s: doctor.ignore names %s, and no rule has that id%s", e.Settings.Path, quote(id), hint(id, e.rules)))
+			e.warn("name a rule by the id at the end of its line", "%s: doctor.ignore names %s, and no rule has that id%s", e.Settings.Path, quote(id), hint(id, e.rules))
 		}
 	}
-	return out
 }
 
 // Exit is the exit code for findings: 0 nothing that has to be fixed, 2 problems, and 75 where GitHub could not be reached and nothing
@@ -132,22 +140,30 @@ func Exit(f Facts, findings []Finding, strict bool) int {
 	return 0
 }
 
-// exam is what the checks share: the facts and the parsed workflows.
+// exam is what the checks share: the facts, the parsed workflows, and the findings of the check at work.
 type exam struct {
 	Facts
 	workflows []*workflow
-	broken    []Finding
+	unread    []unread
 	uses      []use
 	differing []Finding // from what init would write
 	rules     []string
+	rule      string
+	found     []Finding
+}
+
+// unread is a workflow that cannot be read.
+type unread struct {
+	File
+	err error
 }
 
 func newExam(f Facts) *exam {
-	e := &exam{Facts: f}
+	e := &exam{Facts: f, rules: each(checks, func(c check) string { return c.name })}
 	for _, file := range f.Workflows {
 		w, err := readWorkflow(file)
 		if err != nil {
-			e.broken = append(e.broken, brokenFile(file, err))
+			e.unread = append(e.unread, unread{file, err})
 			continue
 		}
 		for _, j := range w.jobs {
@@ -160,32 +176,36 @@ func newExam(f Facts) *exam {
 		e.workflows = append(e.workflows, w)
 		e.uses = append(e.uses, usesOf(w)...)
 	}
-	e.differing = e.compare()
+	if e.used() {
+		e.differing = e.compare()
+	}
 	return e
 }
 
-func ok(format string, args ...any) Finding {
-	return Finding{Level: OK, Text: fmt.Sprintf(format, args...)}
-}
-
-func unchecked(format string, args ...any) Finding {
-	return Finding{Level: Unchecked, Text: fmt.Sprintf(format, args...)}
-}
-
-func warn(fix, format string, args ...any) Finding {
-	return Finding{Level: Warning, Text: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-func problem(fix, format string, args ...any) Finding {
-	return Finding{Level: Problem, Text: fmt.Sprintf(format, args...), Fix: fix}
-}
-
-// orOK returns the findings, or OK if there are none.
-func orOK(findings []Finding, format string, args ...any) []Finding {
-	if len(findings) > 0 {
-		return findings
+// check returns the findings of a check.
+func (e *exam) check(c check) []Finding {
+	if e.rule, e.found = c.name, nil; c.when(e) {
+		c.look(e)
 	}
-	return []Finding{ok(format, args...)}
+	return e.found
+}
+
+// report adds a finding. The fix is for a warning or a problem.
+func (e *exam) report(level Level, fix, format string, args ...any) {
+	e.found = append(e.found, Finding{Level: level, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (e *exam) ok(format string, args ...any)        { e.report(OK, "", format, args...) }
+func (e *exam) unchecked(format string, args ...any) { e.report(Unchecked, "", format, args...) }
+func (e *exam) warn(fix, format string, args ...any) { e.report(Warning, fix, format, args...) }
+
+func (e *exam) problem(fix, format string, args ...any) { e.report(Problem, fix, format, args...) }
+
+// otherwise adds OK if the check has found nothing.
+func (e *exam) otherwise(format string, args ...any) {
+	if len(e.found) == 0 {
+		e.ok(format, args...)
+	}
 }
 
 // place formats a file and line.

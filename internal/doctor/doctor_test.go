@@ -42,6 +42,11 @@ func workflowWithKeys() string {
 	return Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}}.Workflow()
 }
 
+// found is what a check finds.
+func found(f Facts, look func(*exam)) []Finding {
+	return newExam(f).check(check{when: always, look: look})
+}
+
 func TestHealthy(t *testing.T) {
 	findings := Diagnose(healthy())
 	assert.Equal(t, 0, Exit(healthy(), findings, true))
@@ -59,7 +64,7 @@ func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
 	} {
 		f := healthy()
 		row.do(t, &f)
-		findings := signing(newExam(f))
+		findings := found(f, signing)
 		require.Len(t, findings, 1, row.says)
 		assert.Equal(t, OK, findings[0].Level)
 		assert.Equal(t, ".github/workflows/mergexo.yml: "+row.says, findings[0].Text)
@@ -90,12 +95,12 @@ func TestAnAppOfOnesOwnNeedsNothingElse(t *testing.T) {
 func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
 	f := healthy()
 	f.Settings.Adapter, f.Settings.Programs, f.Settings.PassEnv = "", nil, nil
-	findings := settings(newExam(f))
+	findings := found(f, settings)
 	require.Len(t, findings, 1)
 	assert.Equal(t, OK, findings[0].Level)
 	assert.Equal(t, ".github/mergexo.toml: no agent is configured: MergeXO merges pull requests, but answers no comment or label", findings[0].Text)
 	f.Settings.TestTime = 0
-	assert.Equal(t, ".github/mergexo.toml: no agent or test runs that needs isolation", isolation(newExam(f))[0].Text)
+	assert.Equal(t, ".github/mergexo.toml: no agent or test runs that needs isolation", found(f, isolation)[0].Text)
 }
 
 // Each row breaks one thing in a healthy repository: its rule finds it, at its place, and says what to do. The golden file of a rule

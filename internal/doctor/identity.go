@@ -7,7 +7,7 @@ import (
 
 // identity checks that everything MergeXO posts in this repository comes from accounts that trust each other: it posts
 // nothing on a number on which another account has worked.
-func identity(e *exam) []Finding {
+func identity(e *exam) {
 	var own, given *use
 	for i := range e.uses {
 		if u := &e.uses[i]; u.ownToken() {
@@ -21,12 +21,13 @@ func identity(e *exam) []Finding {
 	const fix = `list both accounts in [repo] bots of the settings, such as bots = ["` + workflowBot + `", "my-app[bot]"]`
 	switch {
 	case own != nil && given != nil && (!named || len(bots) < 2):
-		return []Finding{problem(fix,
-			"%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account", own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))}
+		e.problem(fix, "%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account",
+			own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))
 	case given != nil && !named:
-		return []Finding{ok("%s: MergeXO posts as one account; if the workflow's own token did before, %s", e.files(), fix)}
+		e.compared("MergeXO posts as one account; if the workflow's own token did before, " + fix)
 	case len(bots) > 0:
-		return e.compared(nil, "comments of MergeXO by "+list(bots)+" count, besides those of the workflow's token")
+		e.compared("comments of MergeXO by " + list(bots) + " count, besides those of the workflow's token")
+	default:
+		e.compared("MergeXO posts as one account, " + workflowBot)
 	}
-	return e.compared(nil, "MergeXO posts as one account, "+workflowBot)
 }

@@ -39,34 +39,29 @@ func (j *job) machine() machine {
 }
 
 // isolation reports how agents and tests are isolated on the workflows' runners, and what the settings ask for.
-func isolation(e *exam) []Finding {
-	if !e.readable() || len(e.uses) == 0 {
-		return nil
-	}
+func isolation(e *exam) {
 	s := e.Settings
-	if (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0 {
-		return []Finding{ok("%s: no agent or test runs that needs isolation", s.Path)}
-	}
-	if s.Isolation == "none" && s.User == "" {
-		out := []Finding{warn("remove it, or use the workflow with two jobs that mergexo init --split writes",
-			`%s: agent.isolation is "none": agents and tests run as MergeXO's own user: they can read what it can, and leave processes behind`, s.Path)}
+	switch {
+	case (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0:
+		e.ok("%s: no agent or test runs that needs isolation", s.Path)
+	case s.Isolation == "none" && s.User == "":
+		e.warn("remove it, or use the workflow with two jobs that mergexo init --split writes",
+			`%s: agent.isolation is "none": agents and tests run as MergeXO's own user: they can read what it can, and leave processes behind`, s.Path)
 		if s.Network != "" {
-			out = append(out, problem(`set isolation = "auto", or network = "open"`, `%s: agent.network is %s, which isolation = "none" cannot enforce: every run that needs an agent fails`, s.Path, s.Network))
+			e.problem(`set isolation = "auto", or network = "open"`, `%s: agent.network is %s, which isolation = "none" cannot enforce: every run that needs an agent fails`, s.Path, s.Network)
 		}
-		return out
-	}
-	var out []Finding
-	for _, u := range e.jobs() {
-		if u.phase != planPhase {
-			out = append(out, s.isolated(u))
+	default:
+		for _, u := range e.jobs() {
+			if u.phase != planPhase {
+				e.isolated(u)
+			}
 		}
 	}
-	return out
 }
 
-// isolated is the isolation of a job.
-func (s Settings) isolated(u use) Finding {
-	labels, privileged := strings.Join(u.j.runsOn, ", "), strings.Contains(u.j.container.options, "--privileged")
+// isolated reports the isolation of a job.
+func (e *exam) isolated(u use) {
+	s, labels, privileged := e.Settings, strings.Join(u.j.runsOn, ", "), strings.Contains(u.j.container.options, "--privileged")
 	at := fmt.Sprintf("%s: jobs.%s: agents and tests", u.at(u.j.line), u.j.id)
 	as := " run as a user made for the run"
 	if s.User != "" {
@@ -78,17 +73,18 @@ func (s Settings) isolated(u use) Finding {
 	const ways = `set runs-on: ubuntu-latest, use the workflow with two jobs that mergexo init --split writes, or set isolation = "none" under [agent]`
 	switch on := u.j.machine(); {
 	case on == machineForeign && u.phase == agentPhase && s.Network == "" && s.User == "":
-		return ok("%s run without isolation on %s, in a job without a token that may write", at, quote(labels))
+		e.ok("%s run without isolation on %s, in a job without a token that may write", at, quote(labels))
 	case on == machineForeign:
-		return problem(ways, "%s cannot be isolated on %s: every run that needs one fails", at, quote(labels))
+		e.problem(ways, "%s cannot be isolated on %s: every run that needs one fails", at, quote(labels))
 	case on == machineContainer && s.Network != "" && !privileged:
-		return problem(`add options: --privileged below container:, or set network = "open"`, "%s cannot be kept off the network in this container, as network = %s asks: every run that needs one fails", at, s.Network)
+		e.problem(`add options: --privileged below container:, or set network = "open"`, "%s cannot be kept off the network in this container, as network = %s asks: every run that needs one fails", at, s.Network)
 	case on == machineContainer && !privileged:
-		return ok("%s%s (level account: they can write what everybody can write in the container; with options: --privileged, level user)", at, as)
+		e.ok("%s%s (level account: they can write what everybody can write in the container; with options: --privileged, level user)", at, as)
 	case on == machineContainer:
-		return ok("%s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, as)
+		e.ok("%s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, as)
 	case on == machineHosted:
-		return ok("%s%s (level user: on %s sudo asks for no password)", at, as, labels)
+		e.ok("%s%s (level user: on %s sudo asks for no password)", at, as, labels)
+	default:
+		e.unchecked(`%s: their isolation on %s was not checked: see the line "isolation" in a run's log`, at, quote(cmp.Or(labels, "no runner")))
 	}
-	return unchecked(`%s: their isolation on %s was not checked: see the line "isolation" in a run's log`, at, quote(cmp.Or(labels, "no runner")))
 }

@@ -36,26 +36,24 @@ func joins(strategy string) bool {
 }
 
 // protection compares the default branch's demands with how pull requests are to land.
-func protection(e *exam) []Finding {
+func protection(e *exam) {
 	d, main := e.Hub.Facts.Demands, e.Hub.Facts.DefaultBranch
-	if e.Hub.State != HubRead {
-		return nil // the token's own finding says why
-	}
-	var out []Finding
 	if !d.Known {
-		out = append(out, unchecked("merging: some rules of %s were not checked: %s", main, d.Why))
+		e.unchecked("merging: some rules of %s were not checked: %s", main, d.Why)
 	}
 	if !e.readable() {
-		return out
+		return
 	}
 	for _, demand := range d.List {
-		out = append(out, e.refused(demand)...)
+		if demand.Kind != model.DemandChecks || !e.hasTrain() { // which has them run on what lands
+			e.refused(demand)
+		}
 	}
-	out = append(out, unlike(e)...)
-	return orOK(out, "merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
+	unlike(e)
+	e.otherwise("merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
 }
 
-func (e *exam) refused(d model.Demand) []Finding {
+func (e *exam) refused(d model.Demand) {
 	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {
@@ -63,18 +61,19 @@ func (e *exam) refused(d model.Demand) []Finding {
 			places = append(places, fmt.Sprintf("%s = %s", s.Place, quote(s.Name)))
 		}
 	}
-	if len(places) == 0 || d.Kind == model.DemandChecks && e.hasTrain() { // which has them run on what lands
-		return nil
+	if len(places) == 0 {
+		return
 	}
-	f := problem(r.fix, "merging: %s %s (%s), which rules out %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
+	level, unless := Problem, ""
 	// Not everybody can see who may bypass a rule. The workflow's own bot never may:
 	// https://github.com/orgs/community/discussions/25305
 	if e.ownToken() && d.Kind != model.DemandLocked {
-		f.Level = Warning
-		f.Text += ", unless the action's token may bypass it"
+		level, unless = Warning, unlessBypassed
 	}
-	return []Finding{f}
+	e.report(level, r.fix, "merging: %s %s (%s), which rules out %s in %s%s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path, unless)
 }
+
+const unlessBypassed = ", unless the action's token may bypass it"
 
 // workflowBot is the account behind the workflow's own token.
 const workflowBot = "github-actions[bot]"
@@ -117,41 +116,36 @@ func WorkBranches(ask func(branch string) model.BranchDemands) []Branches {
 }
 
 // ownBranches finds rules, usually written for people's branches, that block the agent's own.
-func ownBranches(e *exam) []Finding {
-	var out []Finding
+func ownBranches(e *exam) {
 	var free []string
 	for _, b := range e.Hub.Branches {
-		hindered := e.hindered(b)
-		switch {
-		case !b.Demands.Known:
-			out = append(out, unchecked("branches %s: rulesets not checked: %s", b.Pattern, b.Demands.Why))
-		case len(hindered) == 0:
+		before := len(e.found)
+		if !b.Demands.Known {
+			e.unchecked("branches %s: rulesets not checked: %s", b.Pattern, b.Demands.Why)
+		}
+		for _, d := range b.Demands.List {
+			e.hindered(b, d)
+		}
+		if len(e.found) == before {
 			free = append(free, b.Pattern)
 		}
-		out = append(out, hindered...)
 	}
 	if len(free) > 0 {
-		out = append(out, ok("branches %s: no ruleset blocks them", list(free)))
+		e.ok("branches %s: no ruleset blocks them", list(free))
 	}
-	return out
 }
 
-func (e *exam) hindered(b Branches) []Finding {
-	var out []Finding
-	for _, d := range b.Demands.List {
-		h, known := hindrances[d.Kind]
-		if !known || d.Kind == model.DemandDeleters && !b.Deleted || d.Kind == model.DemandForce && b.Deleted {
-			continue
-		}
-		f := problem("remove "+b.Pattern+" from the ruleset's branches, or run mergexo init --github --app, and let that App bypass it",
-			"branches %s: %s (%s): %s", b.Pattern, h.says, sourceOf(d), h.follows)
-		if e.ownToken() {
-			f.Text += ", unless the action's token may bypass it"
-		}
-		if e.ownToken() || h.follows != unkept {
-			f.Level = Warning
-		}
-		out = append(out, f)
+func (e *exam) hindered(b Branches, d model.Demand) {
+	h, known := hindrances[d.Kind]
+	if !known || d.Kind == model.DemandDeleters && !b.Deleted || d.Kind == model.DemandForce && b.Deleted {
+		return
 	}
-	return out
+	level, unless := Problem, ""
+	if e.ownToken() {
+		level, unless = Warning, unlessBypassed
+	} else if h.follows != unkept {
+		level = Warning
+	}
+	e.report(level, "remove "+b.Pattern+" from the ruleset's branches, or run mergexo init --github --app, and let that App bypass it",
+		"branches %s: %s (%s): %s%s", b.Pattern, h.says, sourceOf(d), h.follows, unless)
 }

@@ -8,25 +8,20 @@ import (
 
 // queue checks that GitHub's own merge queue can test and merge what goes through it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
-func queue(e *exam) []Finding {
-	if len(e.uses) == 0 || !e.queues() {
-		return nil
+func queue(e *exam) {
+	if !e.queues() {
+		return
 	}
-	var out []Finding
-	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool {
+	heard := func(w *workflow) bool {
 		return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "merge_group" })
-	}) {
-		out = append(out, problem("add `merge_group:` below on: of the workflow that has the required checks",
-			"no workflow runs on merge_group, so the merge queue waits for checks that never run"))
 	}
-	if d := e.Hub.Facts.Demands; e.Hub.State == HubRead && d.Known && !slices.ContainsFunc(d.List, func(d model.Demand) bool { return d.Kind == model.DemandQueue }) {
-		out = append(out, warn("add the rule \"Require merge queue\" to a ruleset, or choose another strategy",
-			"no ruleset gives %s a merge queue; GitHub does not show one in branch protection", e.Hub.Facts.DefaultBranch))
+	if !slices.ContainsFunc(e.workflows, heard) {
+		e.problem("add `merge_group:` below on: of the workflow that has the required checks", "no workflow runs on merge_group, so the merge queue waits for checks that never run")
 	}
-	if len(out) == 0 {
-		out = append(out, ok("the merge queue: CI runs on merge_group"))
+	if d := e.Hub.Facts.Demands; e.asked() && d.Known && !slices.ContainsFunc(d.List, func(d model.Demand) bool { return d.Kind == model.DemandQueue }) {
+		e.warn("add the rule \"Require merge queue\" to a ruleset, or choose another strategy", "no ruleset gives %s a merge queue; GitHub does not show one in branch protection", e.Hub.Facts.DefaultBranch)
 	}
-	return out
+	e.otherwise("the merge queue: CI runs on merge_group")
 }
 
 // queues reports whether pull requests land through GitHub's merge queue.

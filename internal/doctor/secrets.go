@@ -13,11 +13,7 @@ var secretName = regexp.MustCompile(`(?i)\b(secrets|vars)\.([a-z_]\w*)`)
 
 // secrets checks that every secret that a workflow of ours names is stored, and so is the App's id. GitHub gives an empty text for one
 // that is not. https://docs.github.com/en/actions/reference/security/secrets
-func secrets(e *exam) []Finding {
-	if e.Hub.State != HubRead {
-		return nil
-	}
-	var out []Finding
+func secrets(e *exam) {
 	stored, unseen := 0, map[string]bool{}
 	for _, w := range e.ours() {
 		named := w.names()
@@ -33,27 +29,25 @@ func secrets(e *exam) []Finding {
 				others := slices.DeleteFunc(slices.Clone(known.All), func(name string) bool {
 					return slices.ContainsFunc(named, func(n naming) bool { return n.name == name })
 				})
-				out = append(out, e.unstored(w, n, of, others))
+				e.unstored(place(w.path, n.line), n.name, of, others)
 			case !unseen[of]:
-				out = append(out, unchecked("%s: whether the %s %s is stored was not checked: %s", place(w.path, n.line), of, n.name, known.Why))
+				e.unchecked("%s: whether the %s %s is stored was not checked: %s", place(w.path, n.line), of, n.name, known.Why)
 				unseen[of] = true
 			}
 		}
 	}
-	if stored == 0 {
-		return out
+	if stored > 0 {
+		e.otherwise("%s: the secrets and variables that it names are stored", e.files())
 	}
-	return orOK(out, "%s: the secrets and variables that it names are stored", e.files())
 }
 
-// unstored is the finding for a secret or a variable that is named and not stored.
-func (e *exam) unstored(w *workflow, n naming, of string, stored []string) Finding {
-	f := problem(fmt.Sprintf("gh %s set %s --repo %s", of, n.name, e.repo()), "%s: the %s %s is not stored", place(w.path, n.line), of, n.name)
-	if n.name == signingName {
-		f.Level, f.Text, f.Fix = Warning, f.Text+", so that a comment by another workflow could be taken for one of MergeXO", makeKey
+// unstored reports a secret or a variable that is named and not stored.
+func (e *exam) unstored(at, name, of string, stored []string) {
+	if name == signingName {
+		e.warn(makeKey, "%s: the %s %s is not stored, so that a comment by another workflow could be taken for one of MergeXO%s", at, of, name, hint(name, stored))
+		return
 	}
-	f.Text += hint(n.name, stored)
-	return f
+	e.problem(fmt.Sprintf("gh %s set %s --repo %s", of, name, e.repo()), "%s: the %s %s is not stored%s", at, of, name, hint(name, stored))
 }
 
 // naming is a place where a workflow names a secret or a variable.
@@ -87,20 +81,18 @@ func (w *workflow) names() (out []naming) {
 }
 
 // versions checks that the version of MergeXO that a workflow names exists.
-func versions(e *exam) []Finding {
-	var out []Finding
+func versions(e *exam) {
 	for _, name := range Versions(e.Workflows) {
 		first := e.uses[slices.IndexFunc(e.uses, func(u use) bool { return u.s.uses.value == name })]
 		at := first.at(first.s.uses.line)
 		switch version, asked := e.Hub.Versions[name]; {
 		case !asked:
 		case version.Why != "":
-			out = append(out, unchecked("%s: whether %s exists was not checked: %s", at, quote(name), version.Why))
+			e.unchecked("%s: whether %s exists was not checked: %s", at, quote(name), version.Why)
 		case !version.There:
-			out = append(out, problem("name a release of it, as in the workflow that mergexo init writes", "%s: %s does not exist: every run fails", at, quote(name)))
+			e.problem("name a release of it, as in the workflow that mergexo init writes", "%s: %s does not exist: every run fails", at, quote(name))
 		}
 	}
-	return out
 }
 
 // Versions are the versions of MergeXO that workflows name: "owner/name@ref".

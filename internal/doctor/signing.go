@@ -10,7 +10,7 @@ const makeKey = "store the output of `openssl rand -hex 32` in the repository's 
 
 // signing checks that our markers can be told from what other workflows of the repository post: with the workflow's own
 // token, all of them are github-actions[bot].
-func signing(e *exam) []Finding {
+func signing(e *exam) {
 	var bare []string
 	first, asked := "", false
 	for _, u := range e.allSteps() {
@@ -24,12 +24,13 @@ func signing(e *exam) []Finding {
 	}
 	switch {
 	case len(bare) > 0:
-		return []Finding{warn("pass the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
-			"%s: no signing key in %s: a comment posted by another workflow could be mistaken for MergeXO's, because both use the same token", first, list(sorted(bare)))}
+		e.warn("pass the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
+			"%s: no signing key in %s: a comment posted by another workflow could be mistaken for MergeXO's, because both use the same token", first, list(sorted(bare)))
 	case asked && e.InActions && !e.Signed:
-		return []Finding{warn(makeKey, "%s: the signing key that the workflow names is empty", e.files())}
+		e.warn(makeKey, "%s: the signing key that the workflow names is empty", e.files())
 	case asked:
-		return []Finding{ok("%s: markers are signed", e.files())}
+		e.compared("markers are signed")
+	default:
+		e.compared("no other workflow comments with the same token")
 	}
-	return e.compared(nil, "no other workflow comments with the same token")
 }

@@ -74,43 +74,40 @@ func Refused(strategy string, f model.RepositoryFacts, app bool) (why, fix strin
 }
 
 // unlike finds strategies that do what the repository's settings do not allow people, and ways of GitHub's that a rule refuses.
-func unlike(e *exam) []Finding {
+func unlike(e *exam) {
 	methods := e.Hub.Facts.Methods
-	var out []Finding
 	for _, s := range e.Settings.Strategies {
 		if !customary(methods, s.Name) {
 			fix := fmt.Sprintf("allow %s merging in the repository: Settings, General, Pull Requests", methodOf[s.Name])
 			if other := StrategyFor("", e.Hub.Facts, e.ownToken()); other != s.Name {
 				fix = fmt.Sprintf("set it to %s, or %s", quote(other), fix)
 			}
-			out = append(out, warn(fix, "merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path))
+			e.warn(fix, "merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path)
 		}
-		if s.Name == model.StrategyAPI {
-			out = append(out, e.method(s, methods)...)
+		if s.Name == model.StrategyAPI && len(methods) > 0 {
+			e.method(s, methods)
 		}
 	}
-	return out
 }
 
 // method checks the way in which GitHub is asked to merge: by a merge commit if the branch takes one, else by the first other one.
-func (e *exam) method(s Strategy, methods []string) []Finding {
-	demands := e.Hub.Facts.Demands.List
+func (e *exam) method(s Strategy, methods []string) {
+	demands, main := e.Hub.Facts.Demands.List, e.Hub.Facts.DefaultBranch
 	demanded := func(kind model.DemandKind) bool {
 		return slices.ContainsFunc(demands, func(d model.Demand) bool { return d.Kind == kind })
 	}
 	at := slices.IndexFunc(methods, func(m string) bool {
 		return !(m == "merge" && demanded(model.DemandLinear) || m == "rebase" && demanded(model.DemandSignatures)) // GitHub cannot sign what it rebases
 	})
-	main := e.Hub.Facts.DefaultBranch
-	if len(methods) > 0 && at < 0 {
-		return []Finding{problem("allow squash merging in the repository: Settings, General, Pull Requests",
-			"merging: the rules of %s accept none of the ways to merge that the settings of %s allow, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)}
+	if at < 0 {
+		e.problem("allow squash merging in the repository: Settings, General, Pull Requests",
+			"merging: the rules of %s accept none of the ways to merge that the settings of %s allow, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)
+		return
 	}
 	for _, d := range demands {
-		if len(methods) > 0 && len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {
-			return []Finding{problem("allow only "+list(d.Methods)+" merging in the repository: Settings, General, Pull Requests",
-				"merging: %s of %s allows only %s, but the settings of %s also allow %s, which %s = %s uses", d.Source, main, list(d.Methods), e.Repository, methods[at], s.Place, quote(s.Name))}
+		if len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {
+			e.problem("allow only "+list(d.Methods)+" merging in the repository: Settings, General, Pull Requests",
+				"merging: %s of %s allows only %s, but the settings of %s also allow %s, which %s = %s uses", d.Source, main, list(d.Methods), e.Repository, methods[at], s.Place, quote(s.Name))
 		}
 	}
-	return nil
 }

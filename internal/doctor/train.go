@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -93,20 +92,21 @@ func (e *exam) hasTrain() bool {
 }
 
 // train checks that the repository's own CI can test what the merge train builds.
-func train(e *exam) []Finding {
-	if !e.hasTrain() || len(e.uses) == 0 {
-		return nil
+func train(e *exam) {
+	if !e.hasTrain() {
+		return
 	}
-	required := e.requiredChecks()
-	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
-		return []Finding{problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
-			"no workflow runs on the branches of the merge train, so nothing tests what lands")}
+	check, path := Deaf(e.Workflows, trainBranch, e.requiredChecks(), nil)
+	switch {
+	case !HearsPush(e.Workflows, trainBranch):
+		e.problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
+			"no workflow runs on the branches of the merge train, so nothing tests what lands")
+	case check != "":
+		e.problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
+			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path)
+	default:
+		e.ok("CI tests the branches of the merge train")
 	}
-	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" {
-		return []Finding{problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
-			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path)}
-	}
-	return []Finding{ok("CI tests the branches of the merge train")}
 }
 
 // ownCI names the repository's own workflow that has the required checks, where only one can have them.
@@ -119,8 +119,7 @@ func (e *exam) ownCI() string {
 
 // requiredJobs finds required checks that no job of the repository's workflows has: a merge never sees them, unless another service
 // reports them.
-func requiredJobs(e *exam) []Finding {
-	var out []Finding
+func requiredJobs(e *exam) {
 	for _, required := range sorted(e.required()) {
 		if !e.nowhere(required) {
 			continue
@@ -130,10 +129,9 @@ func requiredJobs(e *exam) []Finding {
 			level, follows = Problem, "never sees it"
 		}
 		name, _ := ofActions(required)
-		out = append(out, Finding{Level: level, Fix: "name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
-			Text: fmt.Sprintf("required check %s: no job of .github/workflows has that name, so that a merge %s%s", quote(required), follows, hint(name, e.checks()))})
+		e.report(level, "name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
+			"required check %s: no job of .github/workflows has that name, so that a merge %s%s", quote(required), follows, hint(name, e.checks()))
 	}
-	return out
 }
 
 // nowhere reports whether a required check is one that a job should have, by its name or its App, and no job has.

@@ -61,7 +61,7 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 			f.Workflows, f.Settings.Train = []File{file}, true
 			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
 			e := newExam(f)
-			assert.Equal(t, []Finding{ok("CI tests the branches of the merge train")}, train(e))
+			assert.Equal(t, []Finding{{Level: OK, Text: "CI tests the branches of the merge train"}}, found(f, train))
 			assert.Empty(t, slices.DeleteFunc(e.differing, func(f Finding) bool { return f.Rule != "condition" && f.Rule != "concurrency" }))
 		})
 	}
