@@ -440,7 +440,7 @@ var breakages = map[string]map[string]breakage{
 			demand(model.Demand{Kind: model.DemandLinear, Source: "ruleset 42"}))},
 		"signatures, and no way for GitHub": {"merging", also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"rebase"} }),
 			demand(model.Demand{Kind: model.DemandSignatures, Source: "ruleset 42"}))},
-		"another way of GitHub": {"merging", also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge", "squash"} }),
+		"no way that the ruleset allows": {"merging", also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), factsOf(func(r *model.RepositoryFacts) { r.Methods = []string{"merge"} }),
 			demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Methods: []string{"squash", "rebase"}}))},
 		"hidden": {"merging", factsOf(func(r *model.RepositoryFacts) {
 			r.Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}

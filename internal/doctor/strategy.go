@@ -84,30 +84,10 @@ func unlike(e *exam) {
 			}
 			e.warn(fix, "merging: the settings of %s allow people only %s, but %s = %s in %s does not follow them", e.Repository, list(methods), s.Place, quote(s.Name), e.Settings.Path)
 		}
-		if s.Name == model.StrategyAPI && len(methods) > 0 {
-			e.method(s, methods)
-		}
-	}
-}
-
-// method checks the way in which GitHub is asked to merge: by a merge commit if the branch takes one, else by the first other one.
-func (e *exam) method(s Strategy, methods []string) {
-	demands, main := e.Hub.Facts.Demands.List, e.Hub.Facts.DefaultBranch
-	demanded := func(kind model.DemandKind) bool {
-		return slices.ContainsFunc(demands, func(d model.Demand) bool { return d.Kind == kind })
-	}
-	at := slices.IndexFunc(methods, func(m string) bool {
-		return !(m == "merge" && demanded(model.DemandLinear) || m == "rebase" && demanded(model.DemandSignatures)) // GitHub cannot sign what it rebases
-	})
-	if at < 0 {
-		e.problem("allow squash merging in the repository: Settings, General, Pull Requests",
-			"merging: the rules of %s accept none of the ways to merge that the settings of %s allow, which rules out %s = %s in %s", main, e.Repository, s.Place, quote(s.Name), e.Settings.Path)
-		return
-	}
-	for _, d := range demands {
-		if len(d.Methods) > 0 && !slices.Contains(d.Methods, methods[at]) {
-			e.problem("allow only "+list(d.Methods)+" merging in the repository: Settings, General, Pull Requests",
-				"merging: %s of %s allows only %s, but the settings of %s also allow %s, which %s = %s uses", d.Source, main, list(d.Methods), e.Repository, methods[at], s.Place, quote(s.Name))
+		if s.Name == model.StrategyAPI && model.MergeMethod(methods, e.Hub.Facts.Demands.List) == "" {
+			e.problem("allow another way to merge in the repository: Settings, General, Pull Requests",
+				"merging: the rules of %s accept none of the ways to merge that the settings of %s allow, which rules out %s = %s in %s",
+				e.Hub.Facts.DefaultBranch, e.Repository, s.Place, quote(s.Name), e.Settings.Path)
 		}
 	}
 }

@@ -60,6 +60,8 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 			problem: `the rules of branch "main" accept none of the ways to merge that the repository allows: merge`},
 		"signatures that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{Demands: signedOnly, Methods: []string{"rebase"}},
 			problem: `the rules of branch "main" accept none of the ways to merge that the repository allows: rebase`},
+		"another way than the ruleset allows": {branch: "x", asked: "api", facts: model.MergeFacts{Demands: squashOnly, Methods: []string{"merge", "rebase"}},
+			problem: `the rules of branch "main" accept none of the ways to merge that the repository allows: merge, rebase`},
 		"signatures that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{Demands: signedOnly, Methods: []string{"rebase", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
 		"no-ff by default, into a linear history": {branch: "x", facts: model.MergeFacts{Users: []int{9}, LinearHistory: true},
 			problem: `strategy no-ff makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api (no-ff leaves the head branch as it is: pull request 9 uses it too)`},

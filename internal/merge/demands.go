@@ -71,19 +71,13 @@ func bound(facts model.MergeFacts) []string {
 	return names
 }
 
-// MethodOf is the way in which GitHub merges, of those that the repository allows: the first one that the rules of the base accept.
-// GitHub signs a merge commit and a squashed one, and cannot sign what it rebases: https://github.com/chdsbd/kodiak/pull/275
+// MethodOf is the way in which GitHub merges a pull request; "": the rules of the base accept none that the repository allows.
 func MethodOf(facts model.MergeFacts) string {
-	for _, method := range []string{"merge", "squash", "rebase"} {
-		switch {
-		case len(facts.Methods) > 0 && !slices.Contains(facts.Methods, method):
-		case method == "merge" && linear(facts):
-		case method == "rebase" && SignedOnly(facts) != nil:
-		default:
-			return method
-		}
+	demands := facts.Demands
+	if facts.LinearHistory {
+		demands = append(slices.Clone(demands), model.Demand{Kind: model.DemandLinear})
 	}
-	return ""
+	return model.MergeMethod(facts.Methods, demands)
 }
 
 // SignedOnly is what has the base take signed commits only; nil: nothing does.

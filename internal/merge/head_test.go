@@ -10,6 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+var squashOnly = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42", Methods: []string{"squash"}}}
+
 var signedOnly = []model.Demand{{Kind: model.DemandSignatures, Source: "ruleset 42"}}
 
 // What may happen to a branch follows from whose it is, who uses it, and what is written down.

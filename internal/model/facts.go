@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // RepositoryFacts are GitHub's facts about a repository and the token. Many are for administrators only, so refused ones
 // are distinguished from absent ones.
 type RepositoryFacts struct {
@@ -48,6 +50,22 @@ type Demand struct {
 	Methods []string
 	// Ruleset is the number of the ruleset that demands it; 0: none.
 	Ruleset int64
+}
+
+// MergeMethod is the way in which GitHub merges, of those that the repository allows: the first one that the demands of the base
+// accept; "": none. GitHub signs a merge commit and a squashed one, and cannot sign what it rebases:
+// https://github.com/chdsbd/kodiak/pull/275
+func MergeMethod(allowed []string, demands []Demand) string {
+	for _, method := range []string{"merge", "squash", "rebase"} {
+		refused := slices.ContainsFunc(demands, func(d Demand) bool {
+			return d.Kind == DemandLinear && method == "merge" || d.Kind == DemandSignatures && method == "rebase" ||
+				len(d.Methods) > 0 && !slices.Contains(d.Methods, method)
+		})
+		if !refused && (len(allowed) == 0 || slices.Contains(allowed, method)) {
+			return method
+		}
+	}
+	return ""
 }
 
 // DemandKind is the kind of a demand.
