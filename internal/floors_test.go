@@ -27,12 +27,13 @@ var floors = map[string]int{
 
 	"internal/golden": 0, // tests
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, "internal/roadmap": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, "internal/roadmap": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
 	"internal/sandbox":    1, // tests and offline runs
 
 	"internal/engine": 2,
+	"internal/doctor": 2, // pure
 	"internal/cli":    3,
 	"cmd/mergexo":     4,
 }
@@ -94,7 +95,7 @@ var reserved = map[string][]string{
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
 	"github.com/yuin/goldmark":               {"internal/markdown", "internal/sandbox"},
-	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/roadmap", "internal/sandbox"},
+	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/github", "internal/flow", "internal/frontmatter", "internal/roadmap", "internal/sandbox"},
 	"github.com/rhysd/actionlint":            {"internal/doctor", "internal/sandbox"}, // the syntax of expressions
 	"filippo.io/age":                         {"internal/transcript"},
 	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},

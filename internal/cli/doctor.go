@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/credential"
@@ -182,8 +184,8 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	if f.Workflows, err = s.workflows(ctx); err != nil {
 		return f, err
 	}
-	if slices.ContainsFunc(f.Workflows, func(w doctor.File) bool { return strings.Contains(w.Text, doctor.UsesSetup) }) {
-		f.Setup, _, err = s.read(ctx, doctor.SetupPath)
+	if slices.ContainsFunc(f.Workflows, func(w workflow.File) bool { return strings.Contains(w.Text, workflow.UsesSetup) }) {
+		f.Setup, _, err = s.read(ctx, workflow.SetupPath)
 	}
 	if err != nil || s.gh == nil {
 		return f, err
@@ -198,7 +200,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 }
 
 // versions asks whether the versions of MergeXO exist that workflows name.
-func (s *scene) versions(ctx context.Context, files []doctor.File) map[string]doctor.Label {
+func (s *scene) versions(ctx context.Context, files []workflow.File) map[string]doctor.Label {
 	found := map[string]doctor.Label{}
 	for _, name := range doctor.Versions(files) {
 		action, ref, _ := strings.Cut(name, "@")

@@ -73,7 +73,7 @@ func newClinic(t *testing.T) (*hub, []string) {
 	t.Helper()
 	h := newHub(t, "")
 	h.write("main", thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
-	h.write("main", doctor.WorkflowPath, doctor.Workflow())
+	h.write("main", doctor.WorkflowPath, starting.Workflow())
 	for _, name := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap"} {
 		h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": name, "color": "ededed"})
 	}
@@ -83,7 +83,7 @@ func newClinic(t *testing.T) (*hub, []string) {
 
 func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[external]\nenabled = true\nevaluate = [\"scripts/evaluate\"]\n[feedback]\nci = \"first_fail\"\n")
-	h.write("main", doctor.WorkflowPath, strings.NewReplacer("  workflow_run:\n    workflows: [CI] #", "  x-none: #", "actions: write", "actions: read").Replace(doctor.Workflow()))
+	h.write("main", doctor.WorkflowPath, strings.NewReplacer("  workflow_run:\n    workflows: [CI] #", "  x-none: #", "actions: write", "actions: read").Replace(starting.Workflow()))
 	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Equal(t, 2, got.exit)
 	for _, line := range []string{
@@ -103,7 +103,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 
 func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	h := newHub(t, "[agent]\nadapter = \"codex\"\n[review]\nadapter = \"claude\"\non = [\"bugfix\"]\nauto = \"label\"\n[merge]\nauto = \"label\"\n")
-	h.write("main", doctor.WorkflowPath, doctor.Workflow())
+	h.write("main", doctor.WorkflowPath, starting.Workflow())
 	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Equal(t, 2, got.exit)
 	for _, line := range []string{
@@ -119,7 +119,7 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 		"[merge]\nauto = \"label\"\nauto_label = \"ship\"\n":                                                                  `labels: "ship" is missing`,
 	} {
 		h := newHub(t, settings)
-		h.write("main", doctor.WorkflowPath, doctor.Workflow())
+		h.write("main", doctor.WorkflowPath, starting.Workflow())
 		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 		assert.Equal(t, 2, got.exit)
 		assert.Contains(t, got.out, line)
@@ -174,7 +174,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
 	assert.Contains(t, got.out, "ok    settings and workflow are those on main")
 
-	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
+	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(starting.Workflow(), "\n", "\r\n"))
 	programIn(t, dir, "", named, "doctor").ok(t)
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
@@ -267,7 +267,7 @@ func TestDoctorHasNothingToLookAt(t *testing.T) {
 // What is not as it should be on the disk is one clear finding, whatever it is.
 func TestDoctorOnBadFiles(t *testing.T) {
 	outside := t.TempDir()
-	put(t, outside, "mergexo.yml", doctor.Workflow())
+	put(t, outside, "mergexo.yml", starting.Workflow())
 	for name, c := range map[string]struct {
 		spoil func(dir string)
 		says  []string
@@ -321,7 +321,7 @@ func TestDoctorOnBadFiles(t *testing.T) {
 // the settings ignore is counted.
 func TestDoctorFindsWhatDoesNotExist(t *testing.T) {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[repo]\noperators = [\"octo\", \"octpo\"]\nrequired_tests = [\"sh\", \"-c\", \"X=1 no-such-tool ci && . venv && other-tool\"]\n[doctor]\nignore = [\"settings\"]\n[[tests]]\npaths = [\"web/**\"]\nrun = \"no-such-runner web\"\n")
-	h.write("main", doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "mergexo/mergexo@", "octo/mergexo@"))
+	h.write("main", doctor.WorkflowPath, strings.ReplaceAll(starting.Workflow(), "mergexo/mergexo@", "octo/mergexo@"))
 	h.api("", "POST", "/_sandbox/repositories", map[string]any{"full_name": "octo/mergexo"})
 	h.store("MERGEXO_SIGNING_KY", "x")
 	env := h.terminal("octo")

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
@@ -249,13 +251,13 @@ func executable(info fs.FileInfo, err error) doctor.ProgramState {
 }
 
 // workflows reads the files that GitHub takes for workflows.
-func (s *scene) workflows(ctx context.Context) ([]doctor.File, error) {
+func (s *scene) workflows(ctx context.Context) ([]workflow.File, error) {
 	names, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(names)
-	var out []doctor.File
+	var out []workflow.File
 	for _, name := range names {
 		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
 			continue
@@ -293,8 +295,8 @@ func (s *scene) list(ctx context.Context) ([]string, error) {
 }
 
 // read reads a file of the checkout, or without one of the default branch.
-func (s *scene) read(ctx context.Context, name string) (file doctor.File, found bool, err error) {
-	file = doctor.File{Path: name}
+func (s *scene) read(ctx context.Context, name string) (file workflow.File, found bool, err error) {
+	file = workflow.File{Path: name}
 	if s.root != nil {
 		found = readLocal(s.root, &file)
 		return file, found, nil
@@ -323,7 +325,7 @@ func (s *scene) trouble(err error) error {
 const tooLarge = "larger than 1 MiB, so it was not read"
 
 // readLocal reads a file below root, never one outside.
-func readLocal(root *os.Root, file *doctor.File) (found bool) {
+func readLocal(root *os.Root, file *workflow.File) (found bool) {
 	info, err := root.Stat(file.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -356,16 +358,16 @@ func reason(err error) string {
 }
 
 // sift clears a file that is not text.
-func sift(file *doctor.File) {
+func sift(file *workflow.File) {
 	if !utf8.ValidString(file.Text) || strings.Contains(file.Text, "\x00") {
 		file.Text, file.Bad = "", "not text"
 	}
 }
 
 // onMain compares a file of the checkout with the default branch by its blob SHA.
-func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
+func (s *scene) onMain(ctx context.Context, file workflow.File) workflow.Main {
 	if s.root == nil || s.gh == nil || file.Bad != "" {
-		return doctor.MainUnknown
+		return workflow.MainUnknown
 	}
 	dir := path.Dir(file.Path)
 	if s.main == nil {
@@ -375,18 +377,18 @@ func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
 	if !asked {
 		var err error
 		if files, err = s.gh.Repositories.Files(ctx, s.repo(), dir); err != nil {
-			return doctor.MainUnknown
+			return workflow.MainUnknown
 		}
 		s.main[dir] = files
 	}
 	i := slices.IndexFunc(files, func(f model.RepositoryFile) bool { return f.Path == file.Path })
 	switch {
 	case i < 0:
-		return doctor.MainMissing
+		return workflow.MainMissing
 	case files[i].SHA == blob([]byte(file.Text)), files[i].SHA == blob(bytes.ReplaceAll([]byte(file.Text), []byte("\r\n"), []byte("\n"))):
-		return doctor.MainSame
+		return workflow.MainSame
 	}
-	return doctor.MainOther
+	return workflow.MainOther
 }
 
 // blob is git's object ID for a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects

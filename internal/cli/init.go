@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -21,7 +23,7 @@ import (
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up a repository: write its settings, its workflow and what that installs",
-		Description: "Writes " + doctor.SettingsPath + ", " + doctor.WorkflowPath + " and\n" + doctor.SetupPath + ".\n" +
+		Description: "Writes " + doctor.SettingsPath + ", " + doctor.WorkflowPath + " and\n" + workflow.SetupPath + ".\n" +
 			"Asks which agent to run, which failed workflows go to it, and what starts a merge. Flags answer in advance. If the\n" +
 			"files exist, it takes the answers from them and keeps every setting; a flag changes what it is about, and nothing else.\n" +
 			"It shows a diff and asks before it overwrites anything; without an answer it writes nothing. If a merge train needs your\n" +
@@ -103,7 +105,7 @@ func (s setup) install(c *cli.Context) error {
 			return err
 		}
 	}
-	drafts := []*draft{{path: doctor.SettingsPath}, {path: doctor.WorkflowPath}, {path: doctor.SetupPath}}
+	drafts := []*draft{{path: doctor.SettingsPath}, {path: doctor.WorkflowPath}, {path: workflow.SetupPath}}
 	for _, d := range drafts {
 		if err := d.check(s.root); err != nil {
 			return err
@@ -176,7 +178,7 @@ func (d *draft) check(root *os.Root) error {
 
 // compare compares a draft with what is there.
 func (d *draft) compare(root *os.Root) {
-	there := doctor.File{Path: d.path}
+	there := workflow.File{Path: d.path}
 	switch found := readLocal(root, &there); {
 	case found && there.Bad == "" && there.Text == d.text:
 		d.state = draftSame
@@ -218,16 +220,16 @@ func (s setup) askAll(q *questioner, drafts []*draft) error {
 
 // keepEdits changes in files that are there only what their choice has changed since. A workflow is written as
 // a new one where no flag asks for anything, as after an update, and both are where people have edited the same lines.
-func (s setup) keepEdits(ctx context.Context, ch *chooser, workflow, action *draft) error {
+func (s setup) keepEdits(ctx context.Context, ch *chooser, jobs, setUp *draft) error {
 	searched, _ := s.program.lookup("PATH")
 	before := ch.chosenBefore()
 	temp, err := s.program.scratch.Make(os.TempDir(), "init", nil)
 	if err != nil {
 		return err
 	}
-	for d, base := range map[*draft]string{workflow: before.Workflow(), action: ch.project(before).Setup()} {
-		there := doctor.File{Path: d.path}
-		if !readLocal(s.root, &there) || d == workflow && (!ch.asks() || !strings.Contains(there.Text, doctor.UsesSetup)) {
+	for d, base := range map[*draft]string{jobs: before.Workflow(), setUp: ch.project(before).Setup()} {
+		there := workflow.File{Path: d.path}
+		if !readLocal(s.root, &there) || d == jobs && (!ch.asks() || !strings.Contains(there.Text, workflow.UsesSetup)) {
 			continue
 		}
 		for _, command := range agent.Installs(before.Adapter)[:min(1, len(agent.Installs(before.Adapter)))] { // of whatever version

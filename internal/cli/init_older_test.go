@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -118,8 +120,8 @@ func TestInitChangesTheAgentAlone(t *testing.T) {
 		put(t, dir, name, strings.Replace(text, old, with, 1))
 	}
 	edit(doctor.WorkflowPath, "    timeout-minutes: 90 #", "    timeout-minutes: 77 #")
-	edit(doctor.SetupPath, "  steps:\n", "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
-	edit(doctor.SetupPath, "codex@", "codex@0.1.0-was")
+	edit(workflow.SetupPath, "  steps:\n", "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
+	edit(workflow.SetupPath, "codex@", "codex@0.1.0-was")
 	edit(thread.SettingsPath, "track = [\"agent/**\"]", "track = [\"ours/**\"]")
 	before := filesIn(t, dir)
 
@@ -132,9 +134,9 @@ func TestInitChangesTheAgentAlone(t *testing.T) {
 	} {
 		assert.Equal(t, changes.Replace(before[name]), after[name])
 	}
-	assert.Contains(t, after[doctor.SetupPath], "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
-	assert.Contains(t, after[doctor.SetupPath], "@anthropic-ai/claude-code@")
-	assert.NotContains(t, after[doctor.SetupPath], "codex")
+	assert.Contains(t, after[workflow.SetupPath], "  steps:\n    - run: docker run -d postgres\n      shell: bash\n")
+	assert.Contains(t, after[workflow.SetupPath], "@anthropic-ai/claude-code@")
+	assert.NotContains(t, after[workflow.SetupPath], "codex")
 	programIn(t, dir, "", nil, "init", "--agent", "claude", "--yes").ok(t)
 	assert.Equal(t, after, filesIn(t, dir))
 

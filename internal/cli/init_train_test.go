@@ -76,7 +76,7 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 			dir := newRepository(t)
 			if c.settings != "" {
 				put(t, dir, thread.SettingsPath, c.settings)
-				put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+				put(t, dir, doctor.WorkflowPath, starting.Workflow())
 			}
 			for path, text := range c.files {
 				put(t, dir, path, text)
@@ -102,7 +102,7 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	dir := newRepository(t)
 	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"both\"\n")
-	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+	put(t, dir, doctor.WorkflowPath, starting.Workflow())
 	put(t, dir, ".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n") // as a clone has it
 	programIn(t, dir, "n\ny\n", nil, "init").ok(t)
 	text := filesIn(t, dir)[doctor.WorkflowPath]
@@ -117,7 +117,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	dir := newRepository(t)
 	put(t, dir, "ci/real.yml", quietCI)
 	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"ci\"\n")
-	put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+	put(t, dir, doctor.WorkflowPath, starting.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
 	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	info, err := os.Lstat(filepath.Join(dir, ownCI))
@@ -133,7 +133,7 @@ func TestInitMakesStatusesEventsForAnotherService(t *testing.T) {
 		dir := newRepository(t)
 		put(t, dir, ownCI, quietCI)
 		put(t, dir, thread.SettingsPath, "[merge]\nrequired_checks = [\""+entry+"\"]\n")
-		put(t, dir, doctor.WorkflowPath, doctor.Workflow())
+		put(t, dir, doctor.WorkflowPath, starting.Workflow())
 		programIn(t, dir, "n\ny\n", nil, "init").ok(t)
 		assert.Equal(t, events, strings.Contains(filesIn(t, dir)[doctor.WorkflowPath], "  status:\n  check_run:\n    types: [completed]\n"), entry)
 	}

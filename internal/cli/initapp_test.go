@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -121,7 +123,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			assert.NotContains(t, got.out+got.errout, key[40:80])
 
 			files := filesIn(t, dir)
-			for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
+			for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 				h.write("main", name, files[name])
 			}
 			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)

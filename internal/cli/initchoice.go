@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -101,7 +103,7 @@ type chooser struct {
 	*questioner
 	c      *cli.Context
 	root   *os.Root
-	others []doctor.Other
+	others []*workflow.Workflow
 	was    doctor.Choice
 	text   string          // of the settings that are there
 	before config.Settings // likewise; zero where these are invalid
@@ -112,7 +114,7 @@ type chooser struct {
 
 // chooser is what finds out what to write the files for.
 func (s setup) chooser(c *cli.Context, q *questioner) *chooser {
-	ch := &chooser{questioner: q, c: c, root: s.root, others: doctor.Others(localWorkflows(s.root))}
+	ch := &chooser{questioner: q, c: c, root: s.root, others: doctor.Own(localWorkflows(s.root))}
 	ch.look()
 	return ch
 }
@@ -162,7 +164,7 @@ func appBot(bots []string) string {
 
 // look reads what an installation that is there was made for.
 func (ch *chooser) look() {
-	workflow, settings := doctor.File{Path: doctor.WorkflowPath}, doctor.File{Path: doctor.SettingsPath}
+	there, settings := workflow.File{Path: doctor.WorkflowPath}, workflow.File{Path: doctor.SettingsPath}
 	if !readLocal(ch.root, &settings) {
 		return
 	}
@@ -170,11 +172,11 @@ func (ch *chooser) look() {
 	if parsed, err := config.ParseWithoutAgent(settings.Text, settings.Path); err == nil {
 		ch.before = parsed
 	}
-	if !readLocal(ch.root, &workflow) {
+	if !readLocal(ch.root, &there) {
 		return
 	}
 	_, err := config.Parse(settings.Text, settings.Path)
-	if was, ok := doctor.Chosen(workflow, settings); ok && err == nil {
+	if was, ok := doctor.Chosen(there, settings); ok && err == nil {
 		ch.was, ch.there = was, true
 	}
 }
@@ -196,7 +198,7 @@ func (ch *chooser) chosenBefore() doctor.Choice {
 
 // leftForbidden adds that an agent may change what jobs install, where settings of one's own have it so.
 func (ch *chooser) leftForbidden(l *left) {
-	if config.Has(ch.text, "feedback.forbid_paths") && treepath.Matched(doctor.SetupPath, ch.before.Feedback.ForbidPaths) == "" {
+	if config.Has(ch.text, "feedback.forbid_paths") && treepath.Matched(workflow.SetupPath, ch.before.Feedback.ForbidPaths) == "" {
 		l.add(fmt.Sprintf("Add \".github/mergexo/**\" to [feedback] forbid_paths of %s, so that no agent changes what jobs run.", doctor.SettingsPath))
 	}
 }
@@ -249,7 +251,7 @@ func atFlag(name string, err error) error {
 func (ch *chooser) hears(out *doctor.Choice) error {
 	var names, usual []string
 	for _, o := range ch.others {
-		if names = append(names, o.Name); o.OnCommits {
+		if names = append(names, o.Name); o.OnCommits() {
 			usual = append(usual, o.Name)
 		}
 	}
@@ -350,14 +352,14 @@ func oneLine(text string) string {
 }
 
 // localWorkflows reads the workflows of a checkout.
-func localWorkflows(root *os.Root) []doctor.File {
+func localWorkflows(root *os.Root) []workflow.File {
 	entries, err := fs.ReadDir(root.FS(), workflowDir)
 	if err != nil {
 		return nil // none, or nothing that GitHub would run
 	}
-	var out []doctor.File
+	var out []workflow.File
 	for _, e := range entries {
-		file := doctor.File{Path: workflowDir + "/" + e.Name()}
+		file := workflow.File{Path: workflowDir + "/" + e.Name()}
 		if (strings.HasSuffix(e.Name(), ".yml") || strings.HasSuffix(e.Name(), ".yaml")) && readLocal(root, &file) {
 			out = append(out, file)
 		}
@@ -379,7 +381,7 @@ func rootFiles(root *os.Root) merge.Root {
 			}
 			return strings.Join(names, "\n"), err == nil
 		}
-		file := doctor.File{Path: name}
+		file := workflow.File{Path: name}
 		found := readLocal(root, &file)
 		return file.Text, found && file.Bad == ""
 	}
@@ -401,12 +403,12 @@ func named(root *os.Root, names []string) (list []string) {
 }
 
 // project is the one in the checkout, for its local action.
-func (ch *chooser) project(c doctor.Choice) doctor.Project {
+func (ch *chooser) project(c doctor.Choice) workflow.Project {
 	root := rootFiles(ch.root)
 	read := func(name string) string { text, _ := root(name); return text }
 	tests, _, _ := merge.DetectTests(root)
-	return doctor.Project{
-		Workflows: localWorkflows(ch.root), Paths: named(ch.root, doctor.Signs()), Read: read, Tests: tests,
+	return workflow.Project{
+		Workflows: ch.others, Paths: named(ch.root, workflow.Signs()), Read: read, Tests: tests,
 		Agent: agent.Installs(c.Adapter), Pushes: len(c.Bases) > 0 && !c.Split, NoCaches: c.Split,
 	}
 }

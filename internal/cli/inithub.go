@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
@@ -133,7 +135,7 @@ type wantedLabel struct{ name, color, about string }
 
 // wanted are the labels of the settings as they are in the checkout.
 func (h *hubSetup) wanted() (config.Settings, []wantedLabel) {
-	file := doctor.File{Path: doctor.SettingsPath}
+	file := workflow.File{Path: doctor.SettingsPath}
 	readLocal(h.root, &file)
 	s, err := config.Parse(file.Text, file.Path)
 	if err != nil {
@@ -227,9 +229,9 @@ func (h *hubSetup) keys(ctx context.Context) error {
 			return err
 		}
 	}
-	workflow := doctor.File{Path: doctor.WorkflowPath}
-	readLocal(h.root, &workflow)
-	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] && strings.Contains(workflow.Text, "secrets."+k+" ") }) {
+	there := workflow.File{Path: doctor.WorkflowPath}
+	readLocal(h.root, &there)
+	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] && strings.Contains(there.Text, "secrets."+k+" ") }) {
 		h.left.add(fmt.Sprintf("Store the key of %s as the secret %s; gh asks for it:", h.choice.Adapter, h.choice.Key), h.ghLine("secret", "set", h.choice.Key))
 	}
 	return nil
@@ -262,8 +264,8 @@ func (h *hubSetup) minutes(context.Context) error {
 
 // files compares the files with those on the default branch.
 func (h *hubSetup) files(ctx context.Context) error {
-	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
-		here := doctor.File{Path: name}
+	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
+		here := workflow.File{Path: name}
 		readLocal(h.root, &here)
 		there, found, err := h.gh.Repositories.File(ctx, h.repo, name)
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -82,7 +84,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	files := filesIn(t, dir)
 	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(files[doctor.WorkflowPath], "OPENAI_API_KEY", "CODEX_API_KEY"))
 	files = filesIn(t, dir)
-	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, doctor.SetupPath} {
+	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 		h.write("main", name, files[name])
 	}
 	got = h.onGitHub(dir, "octo")

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/doctor"
 )
@@ -49,7 +51,7 @@ func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 
 // commit are the commands that bring the files to GitHub. open is the one that opens a pull request; "": the branch takes a push.
 func (s setup) commit(open string) []string {
-	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath + " " + doctor.SetupPath
+	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath + " " + workflow.SetupPath
 	for _, path := range s.edited {
 		add += " " + quoted(path)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/model"
@@ -16,7 +18,7 @@ const usualBase = "main"
 // train chooses whether pushes are events, which a merge train needs: it takes an App, or settings that want it. What other services
 // report is an event where a required check is theirs.
 func (ch *chooser) train(out *doctor.Choice, hub *hubSetup) {
-	out.Services = ch.was.Services || len(doctor.Elsewhere(localWorkflows(ch.root), ch.required(hub))) > 0
+	out.Services = ch.was.Services || len(workflow.Elsewhere(localWorkflows(ch.root), ch.required(hub))) > 0
 	verify := ch.before.Merge.Verify
 	if out.Bases = ch.was.Bases; len(out.Bases) > 0 {
 		return
@@ -31,7 +33,7 @@ func (ch *chooser) defaultBranch(hub *hubSetup) string {
 	if hub != nil && hub.facts.DefaultBranch != "" {
 		return hub.facts.DefaultBranch
 	}
-	head := doctor.File{Path: ".git/refs/remotes/origin/HEAD"}
+	head := workflow.File{Path: ".git/refs/remotes/origin/HEAD"}
 	if readLocal(ch.root, &head) {
 		if branch, is := strings.CutPrefix(strings.TrimSpace(head.Text), "ref: refs/remotes/origin/"); is {
 			return branch
@@ -46,17 +48,15 @@ func (ch *chooser) trainEdits(out doctor.Choice, hub *hubSetup) (edits, byHand [
 	if len(out.Bases) == 0 {
 		return nil, nil
 	}
-	files := localWorkflows(ch.root)
-	required := doctor.OfActions(ch.required(hub))
-	if !slices.ContainsFunc(files, func(f doctor.File) bool { return doctor.ReportsAny(f, required) }) {
+	required := workflow.OfActions(ch.required(hub))
+	if !slices.ContainsFunc(ch.others, func(w *workflow.Workflow) bool { return w.ReportsAny(required) }) {
 		required = nil // others report them, or nobody knows which of these does
 	}
 	for _, o := range ch.others {
-		i := slices.IndexFunc(files, func(f doctor.File) bool { return f.Path == o.Path })
-		if i < 0 || required == nil && !o.OnCommits || required != nil && !doctor.ReportsAny(files[i], required) {
+		if required == nil && !o.OnCommits() || required != nil && !o.ReportsAny(required) {
 			continue
 		}
-		e, needed := doctor.HearTrain(files[i])
+		e, needed := doctor.HearTrain(o)
 		if info, err := ch.root.Lstat(o.Path); needed && (err != nil || !info.Mode().IsRegular()) { // a file would take the link's place
 			e.Text, e.Why = "", "it is a link to another file"
 		}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -159,8 +161,8 @@ func (n *newcomer) actions(event string) ran {
 	require.GreaterOrEqual(n.t, at, 0, "GitHub sent no %s", event)
 	require.NoError(n.t, os.WriteFile(n.payload, all[at].Payload, 0o600))
 	job := string(n.file(doctor.WorkflowPath))
-	assert.Contains(n.t, job, "- uses: "+doctor.UsesSetup+"\n")
-	assert.Contains(n.t, string(n.file(doctor.SetupPath)), "- run: npm install -g @openai/codex@")
+	assert.Contains(n.t, job, "- uses: "+workflow.UsesSetup+"\n")
+	assert.Contains(n.t, string(n.file(workflow.SetupPath)), "- run: npm install -g @openai/codex@")
 	secrets, env := n.secrets(), n.env("GITHUB_EVENT_NAME="+event, "HOME="+n.dir, "PATH="+n.bin+":"+os.Getenv("PATH"))
 	for _, found := range givenSecret.FindAllStringSubmatch(job, -1) {
 		require.NotEmpty(n.t, secrets[found[2]], "the secret %s was made", found[2])
@@ -282,7 +284,7 @@ func TestTheInstallPageOnOtherRepositories(t *testing.T) {
 			}
 			commands := commandsOf(read(t, pages+"install.md"))
 			n.follows(commands)
-			shows(t, "init/setup_"+name+".yml", "", string(n.file(doctor.SetupPath)))
+			shows(t, "init/setup_"+name+".yml", "", string(n.file(workflow.SetupPath)))
 			assert.Equal(t, name != "node", strings.Contains(n.settings, "\nnetwork = [\"model\", \"packages\"]"), "tests with services reach them")
 			n.lands(commands[len(commands)-1])
 			ran := contents(t, calls)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/config"
@@ -84,13 +86,13 @@ func (u *uninstall) remove(what string, name string, do func() error) error {
 // files lists the commands that remove the files by a pull request. They come first: a run would make the rest again.
 func (u *uninstall) files(ctx context.Context) error {
 	var there []string
-	for _, dir := range []string{".github", workflowDir, path.Dir(doctor.SetupPath)} {
+	for _, dir := range []string{".github", workflowDir, path.Dir(workflow.SetupPath)} {
 		files, err := u.e.GitHub.Repositories.Files(ctx, u.repo, dir)
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
-			if slices.Contains([]string{doctor.SettingsPath, doctor.WorkflowPath, doctor.SetupPath}, f.Path) {
+			if slices.Contains([]string{doctor.SettingsPath, doctor.WorkflowPath, workflow.SetupPath}, f.Path) {
 				there = append(there, f.Path)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -16,7 +18,7 @@ import (
 func installed(t *testing.T) *hub {
 	t.Helper()
 	h := newHub(t, command(answers))
-	for _, name := range []string{doctor.WorkflowPath, doctor.SetupPath} {
+	for _, name := range []string{doctor.WorkflowPath, workflow.SetupPath} {
 		h.write("main", name, "# as init wrote it\n")
 	}
 	const repo = "/api/v3/repos/octo/widgets"

@@ -22,7 +22,7 @@ func (e *exam) hasModel(role, adapter string, m *Model) {
 		if u.phase == applyPhase || u.phase == planPhase {
 			continue
 		}
-		at := fmt.Sprintf("%s: jobs.%s runs the %s %s", u.at(u.s.line), u.j.id, role, quote(adapter))
+		at := fmt.Sprintf("%s: jobs.%s runs the %s %s", u.at(u.s.Line), u.j.ID, role, quote(adapter))
 		if !u.hasProgram(m.Program) {
 			e.problem("add a step before the action: run: "+m.Install, "%s, but no step before it installs %s", at, m.Program)
 		}
@@ -38,22 +38,22 @@ func (e *exam) hasModel(role, adapter string, m *Model) {
 // hasProgram reports whether a step before the action mentions a program, as one that installs it does. Only GitHub's own runners are
 // known not to have it already.
 func (u use) hasProgram(program string) bool {
-	for _, s := range u.j.steps {
+	for _, s := range u.j.Steps {
 		if s == u.s {
 			break
 		}
-		if strings.Contains(s.run, program) || strings.Contains(s.uses.value, program) {
+		if strings.Contains(s.Run, program) || strings.Contains(s.Uses.Value, program) {
 			return true
 		}
 	}
-	at := u.j.machine()
+	at := machineOf(u.j)
 	return at != machineHosted && at != machineForeign
 }
 
 // gives reports whether a step, its job or its workflow sets a variable.
 func (u use) gives(name string) bool {
-	_, inStep := u.s.env[name]
-	_, inJob := u.j.env[name]
-	_, inFile := u.w.env[name]
+	_, inStep := u.s.Env[name]
+	_, inJob := u.j.Env[name]
+	_, inFile := u.w.Env[name]
 	return inStep || inJob || inFile
 }

@@ -7,9 +7,9 @@ import "strings"
 func appSetUp(e *exam) {
 	e.differ()
 	for _, u := range e.allSteps() {
-		if key := u.s.with["private-key"]; key != "" && !strings.Contains(key, "${{") {
+		if key := u.s.With["private-key"]; key != "" && !strings.Contains(key, "${{") {
 			e.problem("generate another key for the App, delete this one, and pass the new one as ${{ secrets.MERGEXO_PRIVATE_KEY }}",
-				"%s: private-key is in the file, where everybody can read it", u.at(u.s.line))
+				"%s: private-key is in the file, where everybody can read it", u.at(u.s.Line))
 		}
 	}
 	a := e.Hub.App // nil: this process was given none

@@ -1,9 +1,10 @@
 package doctor
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // Choice is what the files of `mergexo init` are written for. The zero value is the workflow and the settings without an agent's
@@ -39,8 +40,8 @@ func (c Choice) Sweeps() int {
 
 // Chosen reads what an installation was made for back from its files, so that init writes the same again; ok is false without
 // both of them.
-func Chosen(workflow, settings File) (c Choice, ok bool) {
-	w, err := readWorkflow(workflow)
+func Chosen(file, settings workflow.File) (c Choice, ok bool) {
+	w, err := workflow.Read(file)
 	if err != nil || settings.Bad != "" {
 		return Choice{}, false
 	}
@@ -49,53 +50,23 @@ func Chosen(workflow, settings File) (c Choice, ok bool) {
 		c.Split = c.Split || u.phase == agentPhase
 		c.App = c.App || u.ownApp()
 	}
-	for _, t := range w.triggers {
-		switch t.event {
+	for _, t := range w.Triggers {
+		switch t.Event {
 		case "workflow_run":
-			c.CI = t.workflows
+			c.CI = t.Workflows
 		case "schedule":
-			c.Seldom = slices.Contains(t.crons(), "17 6,12,18 * * *") || slices.Contains(t.crons(), "17 */6 * * *")
+			c.Seldom = slices.Contains(t.Crons(), "17 6,12,18 * * *") || slices.Contains(t.Crons(), "17 */6 * * *")
 		case "status":
 			c.Services = true
 		case "push":
-			c.Bases = slices.DeleteFunc(slices.Clone(t.branches), func(b string) bool { return b == trainPattern })
+			c.Bases = slices.DeleteFunc(slices.Clone(t.Branches), func(b string) bool { return b == trainPattern })
 		}
 	}
-	c.Server = strings.Contains(workflow.Text, "for GitHub Enterprise Server")
+	c.Server = strings.Contains(file.Text, "for GitHub Enterprise Server")
 	return c, len(uses) > 0
 }
 
-// Other is a workflow that does not use the action, and says whether it runs for the commits of a pull request.
-type Other struct {
-	Name, Path string
-	OnCommits  bool
-}
-
-// Others are the workflows that do not use the action, as workflow_run knows them: one without a name has its path.
-// https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#name
-func Others(files []File) (out []Other) {
-	for _, w := range others(files) {
-		out = append(out, Other{cmp.Or(w.name, w.path), w.path, w.onCommits()})
-	}
-	return out
-}
-
-// others are the workflows that do not use the action.
-func others(files []File) []*workflow {
-	return slices.DeleteFunc(parsed(files), func(w *workflow) bool { return w.path == WorkflowPath || len(usesOf(w)) > 0 })
-}
-
-// parsed are the workflows in some files. What cannot be read is left out.
-func parsed(files []File) (all []*workflow) {
-	for _, f := range files {
-		if w, err := readWorkflow(f); err == nil {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// onCommits reports whether a workflow runs for the commits of an agent's pull request.
-func (w *workflow) onCommits() bool {
-	return w.hearsPush("agent/small/1-x") || slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "pull_request" })
+// Own are the workflows that do not use the action.
+func Own(files []workflow.File) []*workflow.Workflow {
+	return slices.DeleteFunc(workflow.ReadAll(files), func(w *workflow.Workflow) bool { return w.Path == WorkflowPath || len(usesOf(w)) > 0 })
 }

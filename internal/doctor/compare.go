@@ -3,10 +3,12 @@ package doctor
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // expect finds the workflow that init would write in place of what is there, and its events.
-func (e *exam) expect() (want *workflow, events []trigger) {
+func (e *exam) expect() (want *workflow.Workflow, events []workflow.Trigger) {
 	var c Choice
 	for _, f := range e.Workflows {
 		if one, ours := Chosen(f, e.Settings.File); ours {
@@ -15,15 +17,15 @@ func (e *exam) expect() (want *workflow, events []trigger) {
 		}
 	}
 	c.Split = c.Split || e.runs(applyPhase) && !e.runs(wholeRun) && !e.runs(sweepPhase)
-	want, _ = readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+	want, _ = workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
 	if c.CI == nil && e.hearsCI() {
 		c.CI = []string{"CI"}
 	}
 	if c.Services = c.Services || e.readable() && len(e.elsewhere()) > 0; c.Bases == nil && e.hasTrain() {
 		c.Bases = []string{cmp.Or(e.Hub.Facts.DefaultBranch, "main")}
 	}
-	whole, _ := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()}) // which tests hold to be one
-	return want, whole.triggers
+	whole, _ := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()}) // which tests hold to be one
+	return want, whole.Triggers
 }
 
 // compare finds how the workflows differ from what init would write: the events of all together, then the limits and jobs of each.
@@ -31,16 +33,16 @@ func (e *exam) compare() []Finding {
 	whole, events := e.expect()
 	want, got := tree{}, tree{}
 	for _, t := range events {
-		needed := t.branches
-		if t.event == "workflow_run" { // the branch is that of the run that ended
+		needed := t.Branches
+		if t.Event == "workflow_run" { // the branch is that of the run that ended
 			needed = []string{"agent/small/1-example"}
 			if e.hasTrain() {
 				needed = append(needed, trainPattern)
 			}
 		}
-		want = want.with(t.heard("", []trigger{t}, needed))
-		if at, all := e.all(t.event); len(all) > 0 {
-			got = got.with(t.heard(at, all, needed))
+		want = want.with(heard(t, "", []workflow.Trigger{t}, needed))
+		if at, all := e.all(t.Event); len(all) > 0 {
+			got = got.with(heard(t, at, all, needed))
 		}
 	}
 	if at, all := e.all("pull_request_target"); len(all) > 0 {
@@ -48,7 +50,7 @@ func (e *exam) compare() []Finding {
 	}
 	all := want.compare(got, "on", "on", e.files())
 	for _, w := range e.ours() {
-		all = append(all, e.tree(whole, w).compare(e.tree(w, nil), "", "", w.path)...)
+		all = append(all, e.tree(whole, w).compare(e.tree(w, nil), "", "", w.Path)...)
 	}
 	facts := ""
 	if e.Settings.TestsInCheckout {
@@ -59,19 +61,19 @@ func (e *exam) compare() []Finding {
 
 // tree is a workflow in normal form, as far as it runs MergeXO. With another one, w is what init writes, and is compared with that. Then
 // a job may be missing if another workflow has it, or if jobs of another form do all its work.
-func (e *exam) tree(w, other *workflow) tree {
+func (e *exam) tree(w, other *workflow.Workflow) tree {
 	own := jobsOf(usesOf(w))
 	does := func(list []use, u use) bool {
 		return slices.ContainsFunc(list, func(o use) bool { return o.command() == u.command() && o.w != other })
 	}
 	instead := slices.ContainsFunc(e.jobs(), func(u use) bool { return !does(own, u) }) && (e.runs(wholeRun) || e.runs(agentPhase) && e.runs(applyPhase))
-	t := tree{parts: atOnce(w.path, w.node)}
+	t := tree{parts: atOnce(w.Path, w.Node)}
 	jobs := named("jobs", true)
 	for _, u := range own {
 		job := e.job(u, other != nil)
 		job.free = other != nil && (instead || does(e.jobs(), u))
 		if other == nil || len(own) == len(jobsOf(usesOf(other))) {
-			job.near = append(job.near, "jobs."+u.j.id)
+			job.near = append(job.near, "jobs."+u.j.ID)
 		}
 		jobs.parts = append(jobs.parts, job)
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // Level says how bad a finding is.
@@ -143,7 +145,7 @@ func Exit(f Facts, findings []Finding, strict bool) int {
 // exam is what the checks share: the facts, the parsed workflows, and the findings of the check at work.
 type exam struct {
 	Facts
-	workflows []*workflow
+	workflows []*workflow.Workflow
 	unread    []unread
 	uses      []use
 	differing []Finding // from what init would write
@@ -154,22 +156,22 @@ type exam struct {
 
 // unread is a workflow that cannot be read.
 type unread struct {
-	File
+	workflow.File
 	err error
 }
 
 func newExam(f Facts) *exam {
 	e := &exam{Facts: f, rules: each(checks, func(c check) string { return c.name })}
 	for _, file := range f.Workflows {
-		w, err := readWorkflow(file)
+		w, err := workflow.Read(file)
 		if err != nil {
 			e.unread = append(e.unread, unread{file, err})
 			continue
 		}
-		for _, j := range w.jobs {
-			for _, s := range j.steps {
-				if s.uses.value == UsesSetup {
-					s.run = f.Setup.Text // as if its commands stood here
+		for _, j := range w.Jobs {
+			for _, s := range j.Steps {
+				if s.Uses.Value == workflow.UsesSetup {
+					s.Run = f.Setup.Text // as if its commands stood here
 				}
 			}
 		}
@@ -206,14 +208,6 @@ func (e *exam) otherwise(format string, args ...any) {
 	if len(e.found) == 0 {
 		e.ok(format, args...)
 	}
-}
-
-// place formats a file and line.
-func place(path string, line int) string {
-	if line <= 0 {
-		return path
-	}
-	return fmt.Sprintf("%s:%d", path, line)
 }
 
 // repo is the repository's name, for commands that people copy.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -23,12 +25,12 @@ func healthy() Facts {
 	return Facts{
 		Repository: "octo/widgets",
 		Settings: Settings{
-			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
+			File: workflow.File{Path: SettingsPath, Main: workflow.MainSame}, Found: true, Adapter: "command", RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
 			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}}, Tested: "make test", People: []Person{{"repo.operators", "octo"}}, Labels: []string{"agent:small-job", "agent:bugfix"},
 		},
-		Workflows: []File{{Path: WorkflowPath, Text: workflowWithKeys(), Main: MainSame}},
+		Workflows: []workflow.File{{Path: WorkflowPath, Text: workflowWithKeys(), Main: workflow.MainSame}},
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
@@ -175,10 +177,10 @@ func TestOtherWays(t *testing.T) {
 			f.Workflows = append(f.Workflows, sweep)
 		},
 		"another command of ours": func(_ *testing.T, f *Facts) {
-			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/status.yml", Text: "on: workflow_dispatch\njobs: {a: {steps: [{uses: mergexo/mergexo@main, with: {command: status --json}}]}}\n"})
+			f.Workflows = append(f.Workflows, workflow.File{Path: ".github/workflows/status.yml", Text: "on: workflow_dispatch\njobs: {a: {steps: [{uses: mergexo/mergexo@main, with: {command: status --json}}]}}\n"})
 		},
 		"commits of tags and branches on which nothing lands": func(_ *testing.T, f *Facts) {
-			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/release.yml", Text: "on: {push: {tags: [v1]}}\n"}, File{Path: ".github/workflows/main.yml", Text: "on: {push: {branches: [production]}}\n"})
+			f.Workflows = append(f.Workflows, workflow.File{Path: ".github/workflows/release.yml", Text: "on: {push: {tags: [v1]}}\n"}, workflow.File{Path: ".github/workflows/main.yml", Text: "on: {push: {branches: [production]}}\n"})
 		},
 		"GitHub merges": func(_ *testing.T, f *Facts) {
 			f.Settings.Strategies[0].Name = "api"
@@ -221,9 +223,9 @@ func TestOtherWays(t *testing.T) {
 
 // conditionOf is the if: of the first job.
 func conditionOf(t *testing.T) string {
-	w, err := readWorkflow(File{Text: workflowWithKeys()})
+	w, err := workflow.Read(workflow.File{Text: workflowWithKeys()})
 	require.NoError(t, err)
-	return w.jobs[0].condition.value
+	return w.Jobs[0].Condition.Value
 }
 
 // edit replaces text that must be in the workflow.
@@ -261,7 +263,7 @@ func TestFindingsAreOneLineEach(t *testing.T) {
 }
 
 func FuzzWorkflow(f *testing.F) {
-	f.Add(Workflow())
+	f.Add(workflowWithKeys())
 	f.Add(splitWithKeys())
 	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
 	f.Add("on: {schedule: [&c {cron: *c}]}\njobs: {a: &j {needs: &n [*n], outputs: {x: *j}, steps: &s [{uses: mergexo/mergexo@v1, if: \"a[\", with: &w {command: *w, path: *s}}]}}")

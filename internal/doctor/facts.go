@@ -3,6 +3,8 @@ package doctor
 import (
 	"time"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -10,8 +12,8 @@ import (
 type Facts struct {
 	Repository string // owner/name; "" if unknown
 	Settings   Settings
-	Workflows  []File // the files in .github/workflows that are named like workflows
-	Setup      File   // the local action that installs what jobs need; without a text, there is none
+	Workflows  []workflow.File // the files in .github/workflows that are named like workflows
+	Setup      workflow.File   // the local action that installs what jobs need; without a text, there is none
 	Hub        Hub
 	Git        string // version of git; "" if there is none
 	InActions  bool   // this is a workflow run, with the workflow's token
@@ -20,7 +22,7 @@ type Facts struct {
 
 // Settings are the settings file and what it means.
 type Settings struct {
-	File
+	workflow.File
 	Found    bool
 	Problems []string // what is wrong with it, one line each, with file, line and key
 	// The rest is only valid without problems.
@@ -85,25 +87,6 @@ const (
 	ProgramMissing       ProgramState = "missing"
 	ProgramNotExecutable ProgramState = "not executable"
 	ProgramElsewhere     ProgramState = "elsewhere" // it cannot be looked up here
-)
-
-// File is a file of the repository.
-type File struct {
-	Path string
-	Text string
-	Bad  string // why there is no text: too large, not a file, not text
-	Main Main
-}
-
-// Main compares a file with the default branch on GitHub, which runs read.
-type Main string
-
-// The results of that comparison.
-const (
-	MainUnknown Main = ""
-	MainSame    Main = "same"
-	MainOther   Main = "other"
-	MainMissing Main = "missing"
 )
 
 // Hub is what GitHub answered.

@@ -30,9 +30,9 @@ func FailOn(value string) ([]model.Result, error) {
 // failOn checks what steps name as the results that fail them.
 func failOn(e *exam) {
 	for _, u := range e.allSteps() {
-		value := u.s.with["fail-on"]
+		value := u.s.With["fail-on"]
 		if _, err := FailOn(value); err != nil && !strings.Contains(value, "${{") {
-			e.problem("name any of failed, blocked and retry, or none", "%s: the step fails: %v", u.at(u.s.line), err)
+			e.problem("name any of failed, blocked and retry, or none", "%s: the step fails: %v", u.at(u.s.Line), err)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -21,7 +23,9 @@ func factsOf(change func(*model.RepositoryFacts)) fault {
 }
 
 func workflowIs(text string) fault {
-	return func(_ *testing.T, f *Facts) { f.Workflows = []File{{Path: ".github/workflows/ci.yml", Text: text}} }
+	return func(_ *testing.T, f *Facts) {
+		f.Workflows = []workflow.File{{Path: ".github/workflows/ci.yml", Text: text}}
+	}
 }
 
 func also(all ...fault) fault {
@@ -37,7 +41,7 @@ var queued = settingsOf(func(s *Settings) { s.Strategies[0].Name = model.Strateg
 
 func otherWorkflow(text string) fault {
 	return func(_ *testing.T, f *Facts) {
-		f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: text, Main: MainSame})
+		f.Workflows = append(f.Workflows, workflow.File{Path: ".github/workflows/other.yml", Text: text, Main: workflow.MainSame})
 	}
 }
 
@@ -172,7 +176,7 @@ var breakages = map[string]map[string]breakage{
 		"a list":    {".github/workflows/ci.yml", workflowIs("- on: push\n")},
 		"no event":  {".github/workflows/ci.yml", workflowIs("name: mergexo\njobs: {}\n")},
 		"too large": {".github/workflows/mergexo.yml", func(_ *testing.T, f *Facts) {
-			f.Workflows[0] = File{Path: WorkflowPath, Bad: "larger than 1 MiB, and not read"}
+			f.Workflows[0] = workflow.File{Path: WorkflowPath, Bad: "larger than 1 MiB, and not read"}
 		}},
 		"another broken": {".github/workflows/other.yml", otherWorkflow("on: {\n")},
 	},
@@ -386,8 +390,10 @@ var breakages = map[string]map[string]breakage{
 		"no issues": {"octo/widgets has issues turned off", factsOf(func(r *model.RepositoryFacts) { r.IssuesOff = true })},
 	},
 	"default-branch": {
-		"not there": {".github/mergexo.toml differs from main, from which runs read it", also(func(_ *testing.T, f *Facts) { f.Workflows[0].Main, f.Settings.Main = MainMissing, MainOther }, func(_ *testing.T, f *Facts) {
-			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: "on: workflow_dispatch", Main: MainMissing})
+		"not there": {".github/mergexo.toml differs from main, from which runs read it", also(func(_ *testing.T, f *Facts) {
+			f.Workflows[0].Main, f.Settings.Main = workflow.MainMissing, workflow.MainOther
+		}, func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, workflow.File{Path: ".github/workflows/other.yml", Text: "on: workflow_dispatch", Main: workflow.MainMissing})
 		})},
 	},
 	"labels": {
@@ -470,7 +476,7 @@ var breakages = map[string]map[string]breakage{
 		"deploys":                  {"CI", also(factsOf(func(r *model.RepositoryFacts) { r.DefaultBranch = "trunk" }), otherWorkflow("on: {push: {branches: [trunk, main]}}\n"))},
 		"by the token written out": {"CI", also(otherWorkflow("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key"))},
 		"waits": {"CI", also(otherWorkflow("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
-			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: MainSame})
+			f.Workflows = append(f.Workflows, workflow.File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: workflow.MainSame})
 		})},
 	},
 	"git": {

@@ -1,11 +1,15 @@
 package doctor
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
+)
 
 // workflowFiles lists the files that use the action, and those that cannot be read: a problem if one could be ours.
 func workflowFiles(e *exam) {
 	if e.used() {
-		e.ok("%s: uses %s", e.files(), quote(e.uses[0].s.uses.value))
+		e.ok("%s: uses %s", e.files(), quote(e.uses[0].s.Uses.Value))
 	}
 	for _, f := range e.unread {
 		level := Warning
@@ -30,9 +34,9 @@ func workflowFiles(e *exam) {
 // called is the first reusable workflow that a job calls, and where.
 func (e *exam) called() (at, name string) {
 	for _, w := range e.workflows {
-		for _, j := range w.jobs {
-			if j.calls != "" {
-				return place(w.path, j.line), j.calls
+		for _, j := range w.Jobs {
+			if j.Calls != "" {
+				return workflow.Place(w.Path, j.Line), j.Calls
 			}
 		}
 	}

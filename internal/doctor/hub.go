@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // token reports what GitHub says about the token. GitHub does not report the rights of a fine-grained or App token: its
@@ -72,12 +74,12 @@ func repository(e *exam) {
 func defaultBranch(e *exam) {
 	used := map[string]bool{e.Settings.Path: e.Settings.Found}
 	for _, u := range e.uses {
-		used[u.w.path] = true
+		used[u.w.Path] = true
 	}
 	main, known := e.Hub.Facts.DefaultBranch, false
-	for _, f := range append([]File{e.Settings.File}, e.Workflows...) {
-		known = known || f.Main != MainUnknown
-		if lies := map[Main]string{MainMissing: "is not on", MainOther: "differs from"}[f.Main]; lies != "" && used[f.Path] {
+	for _, f := range append([]workflow.File{e.Settings.File}, e.Workflows...) {
+		known = known || f.Main != workflow.MainUnknown
+		if lies := map[workflow.Main]string{workflow.MainMissing: "is not on", workflow.MainOther: "differs from"}[f.Main]; lies != "" && used[f.Path] {
 			e.warn("commit it and push it to "+main, "%s %s %s, from which runs read it", f.Path, lies, main)
 		}
 	}
@@ -128,13 +130,13 @@ func startsCI(e *exam) {
 	if e.queues() {
 		level, cannot = Problem, append(cannot, "no CI runs in the merge queue")
 	}
-	if ci := e.others((*workflow).onCommits); len(ci) > 0 {
+	if ci := e.others((*workflow.Workflow).OnCommits); len(ci) > 0 {
 		cannot = append(cannot, fmt.Sprintf("after every push of the agent to a pull request, somebody with write access has to click \"Approve workflows to run\" for %s", list(ci)))
 	}
-	if landed := e.others(func(w *workflow) bool { return w.hearsPush(main) }); len(landed) > 0 {
+	if landed := e.others(func(w *workflow.Workflow) bool { return w.HearsPush(main) }); len(landed) > 0 {
 		cannot = append(cannot, fmt.Sprintf("a merge into %s does not start %s", main, list(landed)))
 	}
-	if len(others(e.Workflows)) > 0 {
+	if len(Own(e.Workflows)) > 0 {
 		cannot = append(cannot, "changes of .github/workflows cannot be pushed or merged")
 	}
 	if len(cannot) > 0 {
@@ -144,10 +146,10 @@ func startsCI(e *exam) {
 }
 
 // others are the paths of the workflows of a kind that do not use the action.
-func (e *exam) others(of func(*workflow) bool) (paths []string) {
-	for _, w := range others(e.Workflows) {
+func (e *exam) others(of func(*workflow.Workflow) bool) (paths []string) {
+	for _, w := range Own(e.Workflows) {
 		if of(w) {
-			paths = append(paths, w.path)
+			paths = append(paths, w.Path)
 		}
 	}
 	return paths

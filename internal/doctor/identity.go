@@ -22,7 +22,7 @@ func identity(e *exam) {
 	switch {
 	case own != nil && given != nil && (!named || len(bots) < 2):
 		e.problem(fix, "%s: jobs.%s reads with the workflow's own token, but jobs.%s works with another one (%s): it stops at comments of the other account",
-			own.at(own.s.line), own.j.id, given.j.id, given.at(given.s.line))
+			own.at(own.s.Line), own.j.ID, given.j.ID, given.at(given.s.Line))
 	case given != nil && !named:
 		e.compared("MergeXO posts as one account; if the workflow's own token did before, " + fix)
 	case len(bots) > 0:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // machine is the kind of machine that a job runs on.
@@ -25,12 +27,12 @@ var (
 )
 
 // machine determines where a job runs.
-func (j *job) machine() machine {
-	of := func(shape *regexp.Regexp) bool { return len(j.runsOn) == 1 && shape.MatchString(j.runsOn[0]) }
+func machineOf(j *workflow.Job) machine {
+	of := func(shape *regexp.Regexp) bool { return len(j.RunsOn) == 1 && shape.MatchString(j.RunsOn[0]) }
 	switch {
 	case of(hostedForeign):
 		return machineForeign
-	case j.container.image != "":
+	case j.Container.Image != "":
 		return machineContainer
 	case of(hostedLinux):
 		return machineHosted
@@ -61,8 +63,8 @@ func isolation(e *exam) {
 
 // isolated reports the isolation of a job.
 func (e *exam) isolated(u use) {
-	s, labels, privileged := e.Settings, strings.Join(u.j.runsOn, ", "), strings.Contains(u.j.container.options, "--privileged")
-	at := fmt.Sprintf("%s: jobs.%s: agents and tests", u.at(u.j.line), u.j.id)
+	s, labels, privileged := e.Settings, strings.Join(u.j.RunsOn, ", "), strings.Contains(u.j.Container.Options, "--privileged")
+	at := fmt.Sprintf("%s: jobs.%s: agents and tests", u.at(u.j.Line), u.j.ID)
 	as := " run as a user made for the run"
 	if s.User != "" {
 		as = " run as user " + quote(s.User)
@@ -71,7 +73,7 @@ func (e *exam) isolated(u use) {
 		as += ", and reach what network = " + s.Network + " names"
 	}
 	const ways = `set runs-on: ubuntu-latest, use the workflow with two jobs that mergexo init --split writes, or set isolation = "none" under [agent]`
-	switch on := u.j.machine(); {
+	switch on := machineOf(u.j); {
 	case on == machineForeign && u.phase == agentPhase && s.Network == "" && s.User == "":
 		e.ok("%s run without isolation on %s, in a job without a token that may write", at, quote(labels))
 	case on == machineForeign:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -18,51 +20,51 @@ var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize",
 var cronShape = regexp.MustCompile(`^\s*([\w*/,-]+\s+){4}[\w*/,-]+\s*$`)
 
 // heard is the event of a wanted trigger as all triggers together have it: its types, its inputs, and the branches that filters let through.
-func (want trigger) heard(at string, all []trigger, branches []string) tree {
+func heard(want workflow.Trigger, at string, all []workflow.Trigger, branches []string) tree {
 	var has []string
 	somePaths := true
 	for _, t := range all {
-		types := words(child(t.node, "types"))
+		types := workflow.Words(workflow.Child(t.Node, "types"))
 		if types == nil {
-			types = defaultTypes[t.event]
+			types = defaultTypes[t.Event]
 		}
 		if types == nil {
-			types = words(child(want.node, "types"))
+			types = workflow.Words(workflow.Child(want.Node, "types"))
 		}
 		has = append(has, types...)
-		for _, input := range pairs(child(t.node, "inputs")) {
-			has = append(has, "the input "+input.key)
+		for _, input := range workflow.Pairs(workflow.Child(t.Node, "inputs")) {
+			has = append(has, "the input "+input.Key)
 		}
 		for _, branch := range branches {
-			if t.lets(strings.ReplaceAll(branch, "**", "main/1")) {
+			if t.Lets(strings.ReplaceAll(branch, "**", "main/1")) {
 				has = append(has, "the branch "+branch)
 			}
 		}
-		if len(t.workflows) > 0 {
+		if len(t.Workflows) > 0 {
 			has = append(has, "a workflow")
 		}
-		for _, cron := range t.crons() {
+		for _, cron := range t.Crons() {
 			if has = append(has, "a time"); !cronShape.MatchString(cron) {
 				has[len(has)-1] += " " + quote(cron)
 			}
 		}
-		somePaths = somePaths && (slices.Contains(t.filters, "paths") || slices.Contains(t.filters, "paths-ignore"))
+		somePaths = somePaths && (slices.Contains(t.Filters, "paths") || slices.Contains(t.Filters, "paths-ignore"))
 	}
 	if somePaths {
 		has = append(has, "paths")
 	}
-	t := tree{key: want.event, text: want.event, at: at, yaml: entry(want.event, want.node)}
+	t := tree{key: want.Event, text: want.Event, at: at, yaml: entry(want.Event, want.Node)}
 	return t.with(each(sorted(has), func(text string) tree { return named(text, false) })...)
 }
 
 // job is a job in normal form; wanted, as init writes it.
 func (e *exam) job(u use, wanted bool) tree {
 	needs, outputs := named("needs", true), named("outputs", true)
-	needs.yaml = entry("needs", child(u.j.node, "needs"))
-	needs.parts = each(u.j.needs, func(id string) tree { return named(id, false) })
-	outputs.parts = each(pairs(child(u.j.node, "outputs")), func(p pair) tree { return leaf(p.key, p.value.Value) })
-	t := tree{key: u.j.id + " " + u.command(), near: []string{u.command()}, text: u.j.id, at: u.at(u.j.line), parts: atOnce(u.w.path, u.j.node)}
-	if len(t.parts) == 0 && u.w.concurrency != nil && !wanted { // of which there is a finding already
+	needs.yaml = entry("needs", workflow.Child(u.j.Node, "needs"))
+	needs.parts = each(u.j.Needs, func(id string) tree { return named(id, false) })
+	outputs.parts = each(workflow.Pairs(workflow.Child(u.j.Node, "outputs")), func(p workflow.Pair) tree { return leaf(p.Key, p.Value.Value) })
+	t := tree{key: u.j.ID + " " + u.command(), near: []string{u.command()}, text: u.j.ID, at: u.at(u.j.Line), parts: atOnce(u.w.Path, u.j.Node)}
+	if len(t.parts) == 0 && u.w.Concurrency != nil && !wanted { // of which there is a finding already
 		t.parts = []tree{{key: "concurrency", all: true, free: true}}
 	}
 	return t.with(needs, outputs, u.condition(), u.steps(), e.rights(u, wanted))
@@ -75,11 +77,11 @@ var statusCheck = regexp.MustCompile(`\b(always|cancelled|failure)\(`)
 // ended: https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#status-check-functions
 func (u use) condition() tree {
 	t := named("if", true)
-	t.at = u.at(cmp.Or(u.j.condition.line, u.j.line))
-	jobs := []*job{u.j}
+	t.at = u.at(cmp.Or(u.j.Condition.Line, u.j.Line))
+	jobs := []*workflow.Job{u.j}
 	for i := 0; i < len(jobs); i++ {
-		asksStatus, answers := false, slices.DeleteFunc(slices.Clone(jobs[i].steps), func(s *step) bool { return !s.answers() })
-		for _, one := range append(each(answers, func(s *step) string { return s.condition.value }), jobs[i].condition.value) {
+		asksStatus, answers := false, slices.DeleteFunc(slices.Clone(jobs[i].Steps), func(s *workflow.Step) bool { return !answers(s) })
+		for _, one := range append(each(answers, func(s *workflow.Step) string { return s.Condition.Value }), jobs[i].Condition.Value) {
 			all, err := clauses(one)
 			if err != nil {
 				t.all, t.parts = true, []tree{named("an error: "+err.Error(), false)}
@@ -95,8 +97,8 @@ func (u use) condition() tree {
 				}
 			}
 		}
-		for _, other := range u.w.jobs {
-			if !asksStatus && slices.Contains(jobs[i].needs, other.id) && !slices.Contains(jobs, other) {
+		for _, other := range u.w.Jobs {
+			if !asksStatus && slices.Contains(jobs[i].Needs, other.ID) && !slices.Contains(jobs, other) {
 				jobs = append(jobs, other)
 			}
 		}
@@ -106,12 +108,12 @@ func (u use) condition() tree {
 
 // atOnce says how many runs of a workflow or a job there may be at a time, if it does. Without a word about it, none is cancelled.
 func atOnce(path string, of *yaml.Node) []tree {
-	n := child(of, "concurrency")
+	n := workflow.Child(of, "concurrency")
 	if n == nil {
 		return nil
 	}
-	all := mapping(n)
-	t := tree{key: "concurrency", text: "concurrency", yaml: entry("concurrency", n), at: place(path, n.Line)}
+	all := workflow.Mapping(n)
+	t := tree{key: "concurrency", text: "concurrency", yaml: entry("concurrency", n), at: workflow.Place(path, n.Line)}
 	group, err := canonical(all["group"] + all[""])
 	if t.parts = []tree{{key: group, text: "the group of mergexo init"}}; err != nil {
 		t.all, t.parts = true, []tree{named("an error: "+err.Error(), false)}
@@ -124,11 +126,11 @@ func atOnce(path string, of *yaml.Node) []tree {
 
 // rights are the permissions of a job's token: its own, else those of the workflow, else the repository's. Who may write may read.
 func (e *exam) rights(u use, wanted bool) tree {
-	n, actions := cmp.Or(child(u.j.node, "permissions"), child(u.w.node, "permissions")), e.Hub.Facts.Actions
+	n, actions := cmp.Or(workflow.Child(u.j.Node, "permissions"), workflow.Child(u.w.Node, "permissions")), e.Hub.Facts.Actions
 	t, has := tree{key: "permissions", text: "permissions", all: true}, "the repository's default"
 	switch {
 	case u.ownToken() && !wanted: // the permissions are for the other steps
-		t.at, has, n = u.at(u.s.line), "another token", nil
+		t.at, has, n = u.at(u.s.Line), "another token", nil
 	case n != nil:
 		t.at, t.all, t.yaml, has = u.at(n.Line), n.Value == "write-all", entry("permissions", n), n.Value
 	case actions.DefaultWrite:
@@ -140,9 +142,9 @@ func (e *exam) rights(u use, wanted bool) tree {
 	if has == "read-all" {
 		t.parts = each([]string{"actions", "checks", "contents", "issues", "pull-requests", "statuses"}, func(name string) tree { return named(name+": read", true) })
 	}
-	for _, p := range pairs(n) {
-		if t.parts = append(t.parts, named(p.key+": "+p.value.Value, false)); p.value.Value == "write" {
-			t.parts = append(t.parts, named(p.key+": read", true))
+	for _, p := range workflow.Pairs(n) {
+		if t.parts = append(t.parts, named(p.Key+": "+p.Value.Value, false)); p.Value.Value == "write" {
+			t.parts = append(t.parts, named(p.Key+": read", true))
 		}
 	}
 	return t
@@ -159,32 +161,32 @@ var (
 // left out. Those of one action are near.
 func (u use) steps() tree {
 	t := tree{key: "steps", text: "steps", ordered: true}
-	for _, s := range u.j.steps {
-		if s.uses.value == "" || strings.HasPrefix(s.uses.value, "./") {
+	for _, s := range u.j.Steps {
+		if s.Uses.Value == "" || strings.HasPrefix(s.Uses.Value, "./") {
 			continue
 		}
-		action, does, inputs := s.action(), s.with["path"], named("with", true)
-		if isAction(s.uses.value) {
+		action, does, inputs := actionOf(s), s.With["path"], named("with", true)
+		if isAction(s.Uses.Value) {
 			action, does = Action, commandOf(s)
 			command := named("command", true)
-			command.all, command.yaml = strings.Contains(s.with["command"], "${{"), "command: "+does
+			command.all, command.yaml = strings.Contains(s.With["command"], "${{"), "command: "+does
 			inputs = inputs.with(command.with(named(does, false)))
 		}
-		for _, name := range slices.Sorted(maps.Keys(s.with)) {
-			input := leaf(name, s.with[name])
+		for _, name := range slices.Sorted(maps.Keys(s.With)) {
+			input := leaf(name, s.With[name])
 			if slices.Contains(secret, name) {
 				input.key = name
 			}
-			if !slices.Contains(kept, name) && s.with[name] != "" {
+			if !slices.Contains(kept, name) && s.With[name] != "" {
 				inputs.parts = append(inputs.parts, input)
 			}
 		}
 		step := named(strings.TrimSuffix(action+" ("+does+")", " ()"), false)
-		step.key, step.yaml, step.at = strings.ToLower(step.text), inline(s.node), u.at(s.line)
+		step.key, step.yaml, step.at = strings.ToLower(step.text), inline(s.Node), u.at(s.Line)
 		step.near = []string{strings.ToLower(action)}
-		id, condition := leaf("id", s.id), named("if", true)
-		if id.free = !u.j.reads("steps." + s.id + "."); !s.answers() { // the condition of one that does goes with its job's
-			all, err := clauses(s.condition.value)
+		id, condition := leaf("id", s.ID), named("if", true)
+		if id.free = !reads(u.j, "steps."+s.ID+"."); !answers(s) { // the condition of one that does goes with its job's
+			all, err := clauses(s.Condition.Value)
 			condition.all, condition.parts = err != nil, all
 		}
 		t.parts = append(t.parts, step.with(inputs, id, condition))
@@ -193,12 +195,12 @@ func (u use) steps() tree {
 }
 
 // reads reports whether the outputs or the steps of a job depend on something.
-func (j *job) reads(what string) bool {
-	return strings.Contains(inline(child(j.node, "outputs")), what) ||
-		slices.ContainsFunc(j.steps, func(s *step) bool { return strings.Contains(s.condition.value, what) })
+func reads(j *workflow.Job, what string) bool {
+	return strings.Contains(inline(workflow.Child(j.Node, "outputs")), what) ||
+		slices.ContainsFunc(j.Steps, func(s *workflow.Step) bool { return strings.Contains(s.Condition.Value, what) })
 }
 
-func (s *step) action() string {
-	name, _, _ := strings.Cut(s.uses.value, "@")
+func actionOf(s *workflow.Step) string {
+	name, _, _ := strings.Cut(s.Uses.Value, "@")
 	return name
 }

@@ -15,16 +15,16 @@ var (
 // https://docs.github.com/en/actions/reference/security/secure-use#using-third-party-actions
 func pins(e *exam) {
 	for _, u := range e.jobs() {
-		for _, s := range u.j.steps {
-			uses := s.uses.value
+		for _, s := range u.j.Steps {
+			uses := s.Uses.Value
 			name, ref, _ := strings.Cut(uses, "@")
 			switch {
 			case uses == "", strings.HasPrefix(uses, "./"), fullSHA.MatchString(ref), digest.MatchString(uses):
 			case isAction(uses) && release.MatchString(ref):
 			case isAction(uses):
-				e.warn("use a release: "+name+"@v0, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses))
+				e.warn("use a release: "+name+"@v0, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.Uses.Line), quote(uses))
 			default:
-				e.warn("pin it to a full commit SHA, with the version in a comment", "%s: %s can be moved to other code, which would run in the agent's job with its token", u.at(s.uses.line), quote(uses))
+				e.warn("pin it to a full commit SHA, with the version in a comment", "%s: %s can be moved to other code, which would run in the agent's job with its token", u.at(s.Uses.Line), quote(uses))
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -12,8 +14,8 @@ func queue(e *exam) {
 	if !e.queues() {
 		return
 	}
-	heard := func(w *workflow) bool {
-		return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "merge_group" })
+	heard := func(w *workflow.Workflow) bool {
+		return slices.ContainsFunc(w.Triggers, func(t workflow.Trigger) bool { return t.Event == "merge_group" })
 	}
 	if !slices.ContainsFunc(e.workflows, heard) {
 		e.problem("add `merge_group:` below on: of the workflow that has the required checks", "no workflow runs on merge_group, so the merge queue waits for checks that never run")

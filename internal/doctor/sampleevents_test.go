@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
@@ -46,8 +48,8 @@ func atPull(o expression.Object, number float64) expression.Object {
 }
 
 // contexts are what a workflow's expressions can read for an event.
-func contexts(w *workflow, event string, own expression.Object) expression.Object {
-	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.name,
+func contexts(w *workflow.Workflow, event string, own expression.Object) expression.Object {
+	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.Name,
 		"event": expression.Object{}, "head_ref": "", "base_ref": ""}
 	maps.Copy(github, own)
 	work := expression.Object{"outputs": expression.Object{"work": "true"}} // of the step that finds out, for an event that has some

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -16,7 +18,7 @@ var secretName = regexp.MustCompile(`(?i)\b(secrets|vars)\.([a-z_]\w*)`)
 func secrets(e *exam) {
 	stored, unseen := 0, map[string]bool{}
 	for _, w := range e.ours() {
-		named := w.names()
+		named := namings(w)
 		for _, n := range named {
 			known, of := e.Hub.Secrets, "secret"
 			if n.variable {
@@ -29,9 +31,9 @@ func secrets(e *exam) {
 				others := slices.DeleteFunc(slices.Clone(known.All), func(name string) bool {
 					return slices.ContainsFunc(named, func(n naming) bool { return n.name == name })
 				})
-				e.unstored(place(w.path, n.line), n.name, of, others)
+				e.unstored(workflow.Place(w.Path, n.line), n.name, of, others)
 			case !unseen[of]:
-				e.unchecked("%s: whether the %s %s is stored was not checked: %s", place(w.path, n.line), of, n.name, known.Why)
+				e.unchecked("%s: whether the %s %s is stored was not checked: %s", workflow.Place(w.Path, n.line), of, n.name, known.Why)
 				unseen[of] = true
 			}
 		}
@@ -57,12 +59,12 @@ type naming struct {
 	variable bool
 }
 
-// names are the secrets that a workflow names, and the variables for an App, each at its first place. Jobs with an environment are left
+// namings are the secrets that a workflow names, and the variables for an App, each at its first place. Jobs with an environment are left
 // out, which has secrets of its own.
-func (w *workflow) names() (out []naming) {
+func namings(w *workflow.Workflow) (out []naming) {
 	var walk func(key string, n *yaml.Node)
 	walk = func(key string, n *yaml.Node) {
-		if slices.ContainsFunc(w.jobs, func(j *job) bool { return j.environment && j.node == n }) {
+		if slices.ContainsFunc(w.Jobs, func(j *workflow.Job) bool { return j.Environment && j.Node == n }) {
 			return
 		}
 		for _, found := range secretName.FindAllStringSubmatch(n.Value, -1) {
@@ -76,15 +78,15 @@ func (w *workflow) names() (out []naming) {
 			walk(n.Content[max(i-1, 0)].Value, kid) // which is the key, in a mapping
 		}
 	}
-	walk("", w.node)
+	walk("", w.Node)
 	return out
 }
 
 // versions checks that the version of MergeXO that a workflow names exists.
 func versions(e *exam) {
 	for _, name := range Versions(e.Workflows) {
-		first := e.uses[slices.IndexFunc(e.uses, func(u use) bool { return u.s.uses.value == name })]
-		at := first.at(first.s.uses.line)
+		first := e.uses[slices.IndexFunc(e.uses, func(u use) bool { return u.s.Uses.Value == name })]
+		at := first.at(first.s.Uses.Line)
 		switch version, asked := e.Hub.Versions[name]; {
 		case !asked:
 		case version.Why != "":
@@ -96,10 +98,10 @@ func versions(e *exam) {
 }
 
 // Versions are the versions of MergeXO that workflows name: "owner/name@ref".
-func Versions(files []File) (all []string) {
-	for _, w := range parsed(files) {
+func Versions(files []workflow.File) (all []string) {
+	for _, w := range workflow.ReadAll(files) {
 		for _, u := range usesOf(w) {
-			all = append(all, u.s.uses.value)
+			all = append(all, u.s.Uses.Value)
 		}
 	}
 	return sorted(all)

@@ -3,6 +3,8 @@ package doctor
 import (
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,8 +26,8 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 		"with a train": {Services: true, App: true, Bases: []string{"main"}}, "split, with a train": {Services: true, App: true, Split: true, Bot: "my-app[bot]", Bases: []string{"main"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := File{Path: WorkflowPath, Text: c.Workflow()}
-			w, err := readWorkflow(file)
+			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
+			w, err := workflow.Read(file)
 			require.NoError(t, err)
 			check := event("completed", app, "Bot", expression.Object{"check_run": expression.Open{"status": "completed", "app": expression.Open{"slug": "some-ci"}}})
 			for _, o := range []struct {
@@ -45,7 +47,7 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 				for _, u := range usesOf(w) {
 					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
 					require.NoError(t, err)
-					assert.True(t, known, "%s: %s", o.what, u.j.id)
+					assert.True(t, known, "%s: %s", o.what, u.j.ID)
 					if met {
 						ran++
 						assert.NotEqual(t, agentPhase, u.phase, o.what)
@@ -53,10 +55,10 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 				}
 				assert.Equal(t, o.jobs, ran, o.what)
 			}
-			again, there := Chosen(file, File{Path: SettingsPath})
+			again, there := Chosen(file, workflow.File{Path: SettingsPath})
 			require.True(t, there)
 			assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
-			e := newExam(Facts{Workflows: []File{file}})
+			e := newExam(Facts{Workflows: []workflow.File{file}})
 			assert.Empty(t, e.differing)
 		})
 	}
@@ -65,10 +67,10 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 
 // Who reports a required check is told by its App, else by the workflows.
 func TestWhatOtherServicesReport(t *testing.T) {
-	files := []File{{Path: "ci.yml", Text: "on: push\njobs:\n  test: {runs-on: x}\n  build: {runs-on: x, strategy: {matrix: {go: [1, 2]}}}\n"}, {Path: "none.yml", Text: "{"}}
+	files := []workflow.File{{Path: "ci.yml", Text: "on: push\njobs:\n  test: {runs-on: x}\n  build: {runs-on: x, strategy: {matrix: {go: [1, 2]}}}\n"}, {Path: "none.yml", Text: "{"}}
 	all := []string{"test", "test@", "test@github-actions", "renamed@github-actions", "build (1)", "ci/slow", "ci/slow@", "test@some-ci"}
-	assert.Equal(t, []string{"ci/slow", "ci/slow@", "test@some-ci"}, Elsewhere(files, all))
-	assert.Equal(t, []string{"test", "test", "test", "renamed", "build (1)", "ci/slow", "ci/slow"}, OfActions(all))
+	assert.Equal(t, []string{"ci/slow", "ci/slow@", "test@some-ci"}, workflow.Elsewhere(files, all))
+	assert.Equal(t, []string{"test", "test", "test", "renamed", "build (1)", "ci/slow", "ci/slow"}, workflow.OfActions(all))
 	files[0].Text = "on: push\njobs:\n  test: {name: '${{ matrix.any }}', runs-on: x}\n"
-	assert.Equal(t, []string{"test@some-ci"}, Elsewhere(files, all), "an expression may give any name")
+	assert.Equal(t, []string{"test@some-ci"}, workflow.Elsewhere(files, all), "an expression may give any name")
 }

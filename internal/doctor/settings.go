@@ -64,7 +64,7 @@ func passEnv(e *exam) {
 		var bare []string
 		for _, u := range e.uses {
 			if u.phase != applyPhase && u.phase != planPhase && !u.gives(name) && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
-				bare = append(bare, u.at(u.s.line))
+				bare = append(bare, u.at(u.s.Line))
 			}
 		}
 		if bare != nil {

@@ -18,8 +18,8 @@ func signing(e *exam) {
 			continue
 		}
 		asked = true
-		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
-			first, bare = cmp.Or(first, u.at(u.s.line)), append(bare, "jobs."+u.j.id)
+		if u.s.With["signing-key"] == "" && !u.gives(signingName) {
+			first, bare = cmp.Or(first, u.at(u.s.Line)), append(bare, "jobs."+u.j.ID)
 		}
 	}
 	switch {

@@ -1,9 +1,12 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,50 +27,50 @@ func TestTheWorkflowsOfSomeChoices(t *testing.T) {
 func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 	for _, name := range []string{"CI", "Unit tests", ".github/workflows/x.yml", "on", "No", "a: b", "a, b", "#1", "[x]", `say "hi"`, "tést", "1.0", "a  b", " a", "<b>&", "*x", "x'y"} {
 		for _, split := range []bool{false, true} {
-			w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{CI: []string{"CI", name}, Split: split}.Workflow()})
+			w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{CI: []string{"CI", name}, Split: split}.Workflow()})
 			require.NoError(t, err, name)
 			_, heard := (&exam{uses: usesOf(w)}).all("workflow_run")
 			assert.NotEmpty(t, heard)
-			for _, tr := range w.triggers {
-				if tr.event == "workflow_run" {
-					assert.Equal(t, []string{"CI", name}, tr.workflows)
+			for _, tr := range w.Triggers {
+				if tr.Event == "workflow_run" {
+					assert.Equal(t, []string{"CI", name}, tr.Workflows)
 				}
 			}
 		}
 	}
-	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{}.Workflow()})
+	w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{}.Workflow()})
 	require.NoError(t, err)
-	assert.False(t, w.hearsPush("main"))
+	assert.False(t, w.HearsPush("main"))
 	_, heard := (&exam{uses: usesOf(w)}).all("workflow_run")
 	assert.Empty(t, heard, "no CI, no trigger")
 }
 
 func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
 	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Seldom: true}, {Seldom: true, App: true}, {Seldom: true, Split: true}, {Server: true}, {Server: true, Split: true}, {App: true, Server: true}, {App: true, Server: true, Split: true}} {
-		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
+		got, ok := Chosen(workflow.File{Path: WorkflowPath, Text: c.Workflow()}, workflow.File{Path: SettingsPath})
 		assert.True(t, ok)
 		assert.Equal(t, c, got)
 		assert.Equal(t, !c.App, strings.Contains(c.Workflow(), "\n# With a GitHub App"), "whoever has an App needs no advice to have one")
 	}
-	_, ok := Chosen(File{Path: WorkflowPath, Text: "on: push\n"}, File{})
+	_, ok := Chosen(workflow.File{Path: WorkflowPath, Text: "on: push\n"}, workflow.File{})
 	assert.False(t, ok, "a workflow of somebody else's")
-	_, ok = Chosen(File{Path: WorkflowPath, Text: "["}, File{})
+	_, ok = Chosen(workflow.File{Path: WorkflowPath, Text: "["}, workflow.File{})
 	assert.False(t, ok)
 }
 
 // Where a run may write it may also fail to push, and then the work is a file on the runner that the workflow has to save.
 func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
 	for _, c := range []Choice{{}, {Split: true}, {App: true, Split: true}, {Server: true, Split: true}, {Server: true}} {
-		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
 		require.NoError(t, err)
 		saving := 0
 		for _, u := range usesOf(w) {
 			if u.phase == agentPhase || u.phase == planPhase {
 				continue
 			}
-			assert.True(t, slices.ContainsFunc(u.j.steps, func(s *step) bool {
-				return strings.HasPrefix(s.uses.value, "actions/upload-artifact@") && strings.HasSuffix(s.with["path"], "/mergexo-checkpoint-*.bundle") && s.condition.value == "always()"
-			}), "%+v: %s", c, u.j.id)
+			assert.True(t, slices.ContainsFunc(u.j.Steps, func(s *workflow.Step) bool {
+				return strings.HasPrefix(s.Uses.Value, "actions/upload-artifact@") && strings.HasSuffix(s.With["path"], "/mergexo-checkpoint-*.bundle") && s.Condition.Value == "always()"
+			}), "%+v: %s", c, u.j.ID)
 			saving++
 		}
 		assert.Equal(t, map[bool]int{false: 1, true: 2}[c.Split], saving)
@@ -91,30 +94,35 @@ func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
 
 // Nothing is fetched or installed before the first step has found work.
 func TestTheFirstStepGoesBeforeWhatCostsTime(t *testing.T) {
-	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{Key: "K", Setup: true, Bases: []string{"main"}}.Workflow()})
+	w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{Key: "K", Setup: true, Bases: []string{"main"}}.Workflow()})
 	require.NoError(t, err)
-	require.Len(t, w.jobs, 1)
-	steps := w.jobs[0].steps
-	assert.Equal(t, []string{"plan", "run --plan"}, []string{steps[0].id, steps[0].with["command"]})
-	assert.Empty(t, steps[0].env, "it needs no key of a model")
+	require.Len(t, w.Jobs, 1)
+	steps := w.Jobs[0].Steps
+	assert.Equal(t, []string{"plan", "run --plan"}, []string{steps[0].ID, steps[0].With["command"]})
+	assert.Empty(t, steps[0].Env, "it needs no key of a model")
 	for _, s := range steps[1:4] { // the checkout, what is installed, the answer
-		assert.Regexp(t, `^steps\.plan\.outputs\.work == 'true'`, s.condition.value, "line %d", s.line)
+		assert.Regexp(t, `^steps\.plan\.outputs\.work == 'true'`, s.Condition.Value, "line %d", s.Line)
 	}
-	assert.Equal(t, "mergexo", steps[3].id)
+	assert.Equal(t, "mergexo", steps[3].ID)
 }
 
-func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {
-	assert.Equal(t, []Other{{"CI", "a.yml", true}, {".github/workflows/b.yml", ".github/workflows/b.yml", true}, {"Release", "c.yml", false}, {"Main", "d.yml", false}}, Others([]File{
+func TestTheWorkflowsOfTheRepository(t *testing.T) {
+	var got []string
+	for _, w := range Own([]workflow.File{
 		{Path: "a.yml", Text: "name: CI\non: [pull_request]\n"}, {Path: ".github/workflows/b.yml", Text: "on: push\n"},
 		{Path: "c.yml", Text: "name: Release\non: {push: {tags: [v1]}}\n"}, {Path: "d.yml", Text: "name: Main\non: {push: {branches: [main]}}\n"},
 		{Path: WorkflowPath, Text: (Choice{}).Workflow()}, {Path: "e.yml", Text: "["}, {Path: "f.yml", Bad: "too large"},
-	}))
+	}) {
+		got = append(got, fmt.Sprintf("%s in %s, on commits: %v", w.Name, w.Path, w.OnCommits()))
+	}
+	assert.Equal(t, []string{"CI in a.yml, on commits: true", ".github/workflows/b.yml in .github/workflows/b.yml, on commits: true",
+		"Release in c.yml, on commits: false", "Main in d.yml, on commits: false"}, got)
 }
 
 // A title may hold a merge, and an approval is for one base. Somebody who edits a text costs no run.
 func TestOfTheEditsOfAPullRequestThoseAreHeardThatChangeAMerge(t *testing.T) {
 	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}} {
-		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
 		require.NoError(t, err)
 		heard := map[string]int{}
 		for _, u := range usesOf(w) {
@@ -135,7 +143,7 @@ func TestOfTheEditsOfAPullRequestThoseAreHeardThatChangeAMerge(t *testing.T) {
 func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 	const dependabot = "dependabot[bot]"
 	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}, {CI: []string{"CI"}, Bases: []string{"main"}}, {CI: []string{"CI"}, Bases: []string{"main"}, Split: true}} {
-		w, err := readWorkflow(File{Path: WorkflowPath, Text: c.Workflow()})
+		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
 		require.NoError(t, err)
 		for _, u := range usesOf(w) {
 			for event, own := range map[string]expression.Object{
@@ -148,8 +156,8 @@ func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 				}
 				met, known, err := u.runs(sampleEvent{event: event}, own)
 				require.NoError(t, err)
-				assert.True(t, known, "%+v: %s for %s", c, u.j.id, event)
-				assert.Equal(t, event == "workflow_run" && !(u.phase == planPhase || u.phase == sweepPhase) && !(u.phase == applyPhase && u.s.with["bundle"] == ""), met, "%+v: %s for %s", c, u.j.id, event)
+				assert.True(t, known, "%+v: %s for %s", c, u.j.ID, event)
+				assert.Equal(t, event == "workflow_run" && !(u.phase == planPhase || u.phase == sweepPhase) && !(u.phase == applyPhase && u.s.With["bundle"] == ""), met, "%+v: %s for %s", c, u.j.ID, event)
 			}
 		}
 	}

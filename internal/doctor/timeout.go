@@ -15,19 +15,19 @@ const tokenTime = 55 * time.Minute
 func timeout(e *exam) {
 	s := e.Settings
 	for _, u := range e.jobs() {
-		t := u.j.timeout
-		at := fmt.Sprintf("%s: jobs.%s", u.at(max(t.line, u.j.line)), u.j.id)
-		minutes, err := strconv.ParseFloat(t.value, 64)
+		t := u.j.Timeout
+		at := fmt.Sprintf("%s: jobs.%s", u.at(max(t.Line, u.j.Line)), u.j.ID)
+		minutes, err := strconv.ParseFloat(t.Value, 64)
 		most := time.Duration(minutes * float64(time.Minute))
 		shorter := func(key string, than time.Duration, follows string) {
-			e.warn("give the job some minutes more, or lower "+key, "%s.timeout-minutes is %s, and %s in %s is %g minutes: %s", at, t.value, key, s.Path, than.Minutes(), follows)
+			e.warn("give the job some minutes more, or lower "+key, "%s.timeout-minutes is %s, and %s in %s is %g minutes: %s", at, t.Value, key, s.Path, than.Minutes(), follows)
 		}
 		switch {
-		case t.value == "":
+		case t.Value == "":
 			e.warn("add timeout-minutes: 90 below the job", "%s has no timeout-minutes: a run that hangs takes six hours", at)
 			continue
 		case err != nil:
-			e.unchecked("%s.timeout-minutes is %s, which is known only at run time", at, quote(t.value))
+			e.unchecked("%s.timeout-minutes is %s, which is known only at run time", at, quote(t.Value))
 			continue
 		case u.phase == planPhase:
 		case u.phase != applyPhase && s.Adapter != "" && most <= s.RunTime:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -27,61 +29,15 @@ func (e *exam) required() []string {
 }
 
 // requiredChecks are the names of those that jobs of GitHub Actions may have.
-func (e *exam) requiredChecks() []string { return OfActions(e.required()) }
-
-// OfActions are the names of the required checks that jobs of GitHub Actions may have.
-func OfActions(required []string) (names []string) {
-	for _, r := range required {
-		if name, own := ofActions(r); own {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// ofActions is the name of a required check, which may end in @APP, and whether a job of GitHub Actions may have it.
-func ofActions(required string) (name string, own bool) {
-	at := strings.LastIndexByte(required, '@')
-	if at <= 0 {
-		return required, true
-	}
-	app := required[at+1:]
-	return required[:at], app == "" || app == "github-actions"
-}
-
-// Elsewhere are the required checks that other services report: by their App, or since no workflow has such a job.
-func Elsewhere(files []File, required []string) []string {
-	return slices.DeleteFunc(slices.Clone(required), func(r string) bool {
-		name, own := ofActions(r)
-		return own && (HasJob(files, name) || strings.HasSuffix(r, "@github-actions"))
-	})
-}
-
-// HasJob reports whether some workflow has a job with a check of that name, or may have one.
-func HasJob(files []File, check string) bool {
-	return slices.ContainsFunc(parsed(files), func(w *workflow) bool {
-		does, may := w.reports(check)
-		return does || may
-	})
-}
-
-// HearsPush says whether some workflow runs on a push to a branch. Files that are no workflows hear nothing.
-// https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
-func HearsPush(files []File, branch string) bool {
-	return slices.ContainsFunc(parsed(files), func(w *workflow) bool { return w.hearsPush(branch) })
-}
-
-func (w *workflow) hearsPush(branch string) bool {
-	return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "push" && t.lets(branch) })
-}
+func (e *exam) requiredChecks() []string { return workflow.OfActions(e.required()) }
 
 // hearsCI says that something follows from the end of CI: the agent gets its failures, or what waits for checks lands.
 func (e *exam) hearsCI() bool {
 	if !e.readable() {
 		return false
 	}
-	checks := len(e.requiredChecks()) > 0 && len(e.others((*workflow).onCommits)) > 0
-	train := e.hasTrain() && slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) })
+	checks := len(e.requiredChecks()) > 0 && len(e.others((*workflow.Workflow).OnCommits)) > 0
+	train := e.hasTrain() && slices.ContainsFunc(e.workflows, func(w *workflow.Workflow) bool { return w.HearsPush(trainBranch) })
 	return e.Settings.CI != "never" || checks || train
 }
 
@@ -96,9 +52,9 @@ func train(e *exam) {
 	if !e.hasTrain() {
 		return
 	}
-	check, path := Deaf(e.Workflows, trainBranch, e.requiredChecks(), nil)
+	check, path := workflow.Deaf(e.Workflows, trainBranch, e.requiredChecks(), nil)
 	switch {
-	case !HearsPush(e.Workflows, trainBranch):
+	case !workflow.HearsPush(e.Workflows, trainBranch):
 		e.problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
 			"no workflow runs on the branches of the merge train, so nothing tests what lands")
 	case check != "":
@@ -111,7 +67,7 @@ func train(e *exam) {
 
 // ownCI names the repository's own workflow that has the required checks, where only one can have them.
 func (e *exam) ownCI() string {
-	if all := e.others((*workflow).onCommits); len(all) == 1 {
+	if all := e.others((*workflow.Workflow).OnCommits); len(all) == 1 {
 		return all[0]
 	}
 	return "the workflow that has the required checks"
@@ -128,7 +84,7 @@ func requiredJobs(e *exam) {
 		if strings.HasSuffix(required, "@github-actions") {
 			level, follows = Problem, "never sees it"
 		}
-		name, _ := ofActions(required)
+		name, _ := workflow.CheckName(required)
 		e.report(level, "name a job so, require another check, or name the App that reports it, as NAME@APP, in merge.required_checks",
 			"required check %s: no job of .github/workflows has that name, so that a merge %s%s", quote(required), follows, hint(name, e.checks()))
 	}
@@ -136,16 +92,16 @@ func requiredJobs(e *exam) {
 
 // nowhere reports whether a required check is one that a job should have, by its name or its App, and no job has.
 func (e *exam) nowhere(required string) bool {
-	name, own := ofActions(required)
+	name, own := workflow.CheckName(required)
 	named := strings.HasSuffix(required, "@github-actions") || !strings.HasSuffix(required, "@") && !strings.Contains(required, "/")
-	return own && named && len(others(e.Workflows)) > 0 && !HasJob(e.Workflows, name)
+	return own && named && len(Own(e.Workflows)) > 0 && !workflow.HasJob(e.Workflows, name)
 }
 
 // checks are the names of the checks that the jobs of the repository have.
 func (e *exam) checks() (names []string) {
-	for _, w := range others(e.Workflows) {
-		for _, j := range w.jobs {
-			names = append(names, cmp.Or(j.name, j.id))
+	for _, w := range Own(e.Workflows) {
+		for _, j := range w.Jobs {
+			names = append(names, cmp.Or(j.Name, j.ID))
 		}
 	}
 	return names
@@ -153,5 +109,5 @@ func (e *exam) checks() (names []string) {
 
 // elsewhere are the required checks that services other than GitHub Actions report.
 func (e *exam) elsewhere() []string {
-	return slices.DeleteFunc(Elsewhere(e.Workflows, e.required()), e.nowhere)
+	return slices.DeleteFunc(workflow.Elsewhere(e.Workflows, e.required()), e.nowhere)
 }

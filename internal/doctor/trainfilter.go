@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
@@ -23,47 +25,46 @@ type TrainEdit struct {
 	Why   string
 }
 
-// HearTrain finds how a workflow comes to run on the branches of the merge train; needed is false if it does, or if it is none.
-func HearTrain(f File) (e TrainEdit, needed bool) {
-	w, err := readWorkflow(f)
-	if err != nil || w.hearsPush(trainBranch) {
+// HearTrain finds how a workflow comes to run on the branches of the merge train; needed is false if it does.
+func HearTrain(w *workflow.Workflow) (e TrainEdit, needed bool) {
+	if w.HearsPush(trainBranch) {
 		return TrainEdit{}, false
 	}
-	e.Path, e.Lines = f.Path, w.trainLines()
-	if e.Why = w.unsure(f.Text); e.Why != "" {
+	e.Path, e.Lines = w.Path, trainLines(w)
+	if e.Why = unsure(w); e.Why != "" {
 		return e, true
 	}
-	if e.Text = withTrain(f.Text, w); e.Text == "" {
+	if e.Text = withTrain(w.Text, w); e.Text == "" {
 		e.Why = "its on: is not written in a way that a program can safely change"
 	}
 	return e, true
 }
 
 // trainLines are the part of a workflow that a person has to write.
-func (w *workflow) trainLines() []string {
+func trainLines(w *workflow.Workflow) []string {
 	filter, list := "branches", []string{trainPattern}
-	for _, t := range w.triggers {
+	for _, t := range w.Triggers {
 		switch {
-		case t.event == "push" && t.ignored != nil:
-			filter, list = "branches-ignore", slices.DeleteFunc(slices.Clone(t.ignored), func(b string) bool { return branchfilter.Match([]string{b}, trainBranch) })
-		case t.event == "push":
-			list = append(slices.Clone(t.branches), trainPattern)
+		case t.Event == "push" && t.Ignored != nil:
+			filter, list = "branches-ignore", slices.DeleteFunc(slices.Clone(t.Ignored), func(b string) bool { return branchfilter.Match([]string{b}, trainBranch) })
+		case t.Event == "push":
+			list = append(slices.Clone(t.Branches), trainPattern)
 		}
 	}
-	return []string{"on:", "  push:", "    " + filter + ": [" + strings.Join(each(list, scalar), ", ") + "]"}
+	return []string{"on:", "  push:", "    " + filter + ": [" + strings.Join(each(list, workflow.Scalar), ", ") + "]"}
 }
 
 // withTrain is the text with the filter in it, as the last one of on.push.branches or in a new event; "": the result is not the YAML
 // that it has to be.
-func withTrain(text string, w *workflow) string {
+func withTrain(text string, w *workflow.Workflow) string {
 	var want, got any
-	if err := w.node.Decode(&want); err != nil {
+	if err := w.Node.Decode(&want); err != nil {
 		return ""
 	}
 	root, _ := want.(map[string]any)
 	events, _ := root["on"].(map[string]any)
 	push, _ := events["push"].(map[string]any)
-	branches := child(child(child(w.node, "on"), "push"), "branches")
+	branches := workflow.Child(workflow.Child(workflow.Child(w.Node, "on"), "push"), "branches")
 	if _, there := events["push"]; events == nil || there && branches == nil {
 		return ""
 	}
@@ -75,7 +76,7 @@ func withTrain(text string, w *workflow) string {
 		from, to, quote := placeOf(text, branches)
 		push["branches"], edit = []any{was, trainPattern}, text[:from]+"["+text[from:to]+", "+quote+trainPattern+quote+"]"+text[to:]
 	default:
-		events["push"], edit = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.node)
+		events["push"], edit = map[string]any{"branches": []any{trainPattern}}, belowOn(text, w.Node)
 	}
 	if yaml.Unmarshal([]byte(edit), &got) != nil || !reflect.DeepEqual(got, want) {
 		return ""
@@ -128,18 +129,9 @@ func inList(text string, list *yaml.Node) string {
 
 // belowOn puts the event push below the line of on:.
 func belowOn(text string, top *yaml.Node) string {
-	at := slices.IndexFunc(pairs(top), func(p pair) bool { return p.key == "on" })
-	on := pairs(top)[at]
-	indent, end := strings.Repeat(" ", on.value.Content[0].Column-1), lineEnd(text)
-	below := offset(text, on.line+1, 1)
+	at := slices.IndexFunc(workflow.Pairs(top), func(p workflow.Pair) bool { return p.Key == "on" })
+	on := workflow.Pairs(top)[at]
+	indent, end := strings.Repeat(" ", on.Value.Content[0].Column-1), lineEnd(text)
+	below := offset(text, on.Line+1, 1)
 	return text[:below] + indent + "push:" + end + indent + "  branches: [" + trainFilter + "]" + end + text[below:]
-}
-
-// ReportsAny says that a workflow has a job with one of these checks.
-func ReportsAny(f File, checks []string) bool {
-	w, err := readWorkflow(f)
-	return err == nil && slices.ContainsFunc(checks, func(name string) bool {
-		does, _ := w.reports(name)
-		return does
-	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,11 +26,11 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 		"server": {App: true, Server: true, Bases: []string{"main", "release/**"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := File{Path: WorkflowPath, Text: c.Workflow()}
-			w, err := readWorkflow(file)
+			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
+			w, err := workflow.Read(file)
 			require.NoError(t, err)
 			for branch, hears := range map[string]bool{"main": true, "release/2": true, trainBranch: true, "agent/small/1-x": false} {
-				assert.Equal(t, hears, w.hearsPush(branch), branch)
+				assert.Equal(t, hears, w.HearsPush(branch), branch)
 			}
 			for _, o := range []struct {
 				what, event string
@@ -45,7 +47,7 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 				for _, u := range usesOf(w) {
 					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
 					require.NoError(t, err)
-					assert.True(t, known, "%s: %s", o.what, u.j.id)
+					assert.True(t, known, "%s: %s", o.what, u.j.ID)
 					if met {
 						ran++
 						assert.NotEqual(t, agentPhase, u.phase, o.what)
@@ -53,12 +55,12 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 				}
 				assert.Equal(t, o.jobs, ran, o.what)
 			}
-			again, there := Chosen(file, File{Path: SettingsPath})
+			again, there := Chosen(file, workflow.File{Path: SettingsPath})
 			require.True(t, there)
 			assert.Equal(t, c.Bases, again.Bases, "init writes the same again")
 
 			f := healthy()
-			f.Workflows, f.Settings.Train = []File{file}, true
+			f.Workflows, f.Settings.Train = []workflow.File{file}, true
 			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
 			e := newExam(f)
 			assert.Equal(t, []Finding{{Level: OK, Text: "CI tests the branches of the merge train"}}, found(f, train))

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/github/workflow"
 )
 
 // Action is the name by which a step uses the action.
@@ -12,9 +14,9 @@ const Action = "mergexo/mergexo"
 
 // use is a step that runs the action, with its context.
 type use struct {
-	w     *workflow
-	j     *job
-	s     *step
+	w     *workflow.Workflow
+	j     *workflow.Job
+	s     *workflow.Step
 	phase phase
 }
 
@@ -32,13 +34,13 @@ const (
 var anyExpression = regexp.MustCompile(`\$\{\{.*?\}\}`)
 
 // commandOf returns the command that a step gives MergeXO, without its expressions.
-func commandOf(s *step) string {
-	words := strings.Fields(strings.ReplaceAll(anyExpression.ReplaceAllString(s.with["command"], ""), "=", " "))
+func commandOf(s *workflow.Step) string {
+	words := strings.Fields(strings.ReplaceAll(anyExpression.ReplaceAllString(s.With["command"], ""), "=", " "))
 	return cmp.Or(strings.Join(words, " "), "run")
 }
 
 // phaseOf reads the phase of a step from its command; a computed command counts as a whole run.
-func phaseOf(s *step) phase {
+func phaseOf(s *workflow.Step) phase {
 	switch command := commandOf(s); {
 	case strings.HasPrefix(command, "sweep --matrix"):
 		return planPhase
@@ -54,21 +56,21 @@ func phaseOf(s *step) phase {
 
 // command is what the steps of a job have MergeXO do.
 func (u use) command() string {
-	return strings.Join(each(u.j.ofMergeXO(), commandOf), "; ")
+	return strings.Join(each(ofMergeXO(u.j), commandOf), "; ")
 }
 
 // ofMergeXO are the steps of a job that use the action.
-func (j *job) ofMergeXO() []*step {
-	return slices.DeleteFunc(slices.Clone(j.steps), func(s *step) bool { return !isAction(s.uses.value) })
+func ofMergeXO(j *workflow.Job) []*workflow.Step {
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s *workflow.Step) bool { return !isAction(s.Uses.Value) })
 }
 
 // usesOf finds the steps that handle events. The action can run other commands of mergexo too; the checks here do not apply
 // to those.
-func usesOf(w *workflow) []use {
+func usesOf(w *workflow.Workflow) []use {
 	var out []use
-	for _, j := range w.jobs {
-		for _, s := range j.steps {
-			if s.answers() {
+	for _, j := range w.Jobs {
+		for _, s := range j.Steps {
+			if answers(s) {
 				out = append(out, use{w, j, s, phaseOf(s)})
 			}
 		}
@@ -84,36 +86,36 @@ func isAction(uses string) bool {
 }
 
 // answers reports whether a step handles events or sweeps; one with --plan only finds out whether there is work.
-func (s *step) answers() bool {
+func answers(s *workflow.Step) bool {
 	first, _, _ := strings.Cut(commandOf(s), " ")
-	return isAction(s.uses.value) && (first == "run" || first == "sweep") && !strings.Contains(commandOf(s), "-plan")
+	return isAction(s.Uses.Value) && (first == "run" || first == "sweep") && !strings.Contains(commandOf(s), "-plan")
 }
 
 var defaultToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
 
 // ownToken reports whether a step is given a token other than the workflow's own.
 func (u use) ownToken() bool {
-	t := u.s.with["token"]
+	t := u.s.With["token"]
 	return u.ownApp() || t != "" && !defaultToken.MatchString(t)
 }
 
 // ownApp reports whether a step is given an App, for which it makes tokens itself.
-func (u use) ownApp() bool { return u.s.with["app-id"] != "" || u.s.with["private-key"] != "" }
+func (u use) ownApp() bool { return u.s.With["app-id"] != "" || u.s.With["private-key"] != "" }
 
 // appToken tells whether a step is given the token that another one makes for an App.
 func (u use) appToken() bool {
-	return u.ownToken() && !u.ownApp() && slices.ContainsFunc(u.j.steps, func(s *step) bool {
-		return strings.HasPrefix(s.uses.value, "actions/create-github-app-token@") && s.id != "" && strings.Contains(u.s.with["token"], "steps."+s.id+".")
+	return u.ownToken() && !u.ownApp() && slices.ContainsFunc(u.j.Steps, func(s *workflow.Step) bool {
+		return strings.HasPrefix(s.Uses.Value, "actions/create-github-app-token@") && s.ID != "" && strings.Contains(u.s.With["token"], "steps."+s.ID+".")
 	})
 }
 
 // at formats a line of the workflow's file.
-func (u use) at(line int) string { return place(u.w.path, line) }
+func (u use) at(line int) string { return workflow.Place(u.w.Path, line) }
 
 // allSteps are all steps that use the action in jobs that handle events, whatever they have it do.
 func (e *exam) allSteps() (out []use) {
 	for _, u := range e.jobs() {
-		for _, u.s = range u.j.ofMergeXO() {
+		for _, u.s = range ofMergeXO(u.j) {
 			out = append(out, u)
 		}
 	}
@@ -133,7 +135,7 @@ func (e *exam) runs(p phase) bool {
 }
 
 // ours are the workflows that use the action.
-func (e *exam) ours() (all []*workflow) {
+func (e *exam) ours() (all []*workflow.Workflow) {
 	for _, u := range e.uses {
 		all = append(all, u.w)
 	}
@@ -142,7 +144,7 @@ func (e *exam) ours() (all []*workflow) {
 
 // files names them.
 func (e *exam) files() string {
-	return list(sorted(each(e.ours(), func(w *workflow) string { return w.path })))
+	return list(sorted(each(e.ours(), func(w *workflow.Workflow) string { return w.Path })))
 }
 
 // ownToken reports whether all steps that push and post are given a token of their own.

@@ -158,8 +158,8 @@ func (w *world) tests(branch, sha string) model.Event {
 	return events[0]
 }
 
-// workflow is what a workflow file says, as far as the CI of the stories goes by it.
-type workflow struct {
+// ciFile is what a workflow file says, as far as the CI of the stories goes by it.
+type ciFile struct {
 	Name string    `yaml:"name"`
 	On   yaml.Node `yaml:"on"`
 	Jobs map[string]struct {
@@ -172,7 +172,7 @@ type workflow struct {
 
 // runsOn says whether a workflow runs on a push to a branch.
 // https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
-func (f workflow) runsOn(t *testing.T, branch string) bool {
+func (f ciFile) runsOn(t *testing.T, branch string) bool {
 	t.Helper()
 	var word string
 	var list []string
@@ -215,7 +215,7 @@ func (w *world) pushed(branch, sha string) (events []model.Event) {
 	dir := ""
 	for path := range strings.Lines(w.bare("ls-tree", "--name-only", sha, ".github/workflows/")) {
 		path = strings.TrimSpace(path)
-		var f workflow
+		var f ciFile
 		require.NoError(w.t, yaml.Unmarshal([]byte(w.bare("show", sha+":"+path)), &f), path)
 		if !f.runsOn(w.t, branch) {
 			continue

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/mergexo/mergexo/internal/doctor"
 )
 
 // Who asks for the train where nothing would test it hears so at once, and not after two hours.
@@ -130,10 +130,10 @@ func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
 		"pull_request": false,
 	} {
 		text := "on: " + on + "\njobs: {test: {name: ci}}\n"
-		var f workflow
+		var f ciFile
 		require.NoError(t, yaml.Unmarshal([]byte(text), &f), on)
 		assert.Equal(t, runs, f.runsOn(t, "mergexo/train/main/1"), on)
-		assert.Equal(t, runs, doctor.HearsPush([]doctor.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
+		assert.Equal(t, runs, workflow.HearsPush([]workflow.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -15,19 +16,19 @@ import (
 )
 
 // workflowFiles are the workflow files of a commit.
-func workflowFiles(ctx context.Context, c *git.Checkout, tip string) ([]doctor.File, error) {
+func workflowFiles(ctx context.Context, c *git.Checkout, tip string) ([]workflow.File, error) {
 	names, err := history.Names(ctx, c, tip, treepath.Workflows)
 	if err != nil {
 		return nil, err
 	}
-	var files []doctor.File
+	var files []workflow.File
 	for _, name := range names {
 		path := treepath.Workflows + "/" + name
 		text, err := history.Blob(ctx, c, tip, path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		files = append(files, doctor.File{Path: path, Text: string(text)})
+		files = append(files, workflow.File{Path: path, Text: string(text)})
 	}
 	return files, nil
 }
@@ -49,7 +50,7 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	if err != nil {
 		return nil, failureOf(err, "")
 	}
-	var files []doctor.File
+	var files []workflow.File
 	for _, tip := range []string{div.BaseSHA, div.HeadSHA} {
 		of, err := workflowFiles(ctx, p.Checkout, tip)
 		if err != nil {
@@ -60,5 +61,5 @@ func unproduced(ctx context.Context, p *Request, c merge.Case) ([]string, error)
 	if len(files) == 0 { // other services test it
 		return nil, nil
 	}
-	return slices.DeleteFunc(missing, func(name string) bool { return doctor.HasJob(files, name) }), nil
+	return slices.DeleteFunc(missing, func(name string) bool { return workflow.HasJob(files, name) }), nil
 }

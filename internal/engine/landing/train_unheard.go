@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/github/workflow"
+
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/skipci"
 	"github.com/mergexo/mergexo/internal/train"
@@ -25,10 +26,10 @@ func unheard(ctx context.Context, l *line, tip string) (string, error) {
 		return "", nil
 	}
 	branch := train.Root + l.Base + "/1"
-	if !doctor.HearsPush(files, branch) {
+	if !workflow.HearsPush(files, branch) {
 		return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
 	}
-	switch check, path := doctor.Deaf(files, branch, required, seen); {
+	switch check, path := workflow.Deaf(files, branch, required, seen); {
 	case check == "":
 		return "", nil
 	case path == "":
@@ -52,8 +53,8 @@ func silenced(ctx context.Context, l *line, tip string) (string, error) {
 
 // producible are the required checks that workflows have to report: those of other services are left out. seen are the checks that
 // the heads of the requests had which this run has read; nil: not all of them were read.
-func producible(l *line) (required []string, seen doctor.Reported) {
-	seen = doctor.Reported{}
+func producible(l *line) (required []string, seen workflow.Reported) {
+	seen = workflow.Reported{}
 	whole := true
 	for _, a := range l.opened {
 		if a == nil {
@@ -65,7 +66,7 @@ func producible(l *line) (required []string, seen doctor.Reported) {
 			seen[c.Name] = seen[c.Name] || c.App != actionsApp
 		}
 	}
-	required = slices.DeleteFunc(doctor.OfActions(slices.Concat(l.required(), l.manifest.Demanded())), func(name string) bool {
+	required = slices.DeleteFunc(workflow.OfActions(slices.Concat(l.required(), l.manifest.Demanded())), func(name string) bool {
 		return name == ownCheck || seen[name]
 	})
 	if !whole {

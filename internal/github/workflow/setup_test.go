@@ -1,4 +1,4 @@
-package doctor
+package workflow
 
 import (
 	"fmt"
@@ -146,7 +146,7 @@ func TestTheSetupActionOfAProject(t *testing.T) {
 		p := Project{Read: func(file string) string { return c.files[file] }, Tests: strings.Fields(c.tests), NoCaches: c.noCaches}
 		for _, file := range slices.Sorted(maps.Keys(c.files)) {
 			if strings.HasPrefix(file, ".github/workflows/") {
-				p.Workflows = append(p.Workflows, File{Path: file, Text: c.files[file]})
+				p.Workflows = append(p.Workflows, ReadAll([]File{{Path: file, Text: c.files[file]}})...)
 			} else {
 				p.Paths = append(p.Paths, file)
 			}

@@ -1,4 +1,4 @@
-package doctor
+package workflow
 
 import (
 	"cmp"
@@ -29,8 +29,8 @@ var testRun = regexp.MustCompile(`\b(go test|gotestsum|cargo (test|nextest)|(npm
 func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 	best, names := 1, []string(nil)
 	var jobs []ciJob
-	for _, w := range others(p.Workflows) {
-		for _, job := range pairs(child(w.node, "jobs")) {
+	for _, w := range p.Workflows {
+		for _, job := range Pairs(Child(w.Node, "jobs")) {
 			j := p.ciJob(w, job)
 			if j.rank > best {
 				best, jobs = j.rank, nil
@@ -52,7 +52,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 			}
 		}
 	}
-	return list(names), steps, notes
+	return strings.Join(names, ", "), steps, notes
 }
 
 // action is the name of a step's action, in whatever version.
@@ -66,39 +66,39 @@ const sameCommand = 8
 
 // ciJob reads a job. Its rank is 0 where it tests nothing: best is one for the commits of pull requests, on Linux, with the command
 // that tests the project.
-func (p Project) ciJob(w *workflow, job pair) ciJob {
-	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", oneLine(job.key), w.path), values: map[string]string{}}
-	for i, n := range elements(child(job.value, "steps")) {
-		run := read(follow(n), "run").value
+func (p Project) ciJob(w *Workflow, job Pair) ciJob {
+	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", job.Key, w.Path), values: map[string]string{}}
+	for i, n := range elements(Child(job.Value, "steps")) {
+		run := read(follow(n), "run").Value
 		same := len(p.Tests) > 0 && strings.Contains(run, strings.Join(p.Tests, " "))
 		if isInstall(run) || !same && !testRun.MatchString(run) {
 			continue
 		}
-		j.steps, j.rank = elements(child(job.value, "steps"))[:i], 1
-		for points, holds := range map[int]bool{sameCommand: same, 4: w.onCommits(), 2: !strings.Contains(strings.Join(words(child(job.value, "runs-on")), " "), "windows")} {
+		j.steps, j.rank = elements(Child(job.Value, "steps"))[:i], 1
+		for points, holds := range map[int]bool{sameCommand: same, 4: w.OnCommits(), 2: !strings.Contains(strings.Join(Words(Child(job.Value, "runs-on")), " "), "windows")} {
 			if holds {
 				j.rank += points
 			}
 		}
 		break
 	}
-	for _, env := range append(pairs(child(w.node, "env")), pairs(child(job.value, "env"))...) {
-		j.values["env."+env.key] = strings.TrimSpace(env.value.Value)
+	for _, env := range append(Pairs(Child(w.Node, "env")), Pairs(Child(job.Value, "env"))...) {
+		j.values["env."+env.Key] = strings.TrimSpace(env.Value.Value)
 	}
-	matrix := child(child(job.value, "strategy"), "matrix")
-	axes := pairs(matrix)
-	if include := elements(child(matrix, "include")); len(include) > 0 {
-		axes = append(pairs(follow(include[0])), axes...)
+	matrix := Child(Child(job.Value, "strategy"), "matrix")
+	axes := Pairs(matrix)
+	if include := elements(Child(matrix, "include")); len(include) > 0 {
+		axes = append(Pairs(follow(include[0])), axes...)
 	}
 	for _, axis := range axes {
-		if list := words(axis.value); len(list) > 0 && axis.key != "include" && axis.key != "exclude" {
-			j.values["matrix."+axis.key] = list[len(list)-1] // usually the newest
+		if list := Words(axis.Value); len(list) > 0 && axis.Key != "include" && axis.Key != "exclude" {
+			j.values["matrix."+axis.Key] = list[len(list)-1] // usually the newest
 		}
 	}
-	for _, s := range pairs(child(job.value, "services")) {
-		j.lacking = append(j.lacking, fmt.Sprintf(aService+"%s (%s): start it in a step here, for example with docker run", s.key, cmp.Or(read(s.value, "image").value, s.value.Value)))
+	for _, s := range Pairs(Child(job.Value, "services")) {
+		j.lacking = append(j.lacking, fmt.Sprintf(aService+"%s (%s): start it in a step here, for example with docker run", s.Key, cmp.Or(read(s.Value, "image").Value, s.Value.Value)))
 	}
-	if image := cmp.Or(read(job.value, "container").value, read(child(job.value, "container"), "image").value); image != "" {
+	if image := cmp.Or(read(job.Value, "container").Value, read(Child(job.Value, "container"), "image").Value); image != "" {
 		j.lacking = append(j.lacking, fmt.Sprintf("the container %s, in which it runs", image))
 	}
 	return j
@@ -135,7 +135,7 @@ var (
 // take takes one step over, or says why it cannot be.
 func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps []toolStep, notes []string) {
 	n = follow(n)
-	uses, run := child(n, "uses"), read(n, "run").value
+	uses, run := Child(n, "uses"), read(n, "run").Value
 	if uses == nil {
 		if isInstall(run) {
 			steps = append(steps, toolStep{Run: run})
@@ -148,11 +148,11 @@ func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps 
 		return p.takeLocal(n, strings.TrimPrefix(name, "./"), values)
 	case !takes.MatchString(uses.Value) || strings.HasPrefix(name, "docker/"):
 		return nil, nil
-	case read(n, "if").value != "":
+	case read(n, "if").Value != "":
 		return nil, []string{fmt.Sprintf("%s, which runs under a condition", uses.Value)}
 	}
-	s := toolStep{Uses: strings.TrimSpace(uses.Value + " " + oneLine(uses.LineComment)), With: map[string]string{}}
-	with := mapping(child(n, "with"))
+	s := toolStep{Uses: strings.TrimSpace(uses.Value + " " + uses.LineComment), With: map[string]string{}}
+	with := Mapping(Child(n, "with"))
 	for _, key := range slices.Sorted(maps.Keys(with)) {
 		value, why := resolved(with[key], values)
 		switch {
@@ -180,15 +180,15 @@ func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (
 		return nil, nil
 	}
 	top, inside := follow(doc.Content[0]), map[string]string{}
-	for _, in := range pairs(child(top, "inputs")) {
-		inside["inputs."+in.key] = read(in.value, "default").value
+	for _, in := range Pairs(Child(top, "inputs")) {
+		inside["inputs."+in.Key] = read(in.Value, "default").Value
 	}
-	for key, value := range mapping(child(n, "with")) {
+	for key, value := range Mapping(Child(n, "with")) {
 		if value, why := resolved(value, values); why == "" {
 			inside["inputs."+key] = value
 		}
 	}
-	for _, one := range elements(child(child(top, "runs"), "steps")) {
+	for _, one := range elements(Child(Child(top, "runs"), "steps")) {
 		taken, why := p.take(one, inside, 1)
 		steps, notes = append(steps, taken...), append(notes, why...)
 	}

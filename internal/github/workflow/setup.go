@@ -1,10 +1,15 @@
-package doctor
+package workflow
 
 import (
 	"cmp"
 	"path"
 	"regexp"
 	"strings"
+	"text/template"
+
+	_ "embed"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // SetupPath is the local action that installs what agents and tests need. The workflow uses it by UsesSetup.
@@ -15,7 +20,7 @@ const (
 
 // Project describes a repository for which a setup action is made.
 type Project struct {
-	Workflows []File
+	Workflows []*Workflow                     // its own
 	Paths     []string                        // of its files, as far as Signs name them
 	Read      func(name string) (text string) // a file of it; "" if there is none
 	Tests     []string                        // the command that tests it; nil: none was found
@@ -52,8 +57,18 @@ func (p Project) Setup() string {
 	if made.FromCI = len(made.Steps) > 0; !made.FromCI {
 		made.Steps = p.fromFiles()
 	}
-	return fill("setup.yml.tmpl", made)
+	var b strings.Builder
+	_ = setupTemplate.Execute(&b, made) // whose fields tests try
+	return b.String()
 }
+
+//go:embed setup.yml.tmpl
+var setupText string
+
+var setupTemplate = template.Must(template.New("").Delims("<<", ">>").Funcs(template.FuncMap{"scalar": Scalar, "oneline": inOneLine}).Parse(setupText))
+
+// inOneLine is a text for a comment of YAML.
+func inOneLine(s string) string { return markdown.Title(strings.Join(strings.Fields(s), " ")) }
 
 // language is how one is set up: by which action, from which files, in which version.
 type language struct {
