@@ -4,6 +4,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -347,6 +348,13 @@ func (p Pull) Paths() []string {
 		paths[i] = f.Path
 	}
 	return paths
+}
+
+// Leads reports whether the newest commits lead from an earlier one to a later one, as far as they were read. GitHub may list them up to
+// a head that is no longer the branch's.
+func (p Pull) Leads(earlier, later string) bool {
+	n := len(p.Commits)
+	return n > 0 && p.Commits[n-1].SHA == later && slices.ContainsFunc(p.Commits[:n-1], func(c CommitText) bool { return c.SHA == earlier })
 }
 
 // Snapshot is everything that a run reads about one pull request or issue, read once.

@@ -39,8 +39,11 @@ func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Rel
 	return LocalRelation(ctx, t, earlier, later)
 }
 
-// Compare asks GitHub, once a run.
+// Compare asks GitHub, once a run, unless the commits of the pull request answer.
 func Compare(ctx context.Context, t *Thread, earlier, later string) (model.Relation, error) {
+	if t.Snap.Pull.Leads(earlier, later) {
+		return model.Ahead, nil
+	}
 	if known, ok := t.Memory.Relations[earlier+later]; ok {
 		return known, nil
 	}
