@@ -132,6 +132,9 @@ func TestTheGuardMakesPicksOnceMoreWhereTheMergeIsAConflict(t *testing.T) {
 		forgotten := made
 		forgotten.Dropped = nil
 		require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, m, forgotten), new(*merging.ErrChanged))
+		renamed := made
+		renamed.Commits = []model.Moved{{Commit: made.Commits[0].Commit, Was: h1}}
+		require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, m, renamed), new(*merging.ErrChanged))
 	})
 }
 
