@@ -123,7 +123,7 @@ func TestTheStageGoesBeforeWhatIsKeptWithIt(t *testing.T) {
 	h, c, _, sha := gittest.Turn(t)
 	taken := limited(t, h, 1)
 	kept := []transport.PrivateRef{{Ref: "refs/mergexo/session/7/a", Content: []byte("a")}, {Ref: "refs/mergexo/session/7/b", Content: []byte("b")}}
-	require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, kept...))
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, kept...))
 	assert.Equal(t, [][]string{{gittest.Stage}, {kept[0].Ref}, {kept[1].Ref}}, taken())
 	content, err := transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10)
 	require.NoError(t, err)

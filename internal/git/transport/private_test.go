@@ -85,7 +85,7 @@ func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
 			require.NoError(t, err)
 			calls, before := c.NetworkCalls(), objects(t, c)
 			content := kept(t, 1000)
-			require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
+			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
 			assert.Equal(t, calls+1, c.NetworkCalls())
 			assert.Equal(t, before, objects(t, c))
 			assert.Equal(t, sha, h.Tip(gittest.Stage))
@@ -110,7 +110,7 @@ func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
 	require.NoError(t, err)
 	h.Commit("agent/x", "meanwhile", nil) // now no ref of the server is known here
 	h.Commit("main", "meanwhile", nil)
-	require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: []byte("x")}))
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: []byte("x")}))
 	assert.Equal(t, sha, h.Tip(gittest.Stage))
 }
 
@@ -119,7 +119,7 @@ func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
 		h, c, _, sha := gittest.Turn(t)
 		hook := "#!/bin/sh\ncase $1 in refs/mergexo/session/*) echo 'no room for this' >&2; exit 1;; esac\n"
 		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-		err := transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
+		err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
 		var not *transport.ErrNotKept
 		require.ErrorAs(t, err, &not)
 		assert.ErrorContains(t, err, "staged, but nothing was kept: push to refs/mergexo/session/7 rejected (other): [remote rejected] (hook declined); no room for this")
@@ -131,7 +131,7 @@ func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
 		hook := "#!/bin/sh\ngrep -q session && exit 1\nexit 0\n"
 		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 		var not *transport.ErrNotKept
-		require.ErrorAs(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)}), &not)
+		require.ErrorAs(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)}), &not)
 		assert.Equal(t, sha, h.Tip(gittest.Stage))
 	})
 	t.Run("something before it takes no long requests", func(t *testing.T) {
@@ -144,14 +144,14 @@ func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
 			return long
 		})
 		var not *transport.ErrNotKept
-		require.ErrorAs(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 3<<20)}), &not)
+		require.ErrorAs(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 3<<20)}), &not)
 		assert.Equal(t, sha, h.Tip(gittest.Stage))
 	})
 	t.Run("but the stage has to come through", func(t *testing.T) {
 		h, c, _, sha := gittest.Turn(t)
 		hook := "#!/bin/sh\ncase $1 in refs/mergexo/turn/*) exit 1;; esac\n"
 		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-		err := transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
+		err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
 		var rejected *git.ErrRejected
 		require.ErrorAs(t, err, &rejected)
 		assert.Equal(t, gittest.Stage, rejected.Ref)
@@ -168,15 +168,15 @@ func TestOnlyHiddenRefsAreForced(t *testing.T) {
 		"refs/mergexo/a:refs/heads/main", "refs/mergexo/*", "+refs/mergexo/x", "refs/mergexoo/x", "refs/mergexo/a b", "-d",
 	} {
 		assert.Error(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref}), ref)
-		assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: ref}), ref)
-		assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, ref, sha, transport.PrivateRef{Ref: session}), ref)
+		assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: ref}), ref)
+		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha, transport.PrivateRef{Ref: session}), ref)
 		_, err := transport.ReadPrivate(gittest.Ctx, c, ref, 1000)
 		assert.Error(t, err, ref)
-		assert.Error(t, transport.DeletePrivate(gittest.Ctx, c, ref), ref)
+		assert.Error(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: ref}), ref)
 	}
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: gittest.Stage}), "not on the stage itself")
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}, transport.PrivateRef{Ref: session}))
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, "HEAD", transport.PrivateRef{Ref: session}))
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: gittest.Stage}), "not on the stage itself")
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}, transport.PrivateRef{Ref: session}))
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, "HEAD", transport.PrivateRef{Ref: session}))
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
 	assert.Empty(t, h.Tip(gittest.Stage))
@@ -259,9 +259,9 @@ func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
 func TestWhatIsKeptIsForgotten(t *testing.T) {
 	h, c, _, _ := gittest.Turn(t)
 	require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: []byte("x")}))
-	require.NoError(t, transport.DeletePrivate(gittest.Ctx, c, session))
+	require.NoError(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: session}))
 	assert.Empty(t, h.Tip(session))
-	require.NoError(t, transport.DeletePrivate(gittest.Ctx, c, session), "gone is gone")
+	require.NoError(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: session}), "gone is gone")
 	var none *git.ErrNoRef
 	_, err := transport.ReadPrivate(gittest.Ctx, c, session, 10)
 	require.ErrorAs(t, err, &none)
@@ -272,7 +272,7 @@ func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
 	gone, cancel := context.WithCancel(gittest.Ctx)
 	cancel()
 	require.ErrorIs(t, transport.WritePrivate(gone, c, transport.PrivateRef{Ref: session}), context.Canceled)
-	require.ErrorIs(t, transport.StageWithPrivate(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
+	require.ErrorIs(t, transport.Stage(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
 	_, err := transport.ReadPrivate(gone, c, session, 10)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, h.Tip(gittest.Stage))
