@@ -23,12 +23,12 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2122},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2151},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 18066},
+	{"engine", `internal/engine(/.*)?`, 18053},
 	{"github", `internal/github(/.*)?`, 6768},
-	{"git", `internal/git(/.*)?`, 11248},
+	{"git", `internal/git(/.*)?`, 10995},
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4313},
 	{"train", `internal/train`, 1936},
@@ -37,7 +37,7 @@ var budgets = []budget{
 	{"doctor", `internal/doctor(/.*)?`, 2212},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5599},
-	{"ground", `.*`, 950},
+	{"ground", `.*`, 934},
 }
 
 func TestEveryRoomKeepsItsBudget(t *testing.T) {

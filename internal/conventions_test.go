@@ -34,7 +34,7 @@ var conventions = []convention{
 	{"os", []string{"MkdirTemp"}, []string{"internal/scratch", "internal/git/transport/unbundle.go", "internal/agent/isolation_user.go", "internal/git/testtree/workspace.go"}, "make it with package scratch, so that the next run removes what a killed one leaves"},
 	{"time", []string{"Sleep"}, nil, "wait on a timer that a context can end"},
 	{"", []string{"panic"}, nil, "return an error"},
-	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "PushCar", "SwapPrivate", "Stage", "StageWithPrivate", "WritePrivate", "Mirror", "Delete", "DeleteAll", "DeletePrivate", "DeleteCheckpoint", "AcquireLock", "TakeOverLock", "Unlock"},
+	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "PushCar", "SwapPrivate", "Stage", "WritePrivate", "Mirror", "Delete", "DeleteAll", "Forget", "AcquireLock", "TakeOverLock", "Unlock"},
 		[]string{"internal/engine/effect", "internal/git/transport", "internal/engine/landing/local.go", "internal/engine/landing/local_land.go"}, onlyAppliers},
 }
 

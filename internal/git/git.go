@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -246,20 +247,33 @@ func initialize(ctx context.Context, c *Checkout) error {
 // locate asks git for the paths of the checkout, so that linked worktrees and .git files work as well. They are kept, since
 // the agent may move things later.
 func locate(ctx context.Context, c *Checkout) error {
-	out, err := c.Run(ctx, Spec{Dir: c.Top, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Top)), Args: []string{
-		"-c", "safe.directory=*", "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir",
-		"--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info",
-	}})
+	ask := slices.Concat([]string{"-c", "safe.directory=*", "rev-parse", "--path-format=absolute"}, parts, []string{"--is-inside-work-tree"})
+	out, err := c.Run(ctx, Spec{Dir: c.Top, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Top)), Args: ask})
+	said := "false"
+	if err == nil {
+		said, err = c.take(string(out))
+	}
+	if err == nil && said != "true" {
+		err = errors.New("it is in no working tree")
+	}
 	if err != nil {
 		return fmt.Errorf("find git directory of %s: %w", c.Top, err)
 	}
-	part := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(part) != 7 || part[0] != "true" {
-		return fmt.Errorf("find git directory of %s: unexpected answer %q", c.Top, out)
-	}
-	c.GitDir, c.Config = part[1], filepath.Join(part[2], "config")
-	c.Objects, c.Index, c.Shallow, c.Info = part[3], part[4], part[5], part[6]
 	return nil
+}
+
+// parts make git rev-parse tell where the parts of a checkout are.
+var parts = []string{"--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info"}
+
+// take takes where the parts are, and returns the line after them.
+func (c *Checkout) take(said string) (last string, err error) {
+	part := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
+	if len(part) != 7 {
+		return "", fmt.Errorf("unexpected answer %q", said)
+	}
+	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
+	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]
+	return part[6], nil
 }
 
 // Dir is the working tree: an absolute path.

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
@@ -14,9 +13,7 @@ func TestHEADIsWhatGitSaysWhereverItPoints(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	is := func(want string) {
 		t.Helper()
-		head, err := c.Head(gittest.Ctx)
-		require.NoError(t, err)
-		assert.Equal(t, want, head)
+		assert.Equal(t, want, gittest.Must(c.Head(gittest.Ctx))(t))
 		assert.Equal(t, want, h.Agent(c, "rev-parse", "HEAD^{commit}"))
 	}
 	is(sha)

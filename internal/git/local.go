@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,12 +79,9 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 
 // locateAny is locate for any place in a repository. A bare one gets an empty directory as its working tree.
 func locateAny(ctx context.Context, c *Checkout, dir string) error {
-	dir, err := filepath.Abs(dir)
+	dir, err := directory(dir)
 	if err != nil {
-		return fmt.Errorf("resolve %s: %w", dir, err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s: not a directory", dir)
+		return err
 	}
 	// As the person: git refuses somebody else's repository unless the person's own configuration allows it.
 	ask := func(args ...string) (string, error) {
@@ -107,20 +103,15 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	} else if c.Top, err = ask("--show-toplevel"); err != nil {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // inside a git directory
 	}
-	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info", "--show-object-format")
+	said, err := ask(append(slices.Clone(parts), "--show-object-format")...)
 	if err != nil {
 		return err
 	}
-	part := strings.Split(said, "\n")
-	switch {
-	case len(part) != 7:
-		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
-	case part[6] != "sha1":
-		return fmt.Errorf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", dir)
+	format, err := c.take(said)
+	if err == nil && format != "sha1" {
+		err = fmt.Errorf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", dir)
 	}
-	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
-	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]
-	return nil
+	return err
 }
 
 // identify asks git for the committer of a commit in the checkout: git knows the order of the sources (git-commit(1), COMMIT

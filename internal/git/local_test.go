@@ -58,11 +58,9 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 			head := d.Tip("agent/x")
 			base := d.Commit("main", "more", map[string]string{"c.txt": "c\n"})
 			c := d.Open()
-			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-			require.NoError(t, err)
+			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 			assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: d.Git(d.Bare, "rev-parse", "main~1")}, met)
-			lock, err := transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60))
-			require.NoError(t, err)
+			lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60)))(t)
 			assert.Equal(t, "Ada <ada@example.com>", d.Git(d.Bare, "log", "-1", "--format=%cn <%ce>", lock.Ref().SHA))
 			tree := d.Git(d.Bare, "merge-tree", "--write-tree", base, head)
 			merged := d.Git(d.Bare, "commit-tree", "-m", "merge", "-p", base, "-p", head, tree)
@@ -79,9 +77,7 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 
 func relative(t *testing.T, from, to string) string {
 	t.Helper()
-	path, err := filepath.Rel(from, to)
-	require.NoError(t, err)
-	return path
+	return gittest.Must(filepath.Rel(from, to))(t)
 }
 
 func TestAPersonsFilesStayAsTheyAre(t *testing.T) {
@@ -93,8 +89,7 @@ func TestAPersonsFilesStayAsTheyAre(t *testing.T) {
 	gittest.Write(t, d.Dir, map[string]string{"a.txt": "changed\n", "own.txt": "not tracked\n"})
 	before := d.State()
 	c := d.Open()
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	tree, remove, err := testtree.Make(gittest.Ctx, c, met.HeadSHA)
 	require.NoError(t, err)
 	assert.Equal(t, "new\n", gittest.Read(t, tree, "new.txt"))
@@ -115,8 +110,7 @@ func TestAPersonsShallowAndPartialClones(t *testing.T) {
 			d := gittest.NewDesk(t, how)
 			d.Grow("main", 60)
 			c := d.Open()
-			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-			require.NoError(t, err)
+			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 			assert.Equal(t, d.Git(d.Bare, "merge-base", "main", "agent/x"), met.MergeBase)
 			assert.Equal(t, 2, c.NetworkCalls())
 			d.Git(d.Dir, "fsck", "--connectivity-only")
@@ -128,16 +122,13 @@ func TestWhatACheckoutLacksIsSaid(t *testing.T) {
 	d := gittest.NewDesk(t)
 	d.Git(d.Dir, "config", "--file", filepath.Join(d.Home, ".gitconfig"), "--unset", "user.email")
 	_, err := d.Try()
-	var nobody *git.ErrNoIdentity
-	require.ErrorAs(t, err, &nobody)
+	require.ErrorAs(t, err, new(*git.ErrNoIdentity))
 	assert.ErrorContains(t, err, "git config --global user.email")
 	d.Git(d.Dir, "config", "user.email", "ada@work.example.com")
 	d.Open()
 
 	d.Git(d.Dir, "remote", "rename", "origin", "upstream")
-	_, err = d.Try()
-	var nowhere *git.ErrNoOrigin
-	require.ErrorAs(t, err, &nowhere)
+	require.ErrorAs(t, gittest.Err(d.Try()), new(*git.ErrNoOrigin))
 	d.Open(func(o *git.LocalOptions) { o.Local = true })
 
 	_, err = d.Try(func(o *git.LocalOptions) { o.Dir = d.Home })
@@ -150,9 +141,7 @@ func TestAnOriginThatIsNotThereOrAsksForAPassword(t *testing.T) {
 	d := gittest.NewDesk(t)
 	for url, want := range map[string]git.Failure{d.Home + "/none.git": git.NotFound, d.Url: git.Denied} {
 		d.Git(d.Dir, "remote", "set-url", "origin", url)
-		_, err := history.FetchMergeBase(gittest.Ctx, d.Open(), "main", "refs/heads/agent/x")
-		var failed *git.Error
-		require.ErrorAs(t, err, &failed)
+		failed := gittest.As[*git.Error](t, gittest.Err(history.FetchMergeBase(gittest.Ctx, d.Open(), "main", "refs/heads/agent/x")))
 		assert.Equal(t, want, failed.Failure, strings.TrimSpace(failed.Stderr))
 	}
 }
@@ -165,8 +154,7 @@ func TestAPersonsOwnSSHIsUsedForTheOriginAlone(t *testing.T) {
 	c := d.Open(func(o *git.LocalOptions) {
 		o.Env = append(o.Env, "GIT_SSH_COMMAND="+script, "GIT_SSH_VARIANT=ssh", "SSH_AUTH_SOCK=/sock", "PATH=/nowhere", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=1")
 	})
-	_, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	asked := gittest.Read(t, d.Home, "asked")
 	assert.Contains(t, asked, "git@hub.example.com")
 	assert.Contains(t, asked, "agent=/sock")

@@ -31,12 +31,9 @@ type Place struct {
 
 // Look asks git, found in path, about a directory. Outside a working tree it is ErrNoRepository, with Version set.
 func Look(ctx context.Context, dir, path string) (Place, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := directory(dir)
 	if err != nil {
-		return Place{}, fmt.Errorf("resolve %s: %w", dir, err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return Place{}, fmt.Errorf("%s: not a directory", dir)
+		return Place{}, err
 	}
 	c, err := onlooker(dir, path)
 	if err != nil {
@@ -64,6 +61,18 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 		return p, fmt.Errorf("read the remote origin: %w", err)
 	}
 	return p, nil
+}
+
+// directory is the absolute path of a directory.
+func directory(dir string) (string, error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", dir, err)
+	}
+	if info, err := os.Stat(at); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("%s: not a directory", at)
+	}
+	return at, nil
 }
 
 // onlooker runs git, found in path, in a directory. It commits nothing; clock and directories are what every git process needs.

@@ -90,8 +90,7 @@ func (x *tested) forgePacked(id string, kind byte, content string) {
 	entry := append(head, deflated(content)...)
 	pack := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01"), entry...)
 	sum := sha1.Sum(pack)
-	name, err := hex.DecodeString(id)
-	require.NoError(x.T, err)
+	name := gittest.Must(hex.DecodeString(id))(x.T)
 	index := []byte("\xfftOc\x00\x00\x00\x02")
 	for first := range 256 {
 		there := byte(0)
@@ -122,8 +121,7 @@ func TestWhatTestsWriteToOurGitDirectoryHasNoEffect(t *testing.T) {
 	t.Parallel()
 	x := newTested(t)
 	run, traces := gittest.Canary(t)
-	ours, err := filepath.Glob(filepath.Join(x.temp, "mergexo-git-*"))
-	require.NoError(t, err)
+	ours := gittest.Must(filepath.Glob(filepath.Join(x.temp, "mergexo-git-*")))(t)
 	require.Len(t, ours, 1)
 	workspace := filepath.Join(x.c.Dir(), ".git")
 	for _, dir := range append(ours, workspace) {
@@ -154,7 +152,5 @@ func TestWhatTestsWriteToOurGitDirectoryHasNoEffect(t *testing.T) {
 	assert.NotContains(t, gittest.Read(t, workspace, "config"), "proxy")
 
 	// What is made afterwards is what would have been made before.
-	again, err := merging.Build(gittest.Ctx, x.c, x.merge)
-	require.NoError(t, err)
-	assert.Equal(t, x.made.Tip, again.Tip)
+	assert.Equal(t, x.made.Tip, gittest.Must(merging.Build(gittest.Ctx, x.c, x.merge))(t).Tip)
 }

@@ -19,7 +19,10 @@ func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 		return err
 	}
 	a.Objects, a.Shallow = filepath.Join(a.OwnDir, "objects"), filepath.Join(a.OwnDir, "shallow")
-	err := joinObjects(a.Objects, c.Objects, joined)
+	var err error
+	if joined {
+		err = ShareObjects(c, a.Objects)
+	}
 	if err == nil {
 		err = do(a)
 	}
@@ -30,14 +33,15 @@ func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	return err
 }
 
-// joinObjects makes another directory's objects visible (gitrepository-layout(5), objects/info/alternates).
-func joinObjects(dir, other string, joined bool) error {
-	if !joined {
-		return nil
+// ShareObjects makes the checkout's objects visible in another directory of objects (gitrepository-layout(5),
+// objects/info/alternates), to which git never writes from there.
+func ShareObjects(c *Checkout, dir string) error {
+	if strings.Contains(c.Objects, "\n") {
+		return fmt.Errorf("%q cannot be named as an alternate", c.Objects)
 	}
 	err := os.MkdirAll(filepath.Join(dir, "info"), 0o700)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(other+"\n"), 0o600)
+		err = os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(c.Objects+"\n"), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("make git directory: %w", err)
@@ -49,13 +53,10 @@ func joinObjects(dir, other string, joined bool) error {
 // earlier view, and the checkout's are only read: so the view needs no right to write in the checkout, and what it has written
 // is out of reach there, if whoever works there is isolated. leave ends the view; the caller removes dir.
 func Quarantine(c *Checkout, dir string) (view *Checkout, leave func() error, err error) {
-	switch {
-	case strings.Contains(c.Objects, "\n"):
-		return nil, nil, fmt.Errorf("%q cannot be named as an alternate", c.Objects)
-	case c.person != nil: // whose git is not told of it
+	if c.person != nil { // whose git is not told of it
 		return nil, nil, errors.New("quarantine: this is a person's checkout")
 	}
-	if err := joinObjects(dir, c.Objects, true); err != nil {
+	if err := ShareObjects(c, dir); err != nil {
 		return nil, nil, err
 	}
 	own := *c

@@ -176,20 +176,17 @@ func Unlock(dir, except string) (locked bool, err error) {
 		return false, err
 	}
 	defer above.Close()
-	unlock := func(in *os.Root, name string, info fs.FileInfo) error {
+	unlock := func(in *os.Root, name string, info fs.FileInfo, err error) error {
 		const all = 0o700
-		if info.Mode()&all == all {
-			return nil
+		if err != nil || !info.IsDir() || info.Mode()&all == all {
+			return err
 		}
 		locked = true
 		return in.Chmod(name, info.Mode().Perm()|all)
 	}
 	base := filepath.Base(dir)
 	info, err := above.Lstat(base)
-	if err != nil || !info.IsDir() {
-		return false, err
-	}
-	if err := unlock(above, base, info); err != nil {
+	if err = unlock(above, base, info, err); err != nil || !info.IsDir() {
 		return locked, err
 	}
 	root, err := above.OpenRoot(base)
@@ -199,16 +196,13 @@ func Unlock(dir, except string) (locked bool, err error) {
 	defer root.Close()
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case err != nil || !entry.IsDir() || name == ".":
+		case err != nil || !entry.IsDir():
 			return err
 		case name == except:
 			return fs.SkipDir
 		}
 		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		return unlock(root, name, info)
+		return unlock(root, name, info, err)
 	})
 	return locked, err
 }

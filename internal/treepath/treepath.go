@@ -3,6 +3,7 @@
 package treepath
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -61,9 +62,7 @@ var shorts = map[string]string{
 
 func long(name string) string {
 	if m := shortName.FindStringSubmatch(name); m != nil {
-		if l, known := shorts[m[1]]; known {
-			return l
-		}
+		return cmp.Or(shorts[m[1]], name)
 	}
 	return name
 }
@@ -83,32 +82,31 @@ func places(glob string) []string {
 // Matched is the first of the globs that a path matches, as it is or folded, or "". Owners stands for its three places.
 func Matched(p string, globs []string) string {
 	folded := Fold(p)
-	for _, entry := range globs {
-		for _, g := range places(entry) {
-			// The settings were checked: the glob is well-formed. Folded it may not be, and then matches nothing.
-			if ok, _ := doublestar.Match(g, p); ok {
-				return entry
-			}
-			if ok, _ := doublestar.Match(fold(g), folded); ok {
-				return entry
-			}
-		}
-	}
-	return ""
+	return first(globs, func(glob string) bool {
+		// The settings were checked: the glob is well-formed. Folded it may not be, and then matches nothing.
+		plain, _ := doublestar.Match(glob, p)
+		same, _ := doublestar.Match(fold(glob), folded)
+		return plain || same
+	})
 }
 
 // Above is the first of the globs that can only match something below a path, or "": who puts a link in the place of that
 // directory decides what is there.
 func Above(p string, globs []string) string {
-	folded := Fold(p)
-	for _, entry := range globs {
-		for _, g := range places(entry) {
-			if dir, _ := doublestar.SplitPattern(fold(g)); dir == folded || strings.HasPrefix(dir, folded+"/") {
-				return entry
-			}
-		}
+	below := Fold(p) + "/"
+	return first(globs, func(glob string) bool {
+		dir, _ := doublestar.SplitPattern(fold(glob))
+		return strings.HasPrefix(dir+"/", below)
+	})
+}
+
+// first is the first entry of a list that stands for a glob of which is holds, or "".
+func first(list []string, is func(glob string) bool) string {
+	at := slices.IndexFunc(list, func(entry string) bool { return slices.ContainsFunc(places(entry), is) })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return list[at]
 }
 
 // InGit says that a path leads into a directory which git takes for its own somewhere.
@@ -164,14 +162,9 @@ type Steered struct {
 func Steers(paths []string) []Steered {
 	var out []Steered
 	for _, s := range steering {
-		one := Steered{What: s.what}
-		for _, p := range paths {
-			if Matched(p, []string{s.glob}) != "" {
-				one.Paths = append(one.Paths, p)
-			}
-		}
-		if len(one.Paths) > 0 {
-			out = append(out, one)
+		those := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return Matched(p, []string{s.glob}) == "" })
+		if len(those) > 0 {
+			out = append(out, Steered{What: s.what, Paths: those})
 		}
 	}
 	return out

@@ -68,7 +68,7 @@ func SaveWork(from *git.Checkout, move transport.Update) Effect {
 func Stage(ref, sha string, more ...transport.PrivateRef) Effect {
 	return Effect{send: only(func(ctx context.Context, to server) error {
 		if sha != "" {
-			return transport.StageWithPrivate(ctx, to.checkout, ref, sha, more...)
+			return transport.Stage(ctx, to.checkout, ref, sha, more...)
 		}
 		for _, h := range more {
 			if err := transport.WritePrivate(ctx, to.checkout, h); err != nil {
@@ -131,12 +131,7 @@ func deleted(refs, left []git.Ref) (r Result) {
 // Forget deletes a private ref or a checkpoint that is no longer needed, which no report names. With a SHA it does so only where the
 // ref is there still.
 func Forget(ref git.Ref) Effect {
-	return Effect{show: nothing, send: only(func(ctx context.Context, to server) error {
-		if ref.SHA == "" {
-			return transport.DeletePrivate(ctx, to.checkout, ref.Name)
-		}
-		return transport.DeleteCheckpoint(ctx, to.checkout, ref)
-	})}
+	return Effect{show: nothing, send: only(func(ctx context.Context, to server) error { return transport.Forget(ctx, to.checkout, ref) })}
 }
 
 // Lock takes the lock of a base branch, from a run that is over where there is one. A dry run takes none: Result.Lock is nil. Reports

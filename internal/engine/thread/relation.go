@@ -64,20 +64,12 @@ func LocalRelation(ctx context.Context, t *Thread, earlier, later string) (model
 
 // RelationIn is how two commits of a checkout stand to each other, with the history that the answer needs.
 func RelationIn(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
-	r, err := history.Relation(ctx, c, earlier, later)
-	if err != nil || r != model.Unknown {
-		return r, err
-	}
-	err = history.Deepen(ctx, c, earlier, later)
-	var none *git.ErrNoRef
-	if errors.As(err, &none) && none.Ref == earlier {
+	r, err := history.Relate(ctx, c, earlier, later)
+	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) && none.Ref == earlier {
 		// A server has every ancestor of what it has. What it no longer has was rewritten away.
 		return model.Diverged, nil
 	}
-	if err != nil {
-		return model.Unknown, err
-	}
-	return history.Relation(ctx, c, earlier, later)
+	return r, err
 }
 
 // Rewritten is the block over a history that was rewritten; guard is what found it.

@@ -28,9 +28,7 @@ func TestBeginMakesABranchOnTheTipOfTheBase(t *testing.T) {
 				dir = ""
 			}
 			c := h.Open(dir)
-			sha, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-			require.NoError(t, err)
-			assert.Equal(t, tip, sha)
+			assert.Equal(t, tip, gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t))
 			if name != "partial" {
 				assert.Equal(t, 1, c.NetworkCalls())
 			}
@@ -39,23 +37,14 @@ func TestBeginMakesABranchOnTheTipOfTheBase(t *testing.T) {
 			assert.Empty(t, h.Git(c.Dir(), "status", "--porcelain"))
 			assert.Equal(t, tip, h.Git(c.Dir(), "rev-parse", "origin/main"))
 			assert.Empty(t, h.Tip("refs/heads/"+gittest.Fresh), "the server has no such branch yet")
-			local, err := checkpoint.Tip(gittest.Ctx, c, "")
-			require.NoError(t, err)
-			assert.Equal(t, tip, local)
+			assert.Equal(t, tip, gittest.Must(checkpoint.Tip(gittest.Ctx, c, ""))(t))
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			made, ok, err := gittest.Commit(c, "change")
-			require.NoError(t, err)
-			require.True(t, ok)
-			relation, err := history.Relation(gittest.Ctx, c, tip, made)
-			require.NoError(t, err)
-			assert.EqualValues(t, "ahead", relation)
+			made := gittest.Committed(t, c, "change")
+			assert.EqualValues(t, "ahead", gittest.Must(history.Relation(gittest.Ctx, c, tip, made))(t))
 			theirs := h.Commit("main", "theirs", map[string]string{"b.txt": "b\n"})
-			tips, err := commits.FetchOrigin(gittest.Ctx, c, "main")
-			require.NoError(t, err)
-			require.Equal(t, theirs, tips["main"])
-			merged, err := commits.MergeOrigin(gittest.Ctx, c, theirs, "Merge main")
-			require.NoError(t, err)
+			require.Equal(t, theirs, gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)["main"])
+			merged := gittest.Must(commits.MergeOrigin(gittest.Ctx, c, theirs, "Merge main"))(t)
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: gittest.Fresh, SHA: merged}))
 			assert.Equal(t, merged, h.Tip("refs/heads/"+gittest.Fresh))
 			require.NoError(t, checkpoint.Reset(gittest.Ctx, c, tip))
@@ -91,17 +80,15 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"a.txt": "hidden\n"})
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "other", h.Tip("main")))
 	tip = h.Commit("main", "later", nil)
-	_, err = checkpoint.Begin(gittest.Ctx, c, "mergexo/issue-6", "main")
-	require.NoError(t, err, "a further one on the same checkout")
+	gittest.Must(checkpoint.Begin(gittest.Ctx, c, "mergexo/issue-6", "main"))(t, "a further one on the same checkout")
 	assert.Equal(t, []string{tip}, fetch.Tips(c), "and nothing of the one before")
 	assert.Equal(t, "one\n", gittest.Read(t, dir, "a.txt"))
 }
 
 func TestBeginNamesTheBaseThatIsMissing(t *testing.T) {
 	h := gittest.NewHub(t)
-	var none *git.ErrNoRef
-	_, err := checkpoint.Begin(gittest.Ctx, h.Open(h.Workspace("main")), gittest.Fresh, "develop")
-	require.ErrorAs(t, err, &none)
+	none := gittest.As[*git.ErrNoRef](t,
+		gittest.Err(checkpoint.Begin(gittest.Ctx, h.Open(h.Workspace("main")), gittest.Fresh, "develop")))
 	assert.Equal(t, "refs/heads/develop", none.Ref)
 
 	require.NoError(t, os.RemoveAll(h.Bare))
@@ -111,14 +98,12 @@ func TestBeginNamesTheBaseThatIsMissing(t *testing.T) {
 	h.Git(empty, "remote", "add", "origin", h.Url)
 	for _, workspace := range []string{empty, ""} {
 		c := h.Open(workspace)
-		_, err = checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-		require.ErrorAs(t, err, &none, "an empty repository")
+		require.ErrorAs(t, gittest.Err(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")), &none, "an empty repository")
 		assert.Equal(t, "refs/heads/main", none.Ref)
 		assert.Equal(t, 1, c.NetworkCalls())
 	}
 	for _, pair := range [][2]string{{"main", "main"}, {"", "main"}, {gittest.Fresh, ""}, {"a..b", "main"}, {"a:b", "main"}} {
-		_, err = checkpoint.Begin(gittest.Ctx, h.Open(""), pair[0], pair[1])
-		assert.ErrorContains(t, err, "not two branches")
+		assert.ErrorContains(t, gittest.Err(checkpoint.Begin(gittest.Ctx, h.Open(""), pair[0], pair[1])), "not two branches")
 	}
 }
 
@@ -129,8 +114,6 @@ func TestBeginGivesADamagedWorkspaceUp(t *testing.T) {
 	c := h.Open(dir)
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, ".git", "objects")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".git", "objects"), nil, 0o644))
-	sha, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
-	assert.Equal(t, tip, sha)
+	assert.Equal(t, tip, gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t))
 	assert.NotEqual(t, dir, c.Dir())
 }

@@ -34,9 +34,7 @@ func TestNoCallFollowsALinkOutOfTheGitDirectory(t *testing.T) {
 	} {
 		require.NoError(t, os.RemoveAll(link))
 		require.NoError(t, os.Symlink(outside, link))
-		var unsafeDir *guard.ErrUnsafeGitDir
-		require.ErrorAs(t, call(), &unsafeDir, name)
-		assert.Equal(t, []string{link}, unsafeDir.Paths, name)
+		assert.Equal(t, []string{link}, gittest.As[*guard.ErrUnsafeGitDir](t, call(), name).Paths, name)
 		assert.NoFileExists(t, link, "nobody follows it later either")
 		require.NoError(t, os.Mkdir(link, 0o755))
 		assert.Equal(t, sha, h.Agent(c, "rev-parse", "refs/heads/agent/x"), "%s has moved nothing", name)
@@ -44,8 +42,7 @@ func TestNoCallFollowsALinkOutOfTheGitDirectory(t *testing.T) {
 	workspace := c.Dir()
 	require.NoError(t, os.RemoveAll(link))
 	require.NoError(t, os.Symlink(outside, link))
-	_, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "agent/x")
-	require.NoError(t, err)
+	gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "agent/x"))(t)
 	assert.True(t, c.OwnClone, "whatever else is wrong there, a clone of our own is sound")
 	assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
 	assert.Equal(t, "two\n", gittest.Read(t, workspace, "a.txt"), "the workspace is left as it is")
@@ -65,11 +62,8 @@ exec ` + program + ` "$@"
 `
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "git"), []byte(script), 0o755))
 	c := h.Open(dir, func(o *git.Options) { o.Path = programs + ":" + os.Getenv("PATH") })
-	_, err = checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	gittest.Write(t, dir, map[string]string{"a.txt": "two\n"})
 	_, err = checkpoint.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot")
-	var unsafeDir *guard.ErrUnsafeGitDir
-	require.ErrorAs(t, err, &unsafeDir)
-	assert.Equal(t, []string{alternates}, unsafeDir.Paths)
+	assert.Equal(t, []string{alternates}, gittest.As[*guard.ErrUnsafeGitDir](t, err).Paths)
 }

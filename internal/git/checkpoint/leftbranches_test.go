@@ -39,10 +39,8 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			h.Git(dir, "checkout", "-q", "-b", "ahead")
 			h.Git(dir, "commit", "-q", "--allow-empty", "-m", "somebody's, before all this")
 			c := h.Open(dir)
-			_, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-			require.NoError(t, err)
-			none, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
-			require.NoError(t, err)
+			gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
+			none := gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t)
 			assert.Empty(t, none, "what was there before is nobody's work")
 
 			h.Agent(c, "branch", "same")
@@ -59,19 +57,16 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			mine := side(h, c, "later", gittest.Fresh)
 			gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/broken": strings.Repeat("ab", 20) + "\n"})
 			h.Agent(c, "replace", "--graft", mine) // which would say that it descends from nothing
-			got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
-			require.NoError(t, err)
+			got := gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t)
 			assert.Equal(t, []git.Ref{
 				{Name: "refs/heads/before", SHA: before}, {Name: "refs/heads/later", SHA: mine}, {Name: "refs/heads/lost", SHA: lost}, {Name: "refs/heads/moved", SHA: lost},
 				{Name: "refs/heads/odd;$(id)`", SHA: odd}, {Name: "refs/heads/root", SHA: root},
 			}, got)
 
 			h.Agent(c, "switch", "-q", "lost")
-			got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
-			require.NoError(t, err)
+			got = gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t)
 			assert.Len(t, got, 5, "HEAD is on what was lost, and what was merged elsewhere is not in it")
-			tip, err := checkpoint.Tip(gittest.Ctx, c, "")
-			require.NoError(t, err)
+			tip := gittest.Must(checkpoint.Tip(gittest.Ctx, c, ""))(t)
 			assert.NotEqual(t, start, tip, "and the branch that it was given is for Tip to tell")
 			assert.Equal(t, 1, c.NetworkCalls())
 		})
@@ -89,31 +84,25 @@ func TestBranchesAstrayAreBounded(t *testing.T) {
 	for i := range 30 {
 		h.Agent(c, "update-ref", fmt.Sprintf("refs/heads/many/%02d", i), sha)
 	}
-	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
+	got = gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Len(t, got, 10)
 	h.Agent(c, "checkout", "-q", "--orphan", "unborn")
-	unborn, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
+	unborn := gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Equal(t, got, unborn, "from a HEAD without a commit nothing is reachable")
-	_, err = checkpoint.LeftBranches(gittest.Ctx, c, "--all")
-	assert.Error(t, err)
-	_, err = checkpoint.LeftBranches(gittest.Ctx, h.Open(""), start)
-	assert.Error(t, err)
+	assert.Error(t, gittest.Err(checkpoint.LeftBranches(gittest.Ctx, c, "--all")))
+	assert.Error(t, gittest.Err(checkpoint.LeftBranches(gittest.Ctx, h.Open(""), start)))
 }
 
 // TestWhereNobodyCouldLookNothingIsAstray: that git cannot start says nothing about HEAD, which may have the branch.
 func TestWhereNobodyCouldLookNothingIsAstray(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("main", "files", map[string]string{"a.txt": "one\n"})
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	bin := t.TempDir()
 	script := "#!/bin/sh\ncase \"$*\" in *'batch-check=%(objectname)'*) if [ -e " + bin + "/full ]; then echo 'fatal: cannot fork: Resource temporarily unavailable' >&2; exit 128; fi;; esac\nexec " + program + " \"$@\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
 	c := h.Open(h.Workspace("main"), func(o *git.Options) { o.Path = bin + ":" + o.Path })
-	_, err = checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's")
 	h.Agent(c, "branch", "backup")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's, too")
@@ -121,9 +110,7 @@ func TestWhereNobodyCouldLookNothingIsAstray(t *testing.T) {
 	got, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
 	assert.True(t, git.Exhausts(err), "%v %v", got, err)
 	require.NoError(t, os.Remove(filepath.Join(bin, "full")))
-	got, err = checkpoint.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
-	assert.Empty(t, got, "HEAD has it")
+	assert.Empty(t, gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t), "HEAD has it")
 }
 
 func TestARescueIsForAPlainClone(t *testing.T) {

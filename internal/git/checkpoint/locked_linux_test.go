@@ -53,14 +53,12 @@ func TestResetRemovesWhatIsLocked(t *testing.T) {
 			for _, dir := range []string{"fixture/deep", "fixture"} {
 				require.NoError(t, os.Chmod(filepath.Join(c.Dir(), dir), mode))
 			}
-			_, err := gittest.Dirty(c)
-			require.NoError(t, err)
+			gittest.Must(gittest.Dirty(c))(t)
 			require.NoError(t, checkpoint.Reset(t.Context(), c, sha))
 			assertReset(t, h, c, "agent/x", sha)
 			assert.NoDirExists(t, filepath.Join(c.Dir(), "fixture"))
 		})
 	}
-	info, err := os.Stat(elsewhere)
-	require.NoError(t, err)
+	info := gittest.Must(os.Stat(elsewhere))(t)
 	assert.True(t, strings.HasPrefix(info.Mode().String(), "dr-x---"), "%s", info.Mode())
 }

@@ -21,9 +21,7 @@ func assertReset(t *testing.T, h *gittest.Hub, c *git.Checkout, branch, sha stri
 	assert.Equal(t, sha, h.Git(c.Dir(), "rev-parse", "HEAD"))
 	assert.Empty(t, h.Git(c.Dir(), "status", "--porcelain"))
 	assert.NotContains(t, h.Git(c.Dir(), "status"), "in progress")
-	dirty, err := gittest.Dirty(c)
-	require.NoError(t, err)
-	assert.False(t, dirty)
+	assert.False(t, gittest.Must(gittest.Dirty(c))(t))
 	_, made, err := gittest.Commit(c, "what is left")
 	require.NoError(t, err)
 	assert.False(t, made, "nothing that was left is committed")
@@ -93,17 +91,14 @@ func TestResetLeavesOnlyWhatIsCommitted(t *testing.T) {
 			assert.Equal(t, "two\n", gittest.Read(t, dir, "a.txt"))
 			assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
 			assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
-			entries, err := os.ReadDir(dir)
-			require.NoError(t, err)
+			entries := gittest.Must(os.ReadDir(dir))(t)
 			assert.Len(t, entries, 5, "%v", entries)
 			assertReset(t, h, c, "agent/x", sha)
 		})
 	}
 	assert.Equal(t, start, h.Git(dir, "rev-parse", "origin/agent/x"), "the server's branch is where it was")
 	assert.Equal(t, calls, c.NetworkCalls())
-	left, err := os.ReadDir(elsewhere)
-	require.NoError(t, err)
-	assert.Empty(t, left, "nothing is written through a link")
+	assert.Empty(t, gittest.Must(os.ReadDir(elsewhere))(t), "nothing is written through a link")
 }
 
 // conflict leaves the agent in the middle of something.
@@ -120,11 +115,9 @@ func conflict(t *testing.T, h *gittest.Hub, c *git.Checkout, start, command stri
 
 func TestResetRewritesOnlyFilesThatDiffer(t *testing.T) {
 	_, c, _, sha := gittest.Turn(t)
-	same, err := os.Stat(filepath.Join(c.Dir(), "README.md"))
-	require.NoError(t, err)
+	same := gittest.Must(os.Stat(filepath.Join(c.Dir(), "README.md")))(t)
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
-	now, err := os.Stat(filepath.Join(c.Dir(), "README.md"))
-	require.NoError(t, err)
+	now := gittest.Must(os.Stat(filepath.Join(c.Dir(), "README.md")))(t)
 	assert.True(t, os.SameFile(same, now), "what was built from it is still up to date")
 	assert.Equal(t, same.ModTime(), now.ModTime())
 }
@@ -134,8 +127,7 @@ func TestResetKeepsASparseCheckoutSparse(t *testing.T) {
 	head := h.Commit("agent/x", "work", map[string]string{"in/a.txt": "a\n", "out/b.txt": "b\n"})
 	dir := h.Workspace("agent/x")
 	h.Git(dir, "sparse-checkout", "set", "in")
-	c := h.Open(dir)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, dir)
 	require.NoDirExists(t, filepath.Join(dir, "out"))
 	gittest.Write(t, dir, map[string]string{"in/a.txt": "changed\n", "in/new.txt": "x"})
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, head))
@@ -158,8 +150,7 @@ func TestResetRunsNothingThatTheAgentLeft(t *testing.T) {
 	}
 	gittest.Write(t, c.Dir(), map[string]string{".gitattributes": "* filter=evil\n", ".git/info/attributes": "* filter=evil\n", "a.txt": "ten\n"})
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
-	_, err := checkpoint.Tip(gittest.Ctx, c, "")
-	require.NoError(t, err)
+	gittest.Must(checkpoint.Tip(gittest.Ctx, c, ""))(t)
 	assert.Empty(t, traces())
 	assert.Equal(t, "two\n", gittest.Read(t, c.Dir(), "a.txt"))
 }
@@ -176,8 +167,7 @@ func TestResetRefusesWhatCannotBeCheckedOut(t *testing.T) {
 	was := gittest.Read(t, c.Dir(), ".git", "config")
 	tree := func(row string) string {
 		t.Helper()
-		out, err := c.Tell(gittest.Ctx, []byte(row), "mktree")
-		require.NoError(t, err)
+		out := gittest.Must(c.Tell(gittest.Ctx, []byte(row), "mktree"))(t)
 		return syntax.Line(out)
 	}
 	inner := tree("100644 blob " + h.Agent(c, "rev-parse", sha+":a.txt") + "\tconfig\n")
@@ -192,9 +182,7 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	tip := func() string {
 		t.Helper()
-		got, err := checkpoint.Tip(gittest.Ctx, c, "")
-		require.NoError(t, err)
-		return got
+		return gittest.Must(checkpoint.Tip(gittest.Ctx, c, ""))(t)
 	}
 	assert.Equal(t, sha, tip())
 	h.Agent(c, "checkout", "-q", "--detach", start)
@@ -204,8 +192,7 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	h.Agent(c, "branch", "-q", "-f", "agent/x", start)
 	assert.Equal(t, start, tip())
 	for _, head := range []string{start, sha} {
-		got, err := checkpoint.Tip(gittest.Ctx, c, head)
-		require.NoError(t, err)
+		got := gittest.Must(checkpoint.Tip(gittest.Ctx, c, head))(t)
 		assert.Equal(t, start, got, "whether or not HEAD is there")
 	}
 	h.Agent(c, "branch", "-q", "-D", "agent/x")
@@ -213,13 +200,10 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
 	assert.Equal(t, sha, tip())
 	gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/agent/x": "00000000000000000000000000000000deadbeef\n"})
-	_, err := checkpoint.Tip(gittest.Ctx, c, "")
-	assert.ErrorContains(t, err, "not here")
+	assert.ErrorContains(t, gittest.Err(checkpoint.Tip(gittest.Ctx, c, "")), "not here")
 	require.NoError(t, os.RemoveAll(filepath.Join(c.Dir(), ".git")))
-	_, err = checkpoint.Tip(gittest.Ctx, c, "")
-	assert.Error(t, err)
-	_, err = checkpoint.Tip(gittest.Ctx, h.Open(""), "")
-	assert.ErrorContains(t, err, "no branch was restored")
+	assert.Error(t, gittest.Err(checkpoint.Tip(gittest.Ctx, c, "")))
+	assert.ErrorContains(t, gittest.Err(checkpoint.Tip(gittest.Ctx, h.Open(""), "")), "no branch was restored")
 }
 
 func TestRestoreDoesNotBelieveAnAgentsIndex(t *testing.T) {
@@ -234,15 +218,13 @@ func TestRestoreDoesNotBelieveAnAgentsIndex(t *testing.T) {
 func TestResetDoesNotFollowALinkInThePlaceOfADirectory(t *testing.T) {
 	h := gittest.NewHub(t)
 	head := h.Commit("agent/x", "work", map[string]string{"src/a.txt": "a\n", "src/b.txt": "b\n"})
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, h.Workspace("agent/x"))
 	outside := t.TempDir()
 	require.NoError(t, os.Rename(filepath.Join(c.Dir(), "src"), filepath.Join(outside, "src")))
 	gittest.Write(t, outside, map[string]string{"src/b.txt": "elsewhere\n", "src/c.txt": "c\n"})
 	require.NoError(t, os.Symlink(filepath.Join(outside, "src"), filepath.Join(c.Dir(), "src")))
 	require.NoError(t, checkpoint.Reset(gittest.Ctx, c, head))
-	info, err := os.Lstat(filepath.Join(c.Dir(), "src"))
-	require.NoError(t, err)
+	info := gittest.Must(os.Lstat(filepath.Join(c.Dir(), "src")))(t)
 	assert.True(t, info.IsDir())
 	assert.Equal(t, "b\n", gittest.Read(t, c.Dir(), "src/b.txt"))
 	assert.Equal(t, "elsewhere\n", gittest.Read(t, outside, "src/b.txt"))

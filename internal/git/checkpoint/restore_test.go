@@ -23,8 +23,7 @@ func TestRestoreUsesTheWorkspaceWithOneNetworkCall(t *testing.T) {
 			head := h.Commit("agent/small/7-x", "work", map[string]string{"a.txt": "one\n"})
 			base := h.Commit("main", "meanwhile", map[string]string{"b.txt": "b\n"})
 			dir := h.Workspace("main", more...)
-			c := h.Open(dir)
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/small/7-x", "main", head))
+			c := h.Restored("agent/small/7-x", "main", head, dir)
 			assert.Equal(t, dir, c.Dir())
 			assert.Equal(t, 1, c.NetworkCalls())
 			assert.Equal(t, "one\n", gittest.Read(t, dir, "a.txt"))
@@ -33,9 +32,7 @@ func TestRestoreUsesTheWorkspaceWithOneNetworkCall(t *testing.T) {
 			assert.Empty(t, h.Git(dir, "status", "--porcelain"))
 			assert.Equal(t, base, h.Git(dir, "rev-parse", "origin/main"))
 			assert.Equal(t, head, h.Git(dir, "rev-parse", "origin/agent/small/7-x"))
-			dirty, err := gittest.Dirty(c)
-			require.NoError(t, err)
-			assert.False(t, dirty)
+			assert.False(t, gittest.Must(gittest.Dirty(c))(t))
 		})
 	}
 }
@@ -52,8 +49,7 @@ func TestRestoreMakesAnOwnCloneWhenTheWorkspaceIsNoneOfThisRepository(t *testing
 		"none": "", "another repository": other, "no checkout": t.TempDir(), "below a checkout": inner, "missing": filepath.Join(t.TempDir(), "gone"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := h.Open(workspace)
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+			c := h.Restored("agent/x", "main", head, workspace)
 			assert.NotEqual(t, workspace, c.Dir())
 			assert.Equal(t, 1, c.NetworkCalls())
 			assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
@@ -71,16 +67,13 @@ func TestRestoreFromAPartialCloneLeavesNothingToFetchLater(t *testing.T) {
 	h.Commit("main", "second", map[string]string{"c.txt": "second\n"})
 	dir := h.Workspace("main", "--filter=blob:none") // which has c.txt's second text only
 	c := h.Open(dir)
-	_, err := fetch.Ref(gittest.Ctx, c, "refs/heads/agent/x")
-	require.NoError(t, err, "before the first restore, as when a stage is taken up")
+	gittest.Must(fetch.Ref(gittest.Ctx, c, "refs/heads/agent/x"))(t, "before the first restore, as when a stage is taken up")
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
 	assert.Equal(t, dir, c.Dir())
 	assert.Equal(t, "first\n", gittest.Read(t, dir, "c.txt"))
 	assert.Equal(t, 3, c.NetworkCalls(), "once more for the head, and the files that the clone left out")
 	gittest.Write(t, dir, map[string]string{"a.txt": "three\n"})
-	sha, made, err := gittest.Commit(c, "change")
-	require.NoError(t, err)
-	assert.True(t, made)
+	sha := gittest.Committed(t, c, "change")
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: head, SHA: sha}))
 }
 
@@ -99,13 +92,11 @@ func TestRestoreCleansUpWhatWasGoingOn(t *testing.T) {
 			h.Git(dir, "init", "-q", "other-repository")
 			h.Git(dir, "add", "nested")
 			gittest.Write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
-			c := h.Open(dir)
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+			h.Restored("agent/x", "main", head, dir)
 			assert.Equal(t, "ours\n", gittest.Read(t, dir, "a.txt"))
 			assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
 			for _, gone := range []string{"untracked.txt", "nested", "other-repository"} {
-				_, err := os.Lstat(filepath.Join(dir, gone))
-				assert.ErrorIs(t, err, os.ErrNotExist, gone)
+				assert.ErrorIs(t, gittest.Err(os.Lstat(filepath.Join(dir, gone))), os.ErrNotExist, gone)
 			}
 			assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
 			assert.NotContains(t, h.Git(dir, "status"), "in progress")
@@ -121,9 +112,7 @@ func TestRestoreSaysWhereTheHeadIsWhenItMoved(t *testing.T) {
 	moved := h.Commit("agent/x", "two", map[string]string{"a.txt": "two\n"})
 	c := h.Open(h.Workspace("main"))
 	err := checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", old)
-	var head *git.ErrHeadMoved
-	require.ErrorAs(t, err, &head)
-	assert.Equal(t, git.ErrHeadMoved{Branch: "agent/x", Want: old, Seen: moved}, *head)
+	assert.Equal(t, git.ErrHeadMoved{Branch: "agent/x", Want: old, Seen: moved}, *gittest.As[*git.ErrHeadMoved](t, err))
 	assert.Equal(t, 2, c.NetworkCalls(), "one look more")
 }
 
@@ -132,16 +121,14 @@ func TestRestoreNamesTheBranchThatIsGone(t *testing.T) {
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
 	h.Git(h.Dev, "push", "-q", "origin", ":agent/x")
 	c := h.Open("")
-	var none *git.ErrNoRef
-	require.ErrorAs(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head), &none)
+	none := gittest.As[*git.ErrNoRef](t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
 	assert.Equal(t, "refs/heads/agent/x", none.Ref)
 }
 
 func TestRestoreDoesWithoutABaseThatIsGone(t *testing.T) {
 	h := gittest.NewHub(t)
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
-	c := h.Open("")
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "release/9", head))
+	c := h.Restored("agent/x", "release/9", head, "")
 	assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
 }
 
@@ -151,14 +138,11 @@ func TestRestoreWorksInALinkedWorktree(t *testing.T) {
 	main := h.Workspace("main", "--depth=1")
 	linked := filepath.Join(t.TempDir(), "linked")
 	h.Git(main, "worktree", "add", "-q", "--detach", linked)
-	c := h.Open(linked)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, linked)
 	assert.Equal(t, linked, c.Dir())
 	assert.Equal(t, "one\n", gittest.Read(t, linked, "a.txt"))
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
-	sha, made, err := gittest.Commit(c, "second")
-	require.NoError(t, err)
-	assert.True(t, made)
+	sha := gittest.Committed(t, c, "second")
 	assert.Equal(t, sha, h.Git(linked, "rev-parse", "HEAD"))
 	assert.Equal(t, "main", h.Git(main, "branch", "--show-current"), "the other worktree is not touched")
 }
@@ -182,8 +166,7 @@ func TestRestoreTakesCredentialsOut(t *testing.T) {
 	h.Git(dir, "config", "remote.origin.url", strings.Replace(h.Url, "://", "://x-access-token:"+gittest.Token+"@", 1))
 	gittest.Write(t, dir, map[string]string{".git/modules/deep/sub/config": "[http \"https://github.com/\"]\n\textraheader = " + gittest.Header + "\n"})
 
-	c := h.Open(dir, func(o *git.Options) { o.Temp = temp })
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, dir, func(o *git.Options) { o.Temp = temp })
 	assert.Equal(t, dir, c.Dir())
 	kept := gittest.Read(t, dir, ".git/config") + gittest.Read(t, dir, ".git/modules/deep/sub/config")
 	for _, secret := range []string{gittest.Token, "basic", "extraheader", "git-credentials", "sshCommand", "store"} {
@@ -211,8 +194,7 @@ func TestRestoreTakesCredentialsOutOfOtherCheckouts(t *testing.T) {
 	})
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(top, "link")))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, ".git"), filepath.Join(top, "plain", ".git")))
-	c := h.Open(top, func(o *git.Options) { o.Temp = temp })
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, top, func(o *git.Options) { o.Temp = temp })
 	assert.NotEqual(t, top, c.Dir(), "it works in its own clone")
 	for _, file := range []string{"src/.git/config", "src/.git/modules/sub/config", "octo/client/.git/config", "src/example.com/octo/deep/.git/config"} {
 		assert.NotContains(t, gittest.Read(t, top, file), "extraheader", file)
@@ -230,8 +212,7 @@ func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("agent/x", "other", map[string]string{"a.txt": "other\n"})
 	head := h.Commit("agent/x\u00a0", "work", map[string]string{"a.txt": "one\n"})
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x\u00a0", "main", head))
+	c := h.Restored("agent/x\u00a0", "main", head, h.Workspace("agent/x"))
 	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
 }
 
@@ -241,8 +222,7 @@ func TestATrackingRefThatCannotBeMovedCostsNothingElse(t *testing.T) {
 	dir := h.Workspace("main")
 	h.Git(dir, "update-ref", "-d", "refs/remotes/origin/agent/x")
 	h.Git(dir, "update-ref", "refs/remotes/origin/agent", "HEAD")
-	c := h.Open(dir)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, dir)
 	assert.Equal(t, "refs/heads/agent/x", h.Agent(c, "symbolic-ref", "HEAD"))
 	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
 }

@@ -24,8 +24,7 @@ func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
 	h.Commit("main", "attributes", map[string]string{".gitattributes": "*.up filter=up\n", "a.txt": "one\n"})
 	dir := h.Workspace("main")
 	c := h.Open(dir)
-	start, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	start := gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	run, traces := gittest.Canary(t)
 	pipe := filepath.Join(t.TempDir(), "never")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
@@ -42,18 +41,14 @@ func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
 		".git/index.lock": "somebody is at work", ".git/HEAD.lock": "x", ".git/config.lock": "x", ".git/refs/heads/mergexo/issue-5.lock": "x",
 	})
 	was := gittest.Files(t, c)
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	assert.Equal(t, was, gittest.Files(t, c), "locks and what was configured stay as they are")
 	assert.Empty(t, traces())
 	for path, want := range map[string]string{"x.up": "loud\n", "a.txt": "two\n"} {
-		text, err := history.Blob(gittest.Ctx, c, sha, path)
-		require.NoError(t, err)
+		text := gittest.Must(history.Blob(gittest.Ctx, c, sha, path))(t)
 		assert.Equal(t, want, string(text))
 	}
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err, "and afterwards all is mended")
-	assert.Equal(t, start, head)
+	assert.Equal(t, start, gittest.Must(c.Head(gittest.Ctx))(t, "and afterwards all is mended"))
 	assert.Empty(t, traces())
 }
 
@@ -83,8 +78,7 @@ func TestASnapshotDoesNotLookForObjectsElsewhere(t *testing.T) {
 			require.NoError(t, plant(t, filepath.Join(c.Dir(), ".git"), filepath.Join(h.Bare, "objects")))
 			was := gittest.Files(t, c)
 			_, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-			var unsafeDir *guard.ErrUnsafeGitDir
-			require.ErrorAs(t, err, &unsafeDir)
+			unsafeDir := gittest.As[*guard.ErrUnsafeGitDir](t, err)
 			assert.Len(t, unsafeDir.Paths, 1)
 			assert.Equal(t, was, gittest.Files(t, c), "it is left to Head to take it out")
 			_, err = c.Head(gittest.Ctx)
@@ -99,8 +93,7 @@ func TestASnapshotEndsWhenItIsToldTo(t *testing.T) {
 	_, c, _ := begun(t)
 	ended, cancel := context.WithCancel(gittest.Ctx)
 	cancel()
-	_, err := checkpoint.Snapshot(ended, c, "", "Snapshot")
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, gittest.Err(checkpoint.Snapshot(ended, c, "", "Snapshot")), context.Canceled)
 
 	// git waits for what is to be ignored, for ever.
 	require.NoError(t, os.Remove(filepath.Join(c.Dir(), ".gitignore")))
@@ -133,8 +126,7 @@ func TestASnapshotWritesNothingInTheCheckout(t *testing.T) {
 	}
 	was := objects()
 	one := gittest.Snap(t, h, c, "")
-	flat, err := checkpoint.Flatten(gittest.Ctx, c, one, "Flat")
-	require.NoError(t, err)
+	flat := gittest.Must(checkpoint.Flatten(gittest.Ctx, c, one, "Flat"))(t)
 	require.NotEqual(t, start, flat)
 	require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: flat}))
 	assert.Equal(t, was, objects())
@@ -185,8 +177,7 @@ func TestASnapshotWritesNothingOutsideItsCopies(t *testing.T) {
 	const path = "l/../../commondir"
 	gittest.ForgeIndex(t, dir, path, 1)
 	require.Contains(t, ask(t, c, "--git-dir="+filepath.Join(dir, ".git"), "--work-tree="+dir, "diff-files", "--name-status"), path, "or there is no trap")
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
 	assert.NoFileExists(t, filepath.Join(c.OwnDir, "commondir"))
 }

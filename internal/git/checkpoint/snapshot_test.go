@@ -31,8 +31,7 @@ func begun(t *testing.T, more ...string) (h *gittest.Hub, c *git.Checkout, start
 // ask asks git about what is in the quarantine, too.
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out, err := c.Ask(gittest.Ctx, args...)
-	require.NoError(t, err)
+	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
 	return strings.TrimSpace(string(out))
 }
 
@@ -120,33 +119,18 @@ func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 			leave(h, c, start)
 			was := gittest.Files(t, c)
-			sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-			require.NoError(t, err)
+			sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 			assert.Equal(t, was, gittest.Files(t, c))
 			out, err := h.Try(h.Dev, "--git-dir="+filepath.Join(c.Dir(), ".git"), "cat-file", "-p", sha)
 			if err == nil { // a git directory without HEAD is none to git
 				assert.Contains(t, out, "parent "+start)
 			}
-			flat, err := checkpoint.Flatten(gittest.Ctx, c, sha, "Flat")
-			require.NoError(t, err)
-			changes, err := history.Changes(gittest.Ctx, c, start, flat)
-			require.NoError(t, err)
+			flat := gittest.Must(checkpoint.Flatten(gittest.Ctx, c, sha, "Flat"))(t)
+			changes := gittest.Must(history.Changes(gittest.Ctx, c, start, flat))(t)
 			require.Len(t, changes, 1)
 			assert.Equal(t, "a.txt", changes[0].Path)
 		})
 	}
-}
-
-func TestHeadIsFoundWhereverTheRefIs(t *testing.T) {
-	h, c, _ := begun(t)
-	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "agent's")
-	head := h.Agent(c, "rev-parse", "HEAD")
-	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")))
-	h.Agent(c, "pack-refs", "--all")
-	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")), "packed")
-	h.Agent(c, "checkout", "-q", "--detach")
-	assert.Equal(t, head, parents(t, c, gittest.Snap(t, h, c, "")), "detached")
 }
 
 func TestASnapshotInALinkedWorktree(t *testing.T) {
@@ -155,14 +139,12 @@ func TestASnapshotInALinkedWorktree(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	h.Git(main, "worktree", "add", "-q", "--detach", linked)
 	c := h.Open(linked)
-	start, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	start := gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	gittest.Write(t, linked, map[string]string{"a.txt": "one\n"})
 	h.Agent(c, "add", "-A")
 	h.Agent(c, "commit", "-q", "-m", "agent's")
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), parents(t, c, sha))
 	assert.NotEqual(t, start, parents(t, c, sha))
 	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
@@ -180,8 +162,7 @@ func TestASnapshotSeesWhatChangedAsTheIndexWasWritten(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("two\n"), 0o644))
 	require.NoError(t, os.Chtimes(file, then, then))
 	was := gittest.Read(t, index)
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	require.NotEmpty(t, sha)
 	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
 	assert.Equal(t, was, gittest.Read(t, index))
@@ -193,15 +174,10 @@ func TestASnapshotInTheMiddleOfAMerge(t *testing.T) {
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "ours\n"})
 	ours, _, err := gittest.Commit(c, "ours")
 	require.NoError(t, err)
-	_, err = commits.FetchOrigin(gittest.Ctx, c, "main")
-	require.NoError(t, err)
-	var conflict *mergetree.ErrConflict
-	_, err = commits.MergeOrigin(gittest.Ctx, c, theirs, "Merge main")
-	require.ErrorAs(t, err, &conflict)
-	_, err = h.With(c.Dir(), c.AgentEnv(), "reset", "-q", "--hard", ours)
-	require.NoError(t, err)
-	_, err = h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")
-	require.Error(t, err)
+	gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)
+	require.ErrorAs(t, gittest.Err(commits.MergeOrigin(gittest.Ctx, c, theirs, "Merge main")), new(*mergetree.ErrConflict))
+	gittest.Must(h.With(c.Dir(), c.AgentEnv(), "reset", "-q", "--hard", ours))(t)
+	require.Error(t, gittest.Err(h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")))
 	c = gittest.Quarantine(t, c)
 	sha := gittest.Snap(t, h, c, "")
 	assert.Contains(t, listing(t, c, sha)["a.txt"], "<<<<<<<")
@@ -245,8 +221,7 @@ func TestASnapshotLeavesOutWhatCannotBeRead(t *testing.T) {
 	for _, large := range []string{"sub/c.txt", "new.bin"} { // which GitHub would refuse
 		require.NoError(t, os.Truncate(filepath.Join(c.Dir(), large), 100<<20+1)) // a hole, which takes no place
 	}
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	// Their sizes: what is in a large file would be a long failure.
 	assert.Equal(t, ".gitignore 6\nREADME.md 8\na.txt 4\nb.txt 2\nsub/c.txt 2", ask(t, c, "ls-tree", "-r", "--format=%(path) %(objectsize)", sha))
 	assert.Equal(t, "two", ask(t, c, "show", sha+":a.txt"))
@@ -276,8 +251,7 @@ func TestASnapshotWhileFilesComeAndGo(t *testing.T) {
 	}()
 	before := ""
 	for range 5 {
-		sha, err := checkpoint.Snapshot(gittest.Ctx, c, before, "Snapshot")
-		require.NoError(t, err)
+		sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, before, "Snapshot"))(t)
 		before = sha
 	}
 	assert.Equal(t, "here", listing(t, c, before)["steady.txt"])
@@ -298,22 +272,17 @@ func TestFlatLeavesTheSnapshotsOut(t *testing.T) {
 
 	h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
 	three := gittest.Snap(t, h, c, two)
-	flat, err = checkpoint.Flatten(gittest.Ctx, c, three, "nothing more")
-	require.NoError(t, err)
+	flat = gittest.Must(checkpoint.Flatten(gittest.Ctx, c, three, "nothing more"))(t)
 	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), flat)
 
 	for _, bad := range []string{"", "HEAD", strings.Repeat("ab", 20), h.Git(c.Dir(), "rev-parse", start+"^{tree}")} {
-		_, err = checkpoint.Flatten(gittest.Ctx, c, bad, "x")
-		assert.Error(t, err, bad)
+		assert.Error(t, gittest.Err(checkpoint.Flatten(gittest.Ctx, c, bad, "x")), bad)
 		if bad != "" {
-			_, err = checkpoint.Snapshot(gittest.Ctx, c, bad, "x")
-			assert.Error(t, err, bad)
+			assert.Error(t, gittest.Err(checkpoint.Snapshot(gittest.Ctx, c, bad, "x")), bad)
 		}
 	}
-	_, err = checkpoint.Snapshot(gittest.Ctx, c, "", " \n")
-	assert.ErrorContains(t, err, "a message")
-	_, err = checkpoint.Snapshot(gittest.Ctx, h.Open(""), "", "x")
-	assert.ErrorContains(t, err, "no branch was restored")
+	assert.ErrorContains(t, gittest.Err(checkpoint.Snapshot(gittest.Ctx, c, "", " \n")), "a message")
+	assert.ErrorContains(t, gittest.Err(checkpoint.Snapshot(gittest.Ctx, h.Open(""), "", "x")), "no branch was restored")
 }
 
 func TestASnapshotTakesOneThingForAnother(t *testing.T) {
@@ -327,8 +296,7 @@ func TestASnapshotTakesOneThingForAnother(t *testing.T) {
 	h.Git(dir, "init", "-q", "nested")
 	h.Git(filepath.Join(dir, "nested"), "commit", "-q", "--allow-empty", "-m", "its own")
 	sha := gittest.Snap(t, h, c, "")
-	changes, err := history.Changes(gittest.Ctx, c, start, sha)
-	require.NoError(t, err)
+	changes := gittest.Must(history.Changes(gittest.Ctx, c, start, sha))(t)
 	got := map[string]string{}
 	for _, change := range changes {
 		got[change.Path] = change.Status + " " + change.NewMode
@@ -345,8 +313,7 @@ func TestASnapshotKeepsWhatASparseCheckoutLeavesOut(t *testing.T) {
 	dir := h.Workspace("main")
 	h.Git(dir, "sparse-checkout", "set", "in")
 	c := h.Open(dir)
-	start, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	start := gittest.Must(checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	require.NoFileExists(t, filepath.Join(dir, "out", "b.txt"))
 	assert.Empty(t, gittest.Snap(t, h, c, ""))
 	gittest.Write(t, dir, map[string]string{"in/a.txt": "two\n"})
@@ -354,10 +321,8 @@ func TestASnapshotKeepsWhatASparseCheckoutLeavesOut(t *testing.T) {
 		if index == "none" {
 			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "index")))
 		}
-		sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-		require.NoError(t, err)
-		changes, err := history.Changes(gittest.Ctx, c, start, sha)
-		require.NoError(t, err)
+		sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
+		changes := gittest.Must(history.Changes(gittest.Ctx, c, start, sha))(t)
 		require.Len(t, changes, 1, index)
 		assert.Equal(t, "in/a.txt", changes[0].Path)
 	}

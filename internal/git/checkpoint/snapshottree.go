@@ -26,7 +26,7 @@ func snapshotTree(ctx context.Context, c *git.Checkout, head string) (tree strin
 // trySnapshotTree is one try. It uses its own index: a copy of the checkout's, so that only files changed since are read,
 // or one made from head.
 func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, anew bool) (tree string, err error) {
-	if anew || worktree.CopyIndex(c, index) != nil {
+	if anew || worktree.CopyIndex(c.Index, index) != nil {
 		if err := os.RemoveAll(index); err != nil {
 			return "", fmt.Errorf("remove index: %w", err)
 		}

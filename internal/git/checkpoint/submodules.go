@@ -62,11 +62,7 @@ func within(c *git.Checkout, s git.Submodule) *git.Checkout {
 }
 
 // takeIndex copies the index of a submodule. One that is not checked out has none.
-func takeIndex(in *git.Checkout) {
-	live := *in
-	live.Index = filepath.Join(in.GitDir, "index")
-	_ = worktree.CopyIndex(&live, in.Index)
-}
+func takeIndex(in *git.Checkout) { _ = worktree.CopyIndex(filepath.Join(in.GitDir, "index"), in.Index) }
 
 // differing are the files of a submodule that differ from its index and are not ignored.
 func differing(ctx context.Context, in *git.Checkout) ([]string, error) {

@@ -91,9 +91,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			}
 			clean := func(what string) {
 				t.Helper()
-				dirty, err := gittest.Dirty(c)
-				require.NoError(t, err)
-				assert.False(t, dirty, what)
+				assert.False(t, gittest.Must(gittest.Dirty(c))(t), what)
 			}
 			changed := func(head string) string {
 				t.Helper()
@@ -101,8 +99,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			}
 			own := func() string {
 				t.Helper()
-				head, err := c.Head(gittest.Ctx)
-				require.NoError(t, err)
+				head := gittest.Must(c.Head(gittest.Ctx))(t)
 				done, err := commits.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m })
 				require.NoError(t, err)
 				require.NoError(t, commits.Follow(gittest.Ctx, c, done))
@@ -111,9 +108,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			now := gittest.Read(t, c.Dir(), d.path)
 			agent("add", "-A")
 			agent("stash", "-q")
-			left, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
-			require.NoError(t, err)
-			assert.Empty(t, left, "it was put on the stash")
+			assert.Empty(t, gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t), "it was put on the stash")
 			assert.Equal(t, now, gittest.Read(t, c.Dir(), d.path))
 			clean("nothing has been done")
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
@@ -122,11 +117,8 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			clean("it was staged")
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			saved, err := checkpoint.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot")
-			require.NoError(t, err)
-			sha, made, err := gittest.Commit(c, "two")
-			require.NoError(t, err)
-			assert.True(t, made)
+			saved := gittest.Must(checkpoint.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot"))(t)
+			sha := gittest.Committed(t, c, "two")
 			assert.Equal(t, "a.txt", changed(sha))
 			assert.NotEmpty(t, saved)
 			clean("it is committed")
@@ -142,9 +134,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			assert.Equal(t, "a.txt", changed(again))
 
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now + now})
-			sha, made, err = gittest.Commit(c, "more")
-			require.NoError(t, err)
-			assert.True(t, made, "now somebody has changed it")
+			sha = gittest.Committed(t, c, "more")
 			assert.ElementsMatch(t, []string{"a.txt", d.path}, strings.Split(strings.TrimSuffix(h.Git(c.Dir(), "diff", "-z", "--name-only", start, sha), "\x00"), "\x00"))
 		})
 	}

@@ -44,20 +44,14 @@ func TestWhatIsInTheFilesIsCommittedWhateverTheIndexSays(t *testing.T) {
 				if sparse {
 					h.Git(dir, "sparse-checkout", "set", "in")
 				}
-				c := h.Open(dir)
-				require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+				c := h.Restored("agent/x", "main", start, dir)
 				spoil(h, c)
 				gittest.Write(t, dir, map[string]string{"a.txt": "two\n", "out/new.txt": "new\n"})
-				dirty, err := gittest.Dirty(c)
-				require.NoError(t, err)
-				assert.True(t, dirty)
-				sha, made, err := gittest.Commit(c, "Change")
-				require.NoError(t, err)
-				assert.True(t, made)
+				assert.True(t, gittest.Must(gittest.Dirty(c))(t))
+				sha := gittest.Committed(t, c, "Change")
 				assert.Empty(t, c.LeftOut)
 				assert.Equal(t, "M\ta.txt\nA\tout/new.txt", h.Git(dir, "diff", "--name-status", start, sha))
-				dirty, err = gittest.Dirty(c)
-				require.NoError(t, err)
+				dirty := gittest.Must(gittest.Dirty(c))(t)
 				assert.False(t, dirty)
 				require.NoError(t, checkpoint.Reset(gittest.Ctx, c, sha))
 				assert.Empty(t, h.Git(dir, "status", "--porcelain"))
@@ -70,8 +64,7 @@ func TestAPathThatGitRefusesKeepsNothingElseBack(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Raw("agent/x", "work", map[string]string{".gitattributes": "*.u text working-tree-encoding=UTF-16\n", "a.txt": "one\n"})
 	dir := h.Workspace("agent/x")
-	c := h.Open(dir)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, dir)
 	files := map[string]string{"a.txt": "two\n", "git~1/x": "x\n", "bad.u": "abc", "deep/.git./y": "y\n", "dump": "x"}
 	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		files["good/"+name] = name + "\n"
@@ -81,23 +74,16 @@ func TestAPathThatGitRefusesKeepsNothingElseBack(t *testing.T) {
 	h.Git(dir, "init", "-q", "deep/grown")
 	h.Git(filepath.Join(dir, "deep/grown"), "commit", "-q", "--allow-empty", "-m", "its own")
 	require.NoError(t, os.Truncate(filepath.Join(dir, "dump"), 1<<40)) // sparse, and more than anybody could read
-	sha, made, err := gittest.Commit(c, "Change")
-	require.NoError(t, err)
-	assert.True(t, made)
+	sha := gittest.Committed(t, c, "Change")
 	assert.Equal(t, "M\ta.txt\nA\tgood/1\nA\tgood/2\nA\tgood/3\nA\tgood/4\nA\tgood/5\nA\tgood/6\nA\tgood/7", h.Git(dir, "diff", "--name-status", start, sha))
 	assert.Equal(t, []string{
 		`"bad.u" (BOM is required in 'bad.u' if encoded as UTF-16)`, `"born/" (it is a repository of its own)`, `"deep/.git./y" (git does not take such a name)`,
 		`"deep/grown/" (it is a repository of its own)`, `"dump" (it has 1048576 MB, and the server takes at most 100)`, `"git~1/x" (git does not take such a name)`,
 	}, c.LeftOut)
-	dirty, err := gittest.Dirty(c)
-	require.NoError(t, err)
-	assert.False(t, dirty, "it is said once")
+	assert.False(t, gittest.Must(gittest.Dirty(c))(t), "it is said once")
 	gittest.Write(t, dir, map[string]string{"bad.u": "abcd"})
-	dirty, err = gittest.Dirty(c)
-	require.NoError(t, err)
-	assert.True(t, dirty, "it has changed since")
+	assert.True(t, gittest.Must(gittest.Dirty(c))(t), "it has changed since")
 	require.NoError(t, os.Remove(filepath.Join(dir, "bad.u")))
-	dirty, err = gittest.Dirty(c)
-	require.NoError(t, err)
+	dirty := gittest.Must(gittest.Dirty(c))(t)
 	assert.False(t, dirty)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/worktree"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // FetchOrigin fetches the tips of the server's branches and names them origin/BRANCH in the checkout, where an agent
@@ -50,11 +49,7 @@ func MergeOrigin(ctx context.Context, c *git.Checkout, other, message string) (h
 	if head, err = c.Head(ctx); err != nil {
 		return "", err
 	}
-	relation, err := history.Relation(ctx, c, head, other)
-	if err == nil && relation == model.Unknown {
-		err = history.Deepen(ctx, c, head, other)
-	}
-	if err != nil {
+	if _, err := history.Relate(ctx, c, head, other); err != nil {
 		return "", err
 	}
 	if err := unshallowMerge(ctx, c, head, other); err != nil {

@@ -35,39 +35,29 @@ func TestTheDefaultBranchIsMergedWhereHistoryIsShort(t *testing.T) {
 	assert.Equal(t, map[string]string{"main": tip, "agent/y": head}, tips)
 	assert.Equal(t, tip, h.Git(c.Dir(), "rev-parse", "refs/remotes/origin/main"), "the agent finds it under its name")
 
-	merged, err := commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")
-	require.NoError(t, err)
+	merged := gittest.Must(commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main"))(t)
 	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))
 	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
 
 	_, err = commits.FetchOrigin(gittest.Ctx, c, "gone")
-	var none *git.ErrNoRef
-	require.ErrorAs(t, err, &none)
-	assert.Equal(t, "refs/heads/gone", none.Ref)
+	assert.Equal(t, "refs/heads/gone", gittest.As[*git.ErrNoRef](t, err).Ref)
 }
 
 func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
 	h, c, head, tip := sideBranch(t, map[string]string{"a.txt": "theirs\n", "theirs.txt": "theirs\n"})
 	_, err := commits.FetchOrigin(gittest.Ctx, c, "main")
 	require.NoError(t, err)
-	_, err = commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")
-	var conflict *mergetree.ErrConflict
-	require.ErrorAs(t, err, &conflict)
+	conflict := gittest.As[*mergetree.ErrConflict](t, gittest.Err(commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")))
 	assert.Equal(t, []string{"a.txt"}, conflict.Paths)
 	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
 	assert.Contains(t, gittest.Read(t, c.Dir(), "a.txt"), "<<<<<<< ")
 
-	marked, err := commits.MarkedPaths(gittest.Ctx, c, []string{"a.txt", "mine.txt", "not there", "../../etc/passwd"})
-	require.NoError(t, err)
+	marked := gittest.Must(commits.MarkedPaths(gittest.Ctx, c, []string{"a.txt", "mine.txt", "not there", "../../etc/passwd"}))(t)
 	assert.Equal(t, []string{"a.txt"}, marked)
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "both\n"})
-	marked, err = commits.MarkedPaths(gittest.Ctx, c, conflict.Paths)
-	require.NoError(t, err)
-	assert.Empty(t, marked)
+	assert.Empty(t, gittest.Must(commits.MarkedPaths(gittest.Ctx, c, conflict.Paths))(t))
 
-	merged, made, err := gittest.Commit(c, "Merge main into agent/y")
-	require.NoError(t, err)
-	require.True(t, made)
+	merged := gittest.Committed(t, c, "Merge main into agent/y")
 	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))
 	assert.Equal(t, "both\ntheirs", h.Git(c.Dir(), "show", merged+":a.txt", merged+":theirs.txt"))
 }
@@ -80,7 +70,6 @@ func TestMarkersAreFoundAtLineStartsOnly(t *testing.T) {
 		"yes.txt": long + "\n<<<<<<< a\n" + long + "\n>>>>>>> b",
 	})
 	require.NoError(t, os.Symlink("yes.txt", filepath.Join(c.Dir(), "link.txt")))
-	marked, err := commits.MarkedPaths(gittest.Ctx, c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"})
-	require.NoError(t, err)
+	marked := gittest.Must(commits.MarkedPaths(gittest.Ctx, c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"}))(t)
 	assert.Equal(t, []string{"yes.txt"}, marked)
 }

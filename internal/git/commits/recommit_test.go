@@ -38,8 +38,7 @@ func TestCommitsOfAnAgentBecomeOursAndNobodyElsesDo(t *testing.T) {
 	head, tree := h.Git(c.Dir(), "rev-parse", "HEAD"), h.Git(c.Dir(), "rev-parse", "HEAD^{tree}")
 
 	clean := func(message string) string { return strings.ReplaceAll(message, "[skip ci]", "(skip ci)") }
-	done, err := commits.Recommit(gittest.Ctx, c, start, head, fetch.Tips(c), clean)
-	require.NoError(t, err)
+	done := gittest.Must(commits.Recommit(gittest.Ctx, c, start, head, fetch.Tips(c), clean))(t)
 	assert.Equal(t, head, h.Git(c.Dir(), "rev-parse", "HEAD"), "nothing is moved yet")
 	require.NoError(t, commits.Follow(gittest.Ctx, c, done))
 	assert.Equal(t, done.Head, h.Git(c.Dir(), "rev-parse", "HEAD"))
@@ -51,20 +50,15 @@ func TestCommitsOfAnAgentBecomeOursAndNobodyElsesDo(t *testing.T) {
 	assert.Equal(t, h.Tip("feature"), h.Git(c.Dir(), "rev-parse", "HEAD~1^2"), "what a person pushed stays theirs")
 	assert.Equal(t, "MergeXO|MergeXO|1600000000 +0530|As somebody else (skip ci)", h.Git(c.Dir(), "log", "-1", "--format=%an|%cn|%ad|%s", "--date=raw", "HEAD~2"))
 
-	again, err := commits.Recommit(gittest.Ctx, c, start, done.Head, fetch.Tips(c), clean)
-	require.NoError(t, err)
-	assert.Equal(t, done.Head, again.Head)
-	left, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
-	assert.Empty(t, left)
+	assert.Equal(t, done.Head, gittest.Must(commits.Recommit(gittest.Ctx, c, start, done.Head, fetch.Tips(c), clean))(t).Head)
+	assert.Empty(t, gittest.Must(checkpoint.LeftBranches(gittest.Ctx, c, start))(t))
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: done.Head}))
 }
 
 func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "1\n"})
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"))
 	tree := h.Git(c.Dir(), "rev-parse", start+"^{tree}")
 	for name, headers := range map[string]string{
 		"signed":      "author MergeXO <mergexo@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n",
@@ -131,8 +125,7 @@ func ours(t *testing.T) (r *gittest.Repo, c *git.Checkout, start, sha string) {
 func TestOnlyACommitOfOursIsReworded(t *testing.T) {
 	r, c, start, sha := ours(t)
 	gittest.Write(t, c.Dir(), map[string]string{"b.txt": "b\n"})
-	head, _, err := gittest.Commit(c, "and tests")
-	require.NoError(t, err)
+	head := gittest.Committed(t, c, "and tests")
 	add := func(message string) string { return strings.TrimSpace(message) + "\n\nTurn: 5" }
 	for name, kept := range map[string]struct {
 		head, from string
@@ -143,15 +136,13 @@ func TestOnlyACommitOfOursIsReworded(t *testing.T) {
 		"one that the server has":         {head, start, []string{head}, add},
 		"one that reads so already":       {head, start, nil, strings.TrimSpace},
 	} {
-		done, err := commits.Reword(gittest.Ctx, c, kept.from, kept.head, kept.known, kept.message)
-		require.NoError(t, err)
+		done := gittest.Must(commits.Reword(gittest.Ctx, c, kept.from, kept.head, kept.known, kept.message))(t)
 		assert.Equal(t, kept.head, done.Head, name)
 		require.NoError(t, commits.Follow(gittest.Ctx, c, done))
 		assert.Equal(t, head, r.Git("rev-parse", "HEAD"), name)
 	}
 
-	done, err := commits.Reword(gittest.Ctx, c, start, head, nil, add)
-	require.NoError(t, err)
+	done := gittest.Must(commits.Reword(gittest.Ctx, c, start, head, nil, add))(t)
 	require.NoError(t, commits.Follow(gittest.Ctx, c, done))
 	assert.Equal(t, done.Head, r.Git("rev-parse", "refs/heads/main"))
 	assert.Equal(t, "and tests\n\nTurn: 5", strings.TrimSpace(r.Git("log", "-1", "--format=%B")))

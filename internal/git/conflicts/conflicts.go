@@ -1,5 +1,5 @@
 // Package conflicts determines which open pull requests conflict with their base and with each other, for thousands of them
-// at once: one listing, one fetch, and all merges in one process.
+// at once: one listing, one fetch, and one process for all merges into a base.
 package conflicts
 
 import (

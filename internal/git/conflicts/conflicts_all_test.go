@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/git/gittest"
@@ -48,13 +47,10 @@ func TestTheRadarTellsWhoConflictsWithWhom(t *testing.T) {
 			assert.Zero(t, found.Unlooked)
 			assert.LessOrEqual(t, c.NetworkCalls(), 4)
 			calls := c.NetworkCalls()
-			culprits, err := conflicts.Culprits(gittest.Ctx, c, base, old, []string{"a"})
-			require.NoError(t, err)
+			culprits := gittest.Must(conflicts.Culprits(gittest.Ctx, c, base, old, []string{"a"}))(t)
 			assert.Equal(t, []string{base}, gittest.Shas(culprits))
 			assert.Equal(t, calls, c.NetworkCalls())
-			left, err := filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-radar-*"))
-			require.NoError(t, err)
-			assert.Empty(t, left)
+			assert.Empty(t, gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-radar-*")))(t))
 		}
 	})
 }

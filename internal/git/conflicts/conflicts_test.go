@@ -54,8 +54,7 @@ func (f *field) merge(ours, theirs string) []string {
 func (f *field) look(workspace string, limit int) (*git.Checkout, conflicts.Matrix) {
 	f.T.Helper()
 	c := f.Open(workspace, func(o *git.Options) { o.Path = f.r.Path })
-	found, err := conflicts.Find(gittest.Ctx, c, f.heads, limit)
-	require.NoError(f.T, err)
+	found := gittest.Must(conflicts.Find(gittest.Ctx, c, f.heads, limit))(f.T)
 	return c, found
 }
 

@@ -170,28 +170,28 @@ func Remote(ctx context.Context, c *git.Checkout, refs ...string) (map[string]st
 	return found, nil
 }
 
-// Deepen fetches step by step until the question is settled, or nothing is missing.
-func Deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) error {
+// Deepen fetches step by step until the question is settled, or nothing is missing. It reports whether the question is settled.
+func Deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) (bool, error) {
 	steps := make([][]string, 0, len(DeepenBy)+1)
 	for _, add := range DeepenBy {
 		steps = append(steps, Bounded(ctx, c, add))
 	}
 	for _, step := range append(steps, []string{"--unshallow"}) {
 		if done, err := settled(); err != nil || done {
-			return err
+			return done, err
 		}
 		wants, err := wanted(ctx, c, shas)
 		if err != nil || len(wants) == 0 {
-			return err
+			return false, err
 		}
 		if len(c.Boundary) == 0 {
 			step = nil
 		}
 		if err := Get(ctx, c, step, wants...); err != nil {
-			return fmt.Errorf("deepen history: %w", err)
+			return false, fmt.Errorf("deepen history: %w", err)
 		}
 	}
-	return nil
+	return settled()
 }
 
 // wanted is what to ask the server for to deepen the commits' history: missing commits, those that came from the server,

@@ -26,6 +26,25 @@ var Ctx = context.Background()
 
 const Fresh = "mergexo/issue-5"
 
+// Must takes what a call returns, and gives its value to a test that its error ends.
+func Must[T any](value T, err error) func(t testing.TB, said ...any) T {
+	return func(t testing.TB, said ...any) T {
+		t.Helper()
+		require.NoError(t, err, said...)
+		return value
+	}
+}
+
+// Err takes what a call returns, and gives its error alone.
+func Err[T any](_ T, err error) error { return err }
+
+// As is the error of a type that an error is or holds; the test ends where there is none.
+func As[E error](t testing.TB, err error, said ...any) (found E) {
+	t.Helper()
+	require.ErrorAs(t, err, &found, said...)
+	return found
+}
+
 // CPU is the processor time so far of this process and of those that it has waited for. What else the machine does changes it little.
 func CPU() (sum time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
@@ -242,6 +243,14 @@ func (h *Hub) Open(workspace string, adjust ...func(*git.Options)) *git.Checkout
 	c, err := git.Open(context.Background(), opt)
 	require.NoError(h.T, err)
 	h.T.Cleanup(func() { require.NoError(h.T, c.Close()) })
+	return c
+}
+
+// Restored is Open with a branch restored.
+func (h *Hub) Restored(branch, base, sha, workspace string, change ...func(*git.Options)) *git.Checkout {
+	h.T.Helper()
+	c := h.Open(workspace, change...)
+	require.NoError(h.T, checkpoint.Restore(Ctx, c, branch, base, sha))
 	return c
 }
 

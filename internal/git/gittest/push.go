@@ -43,6 +43,15 @@ func Commit(c *git.Checkout, message string) (sha string, made bool, err error) 
 	return commits.Commit(Ctx, c, head, message)
 }
 
+// Committed is the commit of something in a checkout.
+func Committed(t testing.TB, c *git.Checkout, message string) string {
+	t.Helper()
+	sha, made, err := Commit(c, message)
+	require.NoError(t, err)
+	require.True(t, made)
+	return sha
+}
+
 // Dirty reports whether a checkout has anything to commit on its HEAD.
 func Dirty(c *git.Checkout) (bool, error) {
 	head, err := c.Head(Ctx)

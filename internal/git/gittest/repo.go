@@ -38,13 +38,6 @@ func EachGit(t *testing.T, test func(t *testing.T, path string)) {
 	}
 }
 
-// OneGit runs a test with the git on PATH alone: nothing in it depends on how a version of git merges.
-func OneGit(t *testing.T, test func(t *testing.T, path string)) {
-	t.Helper()
-	t.Parallel()
-	test(t, GitPath())
-}
-
 // Repo is a workspace whose commits are made without its files, and a checkout on it. Whatever is built in it must leave
 // it as it is.
 type Repo struct {
@@ -56,6 +49,18 @@ type Repo struct {
 	Program string
 	C       *git.Checkout
 	N       int
+}
+
+// EachRepo is EachGit with a repository.
+func EachRepo(t *testing.T, test func(t *testing.T, r *Repo)) {
+	EachGit(t, func(t *testing.T, path string) { test(t, NewRepo(t, path)) })
+}
+
+// OneRepo is a repository for a parallel test with the git on PATH alone: nothing in it depends on how a version of git merges.
+func OneRepo(t *testing.T) *Repo {
+	t.Helper()
+	t.Parallel()
+	return NewRepo(t, GitPath())
 }
 
 func NewRepo(t testing.TB, path string) *Repo {

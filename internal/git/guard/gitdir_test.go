@@ -49,12 +49,9 @@ func TestWhatLeadsOutOfTheGitDirectoryIsRefusedAndTakenOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, c, dot := restored(t)
 			require.NoError(t, plant(dot))
-			_, err := c.Head(gittest.Ctx)
-			var unsafeDir *guard.ErrUnsafeGitDir
-			require.ErrorAs(t, err, &unsafeDir)
+			unsafeDir := gittest.As[*guard.ErrUnsafeGitDir](t, gittest.Err(c.Head(gittest.Ctx)))
 			assert.Len(t, unsafeDir.Paths, 1)
-			_, err = os.Lstat(unsafeDir.Paths[0])
-			assert.ErrorIs(t, err, os.ErrNotExist)
+			assert.ErrorIs(t, gittest.Err(os.Lstat(unsafeDir.Paths[0])), os.ErrNotExist)
 		})
 	}
 }
@@ -72,8 +69,7 @@ func TestOtherPlacesForObjectsAndRefsAreForgotten(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dot, "objects", "info", "alternates"))
 	assert.NoFileExists(t, filepath.Join(dot, "commondir"))
-	_, err = history.List(gittest.Ctx, c, taken, taken)
-	assert.Error(t, err, "nothing of the other repository is to be had")
+	assert.Error(t, gittest.Err(history.List(gittest.Ctx, c, taken, taken)), "nothing of the other repository is to be had")
 }
 
 func TestLocksOfProcessesThatAreGoneAreRemoved(t *testing.T) {

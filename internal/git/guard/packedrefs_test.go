@@ -65,9 +65,7 @@ func TestWhatGitTakesForNoRepositoryHasNoHead(t *testing.T) {
 	h.Agent(c, "checkout", "-q", "--detach")
 	require.NoError(t, os.RemoveAll(filepath.Join(dot, "refs")))
 	_, err := c.Head(gittest.Ctx)
-	var failed *git.Error
-	require.ErrorAs(t, err, &failed)
-	assert.Contains(t, failed.Stderr, "not a git repository")
+	assert.Contains(t, gittest.As[*git.Error](t, err).Stderr, "not a git repository")
 }
 
 func TestWhatIsReadOfBranchesIsWhatGitReads(t *testing.T) {

@@ -19,7 +19,19 @@ func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 			return fmt.Errorf("deepen history: %q is not a commit id", sha)
 		}
 	}
-	return fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
+	_, err := fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
+	return err
+}
+
+// Relate is Relation with the history that the answer needs: see Deepen.
+func Relate(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
+	relation, err := Relation(ctx, c, earlier, later)
+	if err == nil && relation == model.Unknown {
+		if err = Deepen(ctx, c, earlier, later); err == nil {
+			relation, err = Relation(ctx, c, earlier, later)
+		}
+	}
+	return relation, err
 }
 
 // related reports whether the first commit's relation to each other one is known.

@@ -19,29 +19,22 @@ import (
 // related asks for a relation as a guard does: at first of what is here, then of what the server has as well.
 func related(t *testing.T, c *git.Checkout, earlier, later string) model.Relation {
 	t.Helper()
-	relation, err := history.Relation(gittest.Ctx, c, earlier, later)
-	require.NoError(t, err)
+	relation := gittest.Must(history.Relation(gittest.Ctx, c, earlier, later))(t)
 	if relation == model.Unknown {
 		require.NoError(t, history.Deepen(gittest.Ctx, c, earlier, later))
-		relation, err = history.Relation(gittest.Ctx, c, earlier, later)
-		require.NoError(t, err)
+		relation = gittest.Must(history.Relation(gittest.Ctx, c, earlier, later))(t)
 	}
 	return relation
 }
 
 func TestAnOrphanIsToldWithoutAskingTheServer(t *testing.T) {
 	h, _, head, _ := longHistory(t)
-	c := h.Open(h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	c := h.Restored("agent/x", "main", head, h.Workspace("agent/x", "--depth=1"))
 	h.Agent(c, "checkout", "-q", "--orphan", "fresh")
 	h.Agent(c, "commit", "-q", "-m", "a history of its own")
-	orphan, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	relation, err := history.Relation(gittest.Ctx, c, head, orphan)
-	require.NoError(t, err)
-	assert.Equal(t, model.Diverged, relation)
-	relation, err = history.Relation(gittest.Ctx, c, orphan, head)
-	require.NoError(t, err)
+	orphan := gittest.Must(c.Head(gittest.Ctx))(t)
+	assert.Equal(t, model.Diverged, gittest.Must(history.Relation(gittest.Ctx, c, head, orphan))(t))
+	relation := gittest.Must(history.Relation(gittest.Ctx, c, orphan, head))(t)
 	assert.Equal(t, model.Unknown, relation, "the other way round the boundary could hide it")
 	assert.Equal(t, model.Diverged, related(t, c, orphan, head))
 }
@@ -49,14 +42,10 @@ func TestAnOrphanIsToldWithoutAskingTheServer(t *testing.T) {
 func TestACompleteHistoryWithoutTheEarlierCommitHasNotGrown(t *testing.T) {
 	h, _, head, _ := longHistory(t)
 	first := h.Tip("main")
-	c := h.Open("")
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
-	relation, err := history.Relation(gittest.Ctx, c, head, first)
-	require.NoError(t, err)
+	c := h.Restored("agent/x", "main", head, "")
+	relation := gittest.Must(history.Relation(gittest.Ctx, c, head, first))(t)
 	assert.Equal(t, model.Diverged, relation, "back or away needs what is missing; forward it is not")
-	relation, err = history.Relation(gittest.Ctx, c, first, head)
-	require.NoError(t, err)
-	assert.Equal(t, model.Unknown, relation)
+	assert.Equal(t, model.Unknown, gittest.Must(history.Relation(gittest.Ctx, c, first, head))(t))
 	assert.Equal(t, 1, c.NetworkCalls())
 }
 
@@ -67,22 +56,17 @@ func TestDeepenLeavesTheAgentsCommitsOutOfIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, old, _, _ := longHistory(t)
 			head, away := h.Grow("agent/x", test.more), h.Grow("away", test.more)
-			c := h.Open(h.Workspace("agent/x", "--depth=1"))
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "away", head))
+			c := h.Restored("agent/x", "away", head, h.Workspace("agent/x", "--depth=1"))
 			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "an ordinary commit")
-			ordinary, err := c.Head(gittest.Ctx)
-			require.NoError(t, err)
+			ordinary := gittest.Must(c.Head(gittest.Ctx))(t)
 			require.NoError(t, history.Deepen(gittest.Ctx, c, head, ordinary))
 			assert.Equal(t, model.Ahead, related(t, c, head, ordinary))
 			assert.Equal(t, 1, c.NetworkCalls(), "nothing is missing")
 
 			h.Agent(c, "checkout", "-q", "-B", "agent/x", away+"~40")
 			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "on an old commit of the base")
-			rebased, err := c.Head(gittest.Ctx)
-			require.NoError(t, err)
-			relation, err := history.Relation(gittest.Ctx, c, head, rebased)
-			require.NoError(t, err)
-			require.Equal(t, model.Unknown, relation)
+			rebased := gittest.Must(c.Head(gittest.Ctx))(t)
+			require.Equal(t, model.Unknown, gittest.Must(history.Relation(gittest.Ctx, c, head, rebased))(t))
 			assert.Equal(t, model.Diverged, related(t, c, head, rebased))
 			assert.Equal(t, 1+test.calls, c.NetworkCalls())
 			assert.Equal(t, model.Ahead, related(t, c, old, ordinary), "an older commit, which was not here")
@@ -111,13 +95,9 @@ func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, base, sha := planned(t, n)
 			c := h.Open("")
-			got, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
-			require.NoError(t, err)
-			require.Equal(t, sha, got)
+			require.Equal(t, sha, gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t))
 			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
-			list, err := history.List(gittest.Ctx, c, base, sha)
-			require.NoError(t, err)
-			assert.Len(t, list, n)
+			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
 			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 			assert.Empty(t, h.Tip(gittest.Stage))
@@ -128,8 +108,7 @@ func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
 func TestPublishDeepensWhereItCannotTell(t *testing.T) {
 	h, base, sha := planned(t, 120)
 	c := h.Open("")
-	_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
-	require.NoError(t, err)
+	gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 	assert.Equal(t, 3, c.NetworkCalls())
@@ -137,10 +116,8 @@ func TestPublishDeepensWhereItCannotTell(t *testing.T) {
 
 func TestDeepenStartsAtWhatAFetchGot(t *testing.T) {
 	h, base, sha := planned(t, 120)
-	c := h.Open("")
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", base))
-	_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
-	require.NoError(t, err)
+	c := h.Restored("agent/x", "main", base, "")
+	gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
 	assert.Equal(t, model.Ahead, related(t, c, base, sha))
 	assert.Equal(t, 3, c.NetworkCalls())
 }
@@ -150,18 +127,13 @@ func TestWhatWasDeepenedStaysDeep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, base, sha := planned(t, n)
 			c := h.Open("")
-			_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
-			require.NoError(t, err)
+			gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
 			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
-			_, err = fetch.Ref(gittest.Ctx, c, gittest.Stage)
-			require.NoError(t, err)
+			gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
 			moved := h.Commit("agent/x", "by a person", map[string]string{"b.txt": "b\n"})
 			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", moved))
-			list, err := history.List(gittest.Ctx, c, base, sha)
-			require.NoError(t, err)
-			assert.Len(t, list, n)
-			_, err = commits.Replay(gittest.Ctx, c, base, sha, moved)
-			require.NoError(t, err)
+			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
+			gittest.Must(commits.Replay(gittest.Ctx, c, base, sha, moved))(t)
 		})
 	}
 }
@@ -172,13 +144,10 @@ func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
 	odd := "caf\xe9-\u00a0-\u0085-x" // not UTF-8, a space that is none in ASCII, a control character
 	c := h.Open("")
 	for _, ref := range []string{"refs/heads/none", "refs/heads/" + odd, "refs/mergexo/turn/8/none"} {
-		_, err := fetch.Ref(gittest.Ctx, c, ref)
-		var none *git.ErrNoRef
-		require.ErrorAs(t, err, &none, ref)
+		none := gittest.As[*git.ErrNoRef](t, gittest.Err(fetch.Ref(gittest.Ctx, c, ref)), ref)
 		assert.Equal(t, ref, none.Ref)
 	}
-	var none *git.ErrNoRef
-	require.ErrorAs(t, checkpoint.Restore(gittest.Ctx, c, odd, "main", head), &none)
+	none := gittest.As[*git.ErrNoRef](t, checkpoint.Restore(gittest.Ctx, c, odd, "main", head))
 	assert.Equal(t, "refs/heads/"+odd, none.Ref)
 	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", odd, head), "a base that is gone does no harm, whatever its name")
 	for _, anySHA := range []string{"true", "false"} {

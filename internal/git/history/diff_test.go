@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -22,15 +21,12 @@ func TestADiffIsWhatGitShowsWhateverIsConfigured(t *testing.T) {
 	for name, workspace := range map[string]string{"in a workspace": dir, "in a partial clone": ""} {
 		t.Run(name, func(t *testing.T) {
 			c := h.Open(workspace)
-			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-			require.NoError(t, err)
-			diff, err := history.Diff(gittest.Ctx, c, met.MergeBase, met.HeadSHA)
-			require.NoError(t, err)
+			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+			diff := gittest.Must(history.Diff(gittest.Ctx, c, met.MergeBase, met.HeadSHA))(t)
 			assert.Contains(t, diff, "--- a/a.txt\n+++ b/a.txt\n@@ -8,7 +8,7 @@")
 			assert.Contains(t, diff, "+++ b/grün.txt\n@@ -0,0 +1 @@\n+new\n")
 			assert.NotContains(t, diff, "gone.txt")
 		})
 	}
-	_, err := history.Diff(gittest.Ctx, h.Open(dir), "--all", h.Tip("main"))
-	assert.ErrorContains(t, err, "not commit ids")
+	assert.ErrorContains(t, gittest.Err(history.Diff(gittest.Ctx, h.Open(dir), "--all", h.Tip("main"))), "not commit ids")
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -16,21 +15,8 @@ func ForkPoint(ctx context.Context, c *git.Checkout, base, head string) (sha str
 	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
 	}
-	known := false
-	err = fetch.Deepen(ctx, c, []string{base, head}, func() (bool, error) {
-		sha, known, err = MergeBase(ctx, c, base, head)
-		return known, err
-	})
-	if err == nil && !known {
-		sha, known, err = MergeBase(ctx, c, base, head) // after the last fetch
-	}
-	if err == nil && !known {
-		err = fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
-	}
-	if err != nil {
-		return "", err
-	}
-	return sha, nil
+	met, err := meet(ctx, c, base, head, MergeBase)
+	return met.MergeBase, err
 }
 
 // MergeBase is the first of MergeBases, "" if there is none.

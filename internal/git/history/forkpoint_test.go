@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/commits"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
@@ -26,23 +25,16 @@ func TestForkPointAcrossAShallowBoundary(t *testing.T) {
 			h.Commit("other", "ours", nil) // what is grown on one commit twice is the same
 			head := h.Grow("other", test.ours)
 			base := h.Grow("main", test.theirs)
-			c := h.Open("")
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "other", "main", head))
-			fetched, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main")
-			require.NoError(t, err)
-			require.Equal(t, base, fetched)
+			c := h.Restored("other", "main", head, "")
+			require.Equal(t, base, gittest.Must(fetch.Ref(gittest.Ctx, c, "refs/heads/main"))(t))
 			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
-			local, err := c.Head(gittest.Ctx)
-			require.NoError(t, err)
-			got, err := history.ForkPoint(gittest.Ctx, c, base, local)
-			require.NoError(t, err)
+			local := gittest.Must(c.Head(gittest.Ctx))(t)
+			got := gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t)
 			assert.Equal(t, fork, got)
 			assert.Equal(t, test.calls, c.NetworkCalls())
 			calls := c.NetworkCalls()
 			for _, pair := range [][3]string{{base, base, base}, {head, local, head}, {local, head, head}, {local, base, fork}} {
-				got, err = history.ForkPoint(gittest.Ctx, c, pair[0], pair[1])
-				require.NoError(t, err)
-				assert.Equal(t, pair[2], got)
+				assert.Equal(t, pair[2], gittest.Must(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1]))(t))
 			}
 			assert.Equal(t, calls, c.NetworkCalls(), "it is all here now")
 		})
@@ -52,15 +44,11 @@ func TestForkPointAcrossAShallowBoundary(t *testing.T) {
 func TestForkPointOfABranchThatBeganHereCostsNothing(t *testing.T) {
 	h, c, start := gittest.Begun(t, "--depth=1")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	theirs := h.Commit("main", "theirs", nil)
-	_, err = commits.FetchOrigin(gittest.Ctx, c, "main")
-	require.NoError(t, err)
+	gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)
 	calls := c.NetworkCalls()
-	got, err := history.ForkPoint(gittest.Ctx, c, theirs, head)
-	require.NoError(t, err)
-	assert.Equal(t, start, got)
+	assert.Equal(t, start, gittest.Must(history.ForkPoint(gittest.Ctx, c, theirs, head))(t))
 	assert.Equal(t, calls, c.NetworkCalls())
 }
 
@@ -70,16 +58,12 @@ func TestForkPointOfUnrelatedHistoriesIsNone(t *testing.T) {
 	h.Agent(c, "commit", "-q", "-m", "a root")
 	head, err := c.Head(gittest.Ctx)
 	require.NoError(t, err)
-	got, err := history.ForkPoint(gittest.Ctx, c, start, head)
-	require.NoError(t, err)
-	assert.Empty(t, got)
+	assert.Empty(t, gittest.Must(history.ForkPoint(gittest.Ctx, c, start, head))(t))
 	for _, pair := range [][2]string{{"HEAD", head}, {start, ""}} {
-		_, err = history.ForkPoint(gittest.Ctx, c, pair[0], pair[1])
-		assert.ErrorContains(t, err, "not commit ids")
+		assert.ErrorContains(t, gittest.Err(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1])), "not commit ids")
 	}
 	var none *git.ErrNoRef
-	_, err = history.ForkPoint(gittest.Ctx, c, strings.Repeat("ab", 20), start)
-	assert.ErrorAs(t, err, &none)
+	assert.ErrorAs(t, gittest.Err(history.ForkPoint(gittest.Ctx, c, strings.Repeat("ab", 20), start)), &none)
 }
 
 // Two branches have each merged something that forked off long ago. In a shallow history the old fork looks as good as
@@ -103,10 +87,7 @@ func TestForkPointIsNotAnOldOneThatLooksBest(t *testing.T) {
 		merged := make("1900000002", "merge", fork, make("1900000001", "side of "+branch, old))
 		h.Git(h.Dev, "push", "-q", "origin", merged+":refs/heads/"+branch)
 	}
-	c := h.Open("")
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "left", "right", h.Tip("left")))
+	c := h.Restored("left", "right", h.Tip("left"), "")
 	require.Contains(t, h.Git(c.Dir(), "merge-base", "--all", "HEAD", "origin/right"), old, "or there is no trap")
-	got, err := history.ForkPoint(gittest.Ctx, c, h.Tip("right"), h.Tip("left"))
-	require.NoError(t, err)
-	assert.Equal(t, fork, got)
+	assert.Equal(t, fork, gittest.Must(history.ForkPoint(gittest.Ctx, c, h.Tip("right"), h.Tip("left")))(t))
 }

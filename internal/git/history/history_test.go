@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,8 +21,7 @@ func TestRelationInAFullCheckout(t *testing.T) {
 	first := h.Tip("main")
 	side := h.Commit("side", "side", map[string]string{"s.txt": "s"})
 	second := h.Commit("main", "two", map[string]string{"a.txt": "a"})
-	c := h.Open(h.Workspace("main"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "side", second))
+	c := h.Restored("main", "side", second, h.Workspace("main"))
 	for _, test := range []struct {
 		earlier, later string
 		want           model.Relation
@@ -31,12 +29,9 @@ func TestRelationInAFullCheckout(t *testing.T) {
 		{second, second, model.Identical}, {first, second, model.Ahead}, {second, first, model.Behind}, {second, side, model.Diverged},
 		{second, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		relation, err := history.Relation(gittest.Ctx, c, test.earlier, test.later)
-		require.NoError(t, err)
-		assert.Equal(t, test.want, relation)
+		assert.Equal(t, test.want, gittest.Must(history.Relation(gittest.Ctx, c, test.earlier, test.later))(t))
 	}
-	_, err := history.Relation(gittest.Ctx, c, "--all", second)
-	assert.ErrorContains(t, err, "not commit ids")
+	assert.ErrorContains(t, gittest.Err(history.Relation(gittest.Ctx, c, "--all", second)), "not commit ids")
 	assert.Equal(t, 1, c.NetworkCalls(), "asking costs nothing")
 }
 
@@ -52,13 +47,10 @@ func longHistory(t *testing.T) (h *gittest.Hub, old, head, diverged string) {
 func TestShallowHistoryIsUnknownUntilItIsDeepened(t *testing.T) {
 	h, old, head, diverged := longHistory(t)
 	dir := h.Workspace("agent/x", "--depth=1")
-	c := h.Open(dir)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "away", head))
+	c := h.Restored("agent/x", "away", head, dir)
 	ask := func(earlier, later string) model.Relation {
 		t.Helper()
-		relation, err := history.Relation(gittest.Ctx, c, earlier, later)
-		require.NoError(t, err)
-		return relation
+		return gittest.Must(history.Relation(gittest.Ctx, c, earlier, later))(t)
 	}
 	assert.Equal(t, model.Unknown, ask(old, head), "the old commit is not here")
 	assert.Equal(t, model.Unknown, ask(diverged, head), "both are here, where they part is not: git says no to ancestry, we do not")
@@ -78,22 +70,15 @@ func TestShallowHistoryIsUnknownUntilItIsDeepened(t *testing.T) {
 
 func TestATrueAncestorIsFoundInAShallowHistoryThatShowsIt(t *testing.T) {
 	h, _, head, _ := longHistory(t)
-	c := h.Open(h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", head))
+	c := h.Restored("agent/x", "", head, h.Workspace("agent/x", "--depth=1"))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "new"})
-	sha, made, err := gittest.Commit(c, "on top")
-	require.NoError(t, err)
-	require.True(t, made)
-	relation, err := history.Relation(gittest.Ctx, c, head, sha)
-	require.NoError(t, err)
-	assert.Equal(t, model.Ahead, relation)
+	sha := gittest.Committed(t, c, "on top")
+	assert.Equal(t, model.Ahead, gittest.Must(history.Relation(gittest.Ctx, c, head, sha))(t))
 	h.Agent(c, "commit", "-q", "--amend", "-m", "rewritten below")
 	h.Agent(c, "reset", "-q", "--hard", head+"~1")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "instead")
-	now, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	relation, err = history.Relation(gittest.Ctx, c, head, now)
-	require.NoError(t, err)
+	now := gittest.Must(c.Head(gittest.Ctx))(t)
+	relation := gittest.Must(history.Relation(gittest.Ctx, c, head, now))(t)
 	assert.Equal(t, model.Diverged, relation, "they part above the boundary, so this is certain")
 }
 
@@ -101,27 +86,21 @@ func TestRestoreNeverShortensAHistory(t *testing.T) {
 	h, _, _, _ := longHistory(t)
 	head := h.Grow("agent/x", 60)
 	dir := h.Workspace("agent/x", "--depth=100")
-	c := h.Open(dir)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
-	count, err := strconv.Atoi(h.Git(dir, "rev-list", "--count", "HEAD"))
-	require.NoError(t, err)
+	h.Restored("agent/x", "main", head, dir)
+	count := gittest.Must(strconv.Atoi(h.Git(dir, "rev-list", "--count", "HEAD")))(t)
 	assert.GreaterOrEqual(t, count, 100)
 }
 
 func TestDeepenNamesTheCommitThatTheServerDoesNotHave(t *testing.T) {
 	h := gittest.NewHub(t)
-	c := h.Open(h.Workspace("main", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	c := h.Restored("main", "", h.Tip("main"), h.Workspace("main", "--depth=1"))
 	gone := "00000000000000000000000000000000deadbeef"
-	var none *git.ErrNoRef
-	require.ErrorAs(t, history.Deepen(gittest.Ctx, c, gone, h.Tip("main")), &none)
-	assert.Equal(t, gone, none.Ref)
+	assert.Equal(t, gone, gittest.As[*git.ErrNoRef](t, history.Deepen(gittest.Ctx, c, gone, h.Tip("main"))).Ref)
 }
 
 func TestHeadFollowsTheAgentWhereverItWent(t *testing.T) {
 	h := gittest.NewHub(t)
-	c := h.Open(h.Workspace("main"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	c := h.Restored("main", "", h.Tip("main"), h.Workspace("main"))
 	h.Agent(c, "checkout", "-q", "-b", "elsewhere")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "mine")
 	head, err := c.Head(gittest.Ctx)
@@ -130,26 +109,21 @@ func TestHeadFollowsTheAgentWhereverItWent(t *testing.T) {
 	assert.Equal(t, "MergeXO <mergexo@example.com>", h.Git(c.Dir(), "log", "-1", "--format=%cn <%ce>"))
 
 	h.Agent(c, "checkout", "-q", "--detach", "main")
-	head, err = c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	head = gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.Equal(t, h.Tip("main"), head)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(c.Dir(), ".git")))
-	_, err = c.Head(gittest.Ctx)
-	assert.ErrorContains(t, err, "read HEAD of the checkout")
+	assert.ErrorContains(t, gittest.Err(c.Head(gittest.Ctx)), "read HEAD of the checkout")
 	h.Git(c.Dir(), "init", "-q")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "a repository of its own")
-	head, err = c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	relation, err := history.Relation(gittest.Ctx, c, h.Tip("main"), head)
-	require.NoError(t, err)
+	head = gittest.Must(c.Head(gittest.Ctx))(t)
+	relation := gittest.Must(history.Relation(gittest.Ctx, c, h.Tip("main"), head))(t)
 	assert.Equal(t, model.Unknown, relation, "the old commit is gone with the old repository")
 }
 
 func TestAgentGitIsOffline(t *testing.T) {
 	h := gittest.NewHub(t)
-	c := h.Open("")
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	c := h.Restored("main", "", h.Tip("main"), "")
 	out, err := h.With(c.Dir(), c.AgentEnv(), "fetch", "origin")
 	require.Error(t, err)
 	assert.Contains(t, out, "transport 'http' not allowed")
@@ -161,8 +135,7 @@ func TestAgentGitIsOffline(t *testing.T) {
 func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("main", "base", map[string]string{"mode.sh": "#!/bin/sh\n", "gone.txt": "x\n", "link-to-be": "file\n"})
-	c := h.Open(h.Workspace("main"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", start))
+	c := h.Restored("main", "", start, h.Workspace("main"))
 	odd := "caf\xe9 \t\"quoted\"\n.txt"
 	gittest.Write(t, c.Dir(), map[string]string{odd: "latin\n", "gone.txt": "", "link-to-be": "", ".github/workflows/ci.yml": "on: push\n", "zero\x01.bin": "\x00\xff\r\n"})
 	require.NoError(t, os.Chmod(filepath.Join(c.Dir(), "mode.sh"), 0o755))
@@ -174,12 +147,9 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, made)
 
-	listed, err := history.Publishes(gittest.Ctx, c, start, sha, nil)
-	require.NoError(t, err)
-	steps, err := listed.EveryChange(gittest.Ctx, c)
-	require.NoError(t, err)
-	changes, err := history.Changes(gittest.Ctx, c, start, sha)
-	require.NoError(t, err)
+	listed := gittest.Must(history.Publishes(gittest.Ctx, c, start, sha, nil))(t)
+	steps := gittest.Must(listed.EveryChange(gittest.Ctx, c))(t)
+	changes := gittest.Must(history.Changes(gittest.Ctx, c, start, sha))(t)
 	require.Len(t, changes, len(steps))
 	type row struct {
 		Old, New, Status string
@@ -200,27 +170,20 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 		".github/workflows/ci.yml": {"000000", "100644", "A", 9, ""},
 		"zero\x01.bin":             {"000000", "100644", "A", 4, ""},
 	}, got)
-	blob, err := history.Blob(gittest.Ctx, c, sha, "zero\x01.bin")
-	require.NoError(t, err)
+	blob := gittest.Must(history.Blob(gittest.Ctx, c, sha, "zero\x01.bin"))(t)
 	assert.Equal(t, []byte("\x00\xff\r\n"), blob)
-	blob, err = history.Blob(gittest.Ctx, c, sha, odd)
-	require.NoError(t, err)
+	blob = gittest.Must(history.Blob(gittest.Ctx, c, sha, odd))(t)
 	assert.Equal(t, "latin\n", string(blob))
 	for _, none := range []string{"gone.txt", ".github", "*", "vendored"} {
-		_, err = history.Blob(gittest.Ctx, c, sha, none)
-		assert.ErrorIs(t, err, fs.ErrNotExist, none)
+		assert.ErrorIs(t, gittest.Err(history.Blob(gittest.Ctx, c, sha, none)), fs.ErrNotExist, none)
 	}
 
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "second\n\nwith a body", "--author=A U Thor <a@example.com>")
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	commits, err := history.List(gittest.Ctx, c, start, head)
-	require.NoError(t, err)
+	head := gittest.Must(c.Head(gittest.Ctx))(t)
+	commits := gittest.Must(history.List(gittest.Ctx, c, start, head))(t)
 	assert.Equal(t, []model.Commit{
 		{SHA: sha, Subject: "# a subject", Author: "MergeXO"},
 		{SHA: head, Subject: "second", Author: "A U Thor"},
 	}, commits)
-	same, err := history.Changes(gittest.Ctx, c, head, head)
-	require.NoError(t, err)
-	assert.Empty(t, same)
+	assert.Empty(t, gittest.Must(history.Changes(gittest.Ctx, c, head, head))(t))
 }

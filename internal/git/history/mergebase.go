@@ -52,18 +52,16 @@ func tryFetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) 
 
 // FindMergeBase finds the merge base of two tips, and fetches missing history for that.
 func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
-	met, known := Divergence{BaseSHA: base, HeadSHA: head}, false
-	ask := func() (_ bool, err error) {
-		met.MergeBase, known, err = MergeBase(ctx, c, base, head)
-		if err == nil && known {
-			known, err = Whole(ctx, c, met)
-		}
+	return meet(ctx, c, base, head, WholeMergeBase)
+}
+
+// meet finds a merge base by one of the functions below, with the history that the answer needs.
+func meet(ctx context.Context, c *git.Checkout, base, head string, ask func(ctx context.Context, c *git.Checkout, base, head string) (string, bool, error)) (Divergence, error) {
+	met := Divergence{BaseSHA: base, HeadSHA: head}
+	known, err := fetch.Deepen(ctx, c, []string{base, head}, func() (known bool, err error) {
+		met.MergeBase, known, err = ask(ctx, c, base, head)
 		return known, err
-	}
-	err := fetch.Deepen(ctx, c, []string{base, head}, ask)
-	if err == nil && !known {
-		_, err = ask() // after the last fetch
-	}
+	})
 	if err == nil && !known {
 		err = fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
 	}
@@ -71,29 +69,28 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 	return met, err
 }
 
-// Whole reports whether all commits of the head that the base lacks are here, with the merge bases of merges among them.
-func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
-	if len(c.Boundary) == 0 || met.MergeBase == met.HeadSHA {
-		return true, nil
+// WholeMergeBase is MergeBase; known reports whether all commits of the head that the base lacks are here, too, with the merge
+// bases of merges among them.
+func WholeMergeBase(ctx context.Context, c *git.Checkout, base, head string) (sha string, known bool, err error) {
+	sha, known, err = MergeBase(ctx, c, base, head)
+	if err != nil || !known || len(c.Boundary) == 0 || sha == head {
+		return sha, known, err
 	}
-	if hidden, err := cutOff(ctx, c, met.HeadSHA, met.BaseSHA); err != nil || hidden {
-		return false, err
+	if hidden, err := cutOff(ctx, c, head, base); err != nil || hidden {
+		return sha, false, err
 	}
-	merges, err := merges(ctx, c, met)
-	if err != nil {
-		return false, err
-	}
+	merges, err := merges(ctx, c, base, head)
 	for _, parents := range merges {
 		if _, known, err := MergeBase(ctx, c, parents[0], parents[1]); err != nil || !known {
-			return false, err
+			return sha, false, err
 		}
 	}
-	return true, nil
+	return sha, err == nil, err
 }
 
 // merges are the first two parents of every merge commit that the head has and the base lacks.
-func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]string, err error) {
-	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", met.HeadSHA, "^"+met.BaseSHA)
+func merges(ctx context.Context, c *git.Checkout, base, head string) (parents [][2]string, err error) {
+	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", head, "^"+base)
 	if err != nil {
 		return nil, fmt.Errorf("list merges: %w", err)
 	}

@@ -38,9 +38,7 @@ func TestMeetFetchesWhatTheMergeBaseTakes(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
 				assert.Equal(t, test.calls, c.NetworkCalls())
-				commits, err := history.List(gittest.Ctx, c, base, head)
-				require.NoError(t, err)
-				assert.Len(t, commits, test.apart+1)
+				assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, head))(t), test.apart+1)
 				_, err = history.List(gittest.Ctx, c, fork+"~290", fork)
 				if name == "near" {
 					assert.Error(t, err, "the rest of the history is not fetched")
@@ -57,8 +55,7 @@ func TestMeetInACompleteClone(t *testing.T) {
 	before := h.Git(dir, "for-each-ref") + h.Git(dir, "status", "--porcelain") + gittest.Read(t, dir, ".git", "config") + gittest.Read(t, dir, ".git", "HEAD")
 	moved := h.Commit("main", "more", map[string]string{"b.txt": "b\n"})
 	c := h.Open(dir)
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	assert.Equal(t, history.Divergence{BaseSHA: moved, HeadSHA: head, MergeBase: fork}, met)
 	assert.NotEqual(t, base, moved)
 	assert.Equal(t, 1, c.NetworkCalls())
@@ -71,8 +68,7 @@ func TestMeetAForksPullRequest(t *testing.T) {
 	h.Git(h.Bare, "update-ref", "refs/pull/7/head", head)
 	h.Git(h.Bare, "update-ref", "-d", "refs/heads/agent/x")
 	c := h.Open("")
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/pull/7/head")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/pull/7/head"))(t)
 	assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
 }
 
@@ -84,13 +80,11 @@ func TestMeetTellsWhichRefIsMissing(t *testing.T) {
 		{"none", "refs/heads/agent/x", "refs/heads/none"}, {"main", "refs/heads/none", "refs/heads/none"}, {"main", "refs/pull/9/head", "refs/pull/9/head"},
 	} {
 		_, err := history.FetchMergeBase(gittest.Ctx, c, pair[0], pair[1])
-		var none *git.ErrNoRef
-		require.ErrorAs(t, err, &none)
-		assert.Equal(t, pair[2], none.Ref)
+		assert.Equal(t, pair[2], gittest.As[*git.ErrNoRef](t, err).Ref)
 	}
 	for _, pair := range [][2]string{{"main", "agent/x"}, {"", "refs/heads/agent/x"}, {"main", "refs/heads/main"}, {"main", "-x"}} {
-		_, err := history.FetchMergeBase(gittest.Ctx, c, pair[0], pair[1])
-		assert.ErrorContains(t, err, "not a ref and another branch", "%v", pair)
+		assert.ErrorContains(t, gittest.Err(history.FetchMergeBase(gittest.Ctx, c, pair[0], pair[1])), "not a ref and another branch",
+			"%v", pair)
 	}
 }
 
@@ -102,8 +96,7 @@ func TestMeetHistoriesWithNothingInCommon(t *testing.T) {
 	h.Git(h.Dev, "push", "-q", "origin", "agent/x")
 	h.Grow("agent/x", 70)
 	c := h.Open(h.Workspace("main", "--depth=1"))
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	assert.True(t, met.Unrelated)
 	assert.Empty(t, met.MergeBase)
 }
@@ -118,12 +111,10 @@ func TestMeetKnowsWhereMergesInTheBranchCameFrom(t *testing.T) {
 	h.Git(h.Dev, "merge", "-q", "-m", "update branch", "main")
 	h.Git(h.Dev, "push", "-q", "origin", "agent/x")
 	c := h.Open("")
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	assert.Equal(t, h.Tip("main"), met.MergeBase)
 	calls := c.NetworkCalls()
-	base, err := history.ForkPoint(gittest.Ctx, c, h.Git(h.Dev, "rev-parse", "agent/x^1"), h.Tip("main"))
-	require.NoError(t, err)
+	base := gittest.Must(history.ForkPoint(gittest.Ctx, c, h.Git(h.Dev, "rev-parse", "agent/x^1"), h.Tip("main")))(t)
 	assert.Equal(t, first, base, "where the merge's own sides parted")
 	assert.Equal(t, calls, c.NetworkCalls(), "all of it was here after Meet")
 }
@@ -142,13 +133,11 @@ func TestMeetWithSeveralMergeBases(t *testing.T) {
 	h.Commit("main", "m", map[string]string{"m.txt": "m\n"})
 	h.Commit("agent/x", "x", map[string]string{"x.txt": "x\n"})
 	c := h.Open("")
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	assert.Contains(t, []string{one, two}, met.MergeBase)
 	want := strings.Fields(h.Git(h.Bare, "merge-base", "--all", "main", "agent/x"))
 	assert.Len(t, want, 2)
-	base, err := history.ForkPoint(gittest.Ctx, c, one, two)
-	require.NoError(t, err)
+	base := gittest.Must(history.ForkPoint(gittest.Ctx, c, one, two))(t)
 	assert.Equal(t, h.Git(h.Bare, "merge-base", one, two), base, "git merges the merge bases themselves first")
 }
 
@@ -161,12 +150,9 @@ func TestHaveGetsWhatIsNotHere(t *testing.T) {
 	require.NoError(t, fetch.Commits(gittest.Ctx, c, head, old))
 	require.NoError(t, fetch.Commits(gittest.Ctx, c, head, old))
 	assert.Equal(t, 1, c.NetworkCalls())
-	text, err := history.Blob(gittest.Ctx, c, old, "a.txt")
-	require.NoError(t, err)
+	text := gittest.Must(history.Blob(gittest.Ctx, c, old, "a.txt"))(t)
 	assert.Equal(t, "a\n", string(text))
 	gone := "00000000000000000000000000000000deadbeef"
-	var none *git.ErrNoRef
-	require.ErrorAs(t, fetch.Commits(gittest.Ctx, c, head, gone), &none)
-	assert.Equal(t, gone, none.Ref)
+	assert.Equal(t, gone, gittest.As[*git.ErrNoRef](t, fetch.Commits(gittest.Ctx, c, head, gone)).Ref)
 	assert.ErrorContains(t, fetch.Commits(gittest.Ctx, c, "main"), "not a commit id")
 }

@@ -31,7 +31,7 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	for _, change := range own {
 		need.Add(change.Old, change.New)
 	}
-	merges, err := merges(ctx, c, met)
+	merges, err := merges(ctx, c, met.BaseSHA, met.HeadSHA)
 	if err != nil {
 		return err
 	}
@@ -41,11 +41,7 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 			return err
 		}
 	}
-	ids, err := fetch.Absent(ctx, c, need.Sorted())
-	if err != nil {
-		return err
-	}
-	return fetch.Objects(ctx, c, ids)
+	return fetch.Missing(ctx, c, need.Sorted())
 }
 
 // fillTrees fetches into a treeless clone the trees of what each side has since their merge bases, and of these.

@@ -52,8 +52,7 @@ func TestMeetFillsAPartialCloneWithWhatMergingNeeds(t *testing.T) {
 			assert.NotEmpty(t, base)
 			dir := h.Workspace("main", "--filter=blob:none", "--no-checkout")
 			c := h.Open(dir)
-			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-			require.NoError(t, err)
+			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 			assert.Equal(t, 2, c.NetworkCalls(), "the commits, and the files")
 
 			h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {

@@ -98,8 +98,7 @@ func everyChange(c *git.Checkout, from, to string, known ...string) ([]history.S
 // changed is EveryChange as text.
 func changed(t *testing.T, c *git.Checkout, from, to string, known ...string) []string {
 	t.Helper()
-	steps, err := everyChange(c, from, to, known...)
-	require.NoError(t, err)
+	steps := gittest.Must(everyChange(c, from, to, known...))(t)
 	var list []string
 	for _, s := range steps {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%.7s %s %s %s %s %d %s", s.Commit, s.Status, s.Path, s.OldMode, s.NewMode, s.Size, s.Target)))
@@ -129,10 +128,8 @@ func TestAMergeHandsOutWhatItBringsAndWhatItMakesUp(t *testing.T) {
 
 	without := strings.Join(changed(t, c, start, head), "\n")
 	assert.Contains(t, without, "A .github/workflows/new.yml", "nobody said that main is there already")
-	_, err := everyChange(c, start, head, "0123456789012345678901234567890123456789")
-	assert.ErrorContains(t, err, "bad object")
-	_, err = everyChange(c, start, "--all")
-	assert.ErrorContains(t, err, "not commit ids")
+	assert.ErrorContains(t, gittest.Err(everyChange(c, start, head, "0123456789012345678901234567890123456789")), "bad object")
+	assert.ErrorContains(t, gittest.Err(everyChange(c, start, "--all")), "not commit ids")
 }
 
 func TestContentIsFollowedFromParentToChildWhateverTheirDates(t *testing.T) {
@@ -171,8 +168,7 @@ func TestAnOldVersionTakenFromFarBackIsAChange(t *testing.T) {
 	old := h.Commit("main", "old", map[string]string{".github/workflows/ci.yml": "on: pull_request_target\n"})
 	h.Commit("main", "mended", map[string]string{".github/workflows/ci.yml": "on: pull_request\n"})
 	start := h.Commit("agent/x", "work", map[string]string{"work.txt": "work\n"})
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"))
 	h.Agent(c, "checkout", "-q", "-b", "side", old)
 	does(h, c, "side", map[string]string{"side.txt": "x\n"})
 	h.Agent(c, "checkout", "-q", "agent/x")
@@ -267,15 +263,12 @@ func TestNothingInTheCheckoutDecidesWhatIsSeen(t *testing.T) {
 	odd := "caf\xe9 \t\"quoted\"\n:100644 x.txt"
 	head := does(h, c, "hidden", map[string]string{".gitattributes": "* -diff binary diff=evil -text\n", odd: "leaked \xff\n"})
 	gittest.Write(t, c.Dir(), map[string]string{".git/info/attributes": "* -diff\n", "more.txt": "more\n"})
-	now, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	require.Equal(t, head, now)
+	require.Equal(t, head, gittest.Must(c.Head(gittest.Ctx))(t))
 	got := strings.Join(added(t, c, start, head), "\n")
 	assert.Contains(t, got, odd+":0 "+odd[:strings.Index(odd, "\n")])
 	assert.Contains(t, got, odd+":1 leaked \xff")
 	assert.Contains(t, got, head[:7]+" .gitattributes:1 * -diff")
-	steps, err := everyChange(c, start, head)
-	require.NoError(t, err)
+	steps := gittest.Must(everyChange(c, start, head))(t)
 	paths := map[string]bool{}
 	for _, s := range steps {
 		paths[s.Path] = true
@@ -308,8 +301,7 @@ func TestWhatIsTooLargeOrBinaryIsSaid(t *testing.T) {
 	}, got, "what cannot be compared with what was there is new")
 
 	got = nil
-	unseen, err = patches(gittest.Ctx, c, start, head, nil, history.Scope{Total: 19000}, visit)
-	require.NoError(t, err)
+	unseen = gittest.Must(patches(gittest.Ctx, c, start, head, nil, history.Scope{Total: 19000}, visit))(t)
 	assert.Len(t, got, 4)
 	require.Len(t, unseen, 2)
 	assert.Equal(t, history.Unseen{Commit: head, Path: "grown.txt", Size: 10000, Why: history.TooMuch}, unseen[0])
@@ -330,16 +322,14 @@ func TestContentThatIsNotHereIsSaid(t *testing.T) {
 	unseen, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
 	require.NoError(t, err)
 	assert.Equal(t, []history.Unseen{{Commit: head, Path: "lost.txt", Why: history.NotHere}}, unseen)
-	_, err = everyChange(c, start, head)
-	assert.ErrorContains(t, err, `the content of "lost.txt" in `+head+" is not here")
+	assert.ErrorContains(t, gittest.Err(everyChange(c, start, head)), `the content of "lost.txt" in `+head+" is not here")
 }
 
 func TestAWholeRangeTakesAFewProcesses(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "0\n"})
 	path, notes := gittest.Recorder(t)
-	c := h.Open(h.Workspace("agent/x"), func(o *git.Options) { o.Path = path })
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"), func(o *git.Options) { o.Path = path })
 	for i := range 5 {
 		require.NoError(t, os.Symlink("a.txt", filepath.Join(c.Dir(), fmt.Sprint("link", i))))
 		does(h, c, "more", map[string]string{"a.txt": fmt.Sprint(i+1, "\n")})
@@ -364,23 +354,20 @@ func TestAWholeRangeTakesAFewProcesses(t *testing.T) {
 		require.NoError(t, err)
 	}))
 	assert.Equal(t, 1, calls(func() {
-		steps, err := listed.EveryChange(gittest.Ctx, c)
-		require.NoError(t, err)
-		assert.Len(t, steps, 10)
+		assert.Len(t, gittest.Must(listed.EveryChange(gittest.Ctx, c))(t), 10)
 	}), "the targets of the links")
 }
 
 func TestAGitThatFailsAfterItsAnswerIsNotBelieved(t *testing.T) {
 	h := gittest.NewHub(t)
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "0\n"})
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	for _, command := range []string{"*rev-list*", "*--batch", "*diff-tree*", "*--buffer"} {
 		dir := t.TempDir()
 		script := "#!/bin/sh\n" + program + " \"$@\" || exit\ncase \"$*\" in " + command + ") exit 3 ;; esac\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
-		c := h.Open(h.Workspace("agent/x"), func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
-		require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+		c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"),
+			func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
 		head := does(h, c, "more", map[string]string{"a.txt": "1\n"})
 		_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
 		assert.ErrorContains(t, err, "exit status 3", command)

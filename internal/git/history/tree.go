@@ -18,50 +18,41 @@ const MaxFiles = 1000
 
 // Files lists the paths of a commit's files below a directory: none if it does not exist, and at most a thousand.
 func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
-	if !syntax.IsSHA(rev) {
-		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
-	}
-	out, err := c.Ask(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev, "--", strings.TrimSuffix(dir, "/")+"/")
-	if err != nil {
-		return nil, fmt.Errorf("list files in %s: %w", dir, err)
-	}
-	names := syntax.Fields(out)
-	return names[:min(len(names), MaxFiles)], nil
+	names, err := list(ctx, c, rev, dir, "-r")
+	return names[:min(len(names), MaxFiles)], err
 }
 
 // Everywhere lists the paths of a commit's files that have one of these names, at most a thousand.
 func Everywhere(ctx context.Context, c *git.Checkout, rev string, names ...string) ([]string, error) {
-	if !syntax.IsSHA(rev) {
-		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
-	}
-	out, err := c.Ask(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev)
-	if err != nil {
-		return nil, fmt.Errorf("list files of %s: %w", rev, err)
-	}
-	found := slices.DeleteFunc(syntax.Fields(out), func(file string) bool { return !slices.Contains(names, path.Base(file)) })
-	return found[:min(len(found), MaxFiles)], nil
+	found, err := list(ctx, c, rev, "", "-r")
+	found = slices.DeleteFunc(found, func(file string) bool { return !slices.Contains(names, path.Base(file)) })
+	return found[:min(len(found), MaxFiles)], err
 }
 
 // Names lists the names in a directory of a commit, "" for the root: none if it does not exist, and at most a thousand.
 func Names(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
-	if !syntax.IsSHA(rev) {
-		return nil, fmt.Errorf("list names of %q: not a commit id", rev)
+	names, err := list(ctx, c, rev, dir)
+	names = names[:min(len(names), MaxFiles)]
+	for i := range names {
+		names[i] = path.Base(names[i])
 	}
-	args, prefix := []string{"ls-tree", "-z", "--name-only", "--full-tree", rev}, ""
+	return names, err
+}
+
+// list lists what git ls-tree finds in a directory of a commit.
+func list(ctx context.Context, c *git.Checkout, rev, dir string, options ...string) ([]string, error) {
+	if !syntax.IsSHA(rev) {
+		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
+	}
+	args := slices.Concat([]string{"ls-tree", "-z", "--name-only", "--full-tree"}, options, []string{rev})
 	if dir != "" {
-		prefix = strings.TrimSuffix(dir, "/") + "/"
-		args = append(args, "--", prefix)
+		args = append(args, "--", strings.TrimSuffix(dir, "/")+"/")
 	}
 	out, err := c.Ask(ctx, args...)
 	if err != nil {
-		return nil, fmt.Errorf("list names in %q of %s: %w", dir, rev, err)
+		return nil, fmt.Errorf("list files in %q of %s: %w", dir, rev, err)
 	}
-	names := syntax.Fields(out)
-	names = names[:min(len(names), MaxFiles)]
-	for i := range names {
-		names[i] = strings.TrimPrefix(names[i], prefix)
-	}
-	return names, nil
+	return syntax.Fields(out), nil
 }
 
 // Blob is the content of a file in a commit; fs.ErrNotExist if there is none. No network operation, but one if a partial
@@ -79,14 +70,8 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 	if len(entry) != 3 || entry[1] != "blob" || name != path {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, fs.ErrNotExist)
 	}
-	if c.Partial {
-		absent, err := fetch.Absent(ctx, c, entry[2:])
-		if err == nil {
-			err = fetch.Objects(ctx, c, absent)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
-		}
+	if err := fetch.Missing(ctx, c, entry[2:]); err != nil {
+		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 	}
 	blob, err := c.Ask(ctx, "cat-file", "blob", entry[2])
 	if err != nil {

@@ -27,8 +27,7 @@ func forge(t *testing.T, c *git.Checkout, id, kind, content string) {
 	t.Helper()
 	var text bytes.Buffer
 	w := zlib.NewWriter(&text)
-	_, err := fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content)
-	require.NoError(t, err)
+	gittest.Must(fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content))(t)
 	require.NoError(t, w.Close())
 	file := filepath.Join(c.Dir(), ".git", "objects", id[:2], id[2:])
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
@@ -128,8 +127,7 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 				for i := range args {
 					args[i] = strings.NewReplacer("HEAD", head, "BASE", base).Replace(args[i])
 				}
-				out, err := c.Ask(gittest.Ctx, args...)
-				require.NoError(t, err)
+				out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
 				return string(out)
 			}
 			want, text, err := paths(t, c, base, head)
@@ -166,16 +164,13 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 // unpack makes a file of each object, since git looks into packs first.
 func unpack(t *testing.T, c *git.Checkout) {
 	t.Helper()
-	packs, err := filepath.Glob(filepath.Join(c.Dir(), ".git", "objects", "pack", "*.pack"))
-	require.NoError(t, err)
+	packs := gittest.Must(filepath.Glob(filepath.Join(c.Dir(), ".git", "objects", "pack", "*.pack")))(t)
 	for _, pack := range packs {
-		text, err := os.ReadFile(pack)
-		require.NoError(t, err)
+		text := gittest.Must(os.ReadFile(pack))(t)
 		for _, ext := range []string{".pack", ".idx", ".rev"} {
 			require.NoError(t, os.RemoveAll(strings.TrimSuffix(pack, ".pack")+ext))
 		}
-		_, err = c.Tell(gittest.Ctx, text, "unpack-objects", "-q")
-		require.NoError(t, err)
+		gittest.Must(c.Tell(gittest.Ctx, text, "unpack-objects", "-q"))(t)
 	}
 }
 
@@ -185,8 +180,7 @@ func TestVerifiedSeesAnOldVersionThatAMergeBringsBack(t *testing.T) {
 	workflow := func(text string) map[string]string { return map[string]string{".github/workflows/ci.yml": text} }
 	old := h.Commit("main", "old", workflow("on: push\n"))
 	base := h.Commit("agent/x", "new", workflow("on: never\n"))
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", base))
+	c := h.Restored("agent/x", "", base, h.Workspace("agent/x"))
 	h.Agent(c, "checkout", "-q", "-b", "side", old)
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "beside it")
 	h.Agent(c, "checkout", "-q", "agent/x")
@@ -216,8 +210,7 @@ func TestOnlyAnAncestorOfWhatTheServerHasIsBelievedToBeThere(t *testing.T) {
 
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out, err := c.Ask(gittest.Ctx, args...)
-	require.NoError(t, err)
+	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
 	return string(out)
 }
 
@@ -229,15 +222,13 @@ func TestVerifiedSeesWhatHasNoHistory(t *testing.T) {
 	theirs := h.Commit("old", "theirs", map[string]string{"theirs.txt": "t\n"})
 	h.Git(h.Dev, "branch", "agent/x", "main")
 	base := h.Commit("agent/x", "ours", map[string]string{"ours.txt": "x\n"})
-	c := h.Open(h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", base))
+	c := h.Restored("agent/x", "", base, h.Workspace("agent/x", "--depth=1"))
 	require.NoError(t, fetch.Commits(gittest.Ctx, c, theirs))
 	h.Agent(c, "merge", "-q", "--allow-unrelated-histories", "-X", "ours", "-m", "take theirs", theirs)
 	head := h.Agent(c, "rev-parse", "HEAD")
 	known := []string{base}
 	require.NotEmpty(t, c.Boundary, "or there is nothing to be seen")
-	listed, err := history.Publishes(gittest.Ctx, c, base, head, known)
-	require.NoError(t, err)
+	listed := gittest.Must(history.Publishes(gittest.Ctx, c, base, head, known))(t)
 	want, text, err := seen(t, c, listed)
 	require.NoError(t, err)
 	assert.Contains(t, want, "A theirs.txt")

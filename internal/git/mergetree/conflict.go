@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -307,6 +309,40 @@ func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) 
 		}
 	}
 	return found, nil
+}
+
+// Attributes are those of some .gitattributes files that a commit has, with their ids.
+func Attributes(ctx context.Context, c *git.Checkout, rev string, names []string) (map[string]string, error) {
+	there, err := Entries(ctx, c, rev, names)
+	found := map[string]string{}
+	for name, at := range there {
+		if strings.HasPrefix(at.Mode, "100") {
+			found[name] = at.Id
+		}
+	}
+	return found, err
+}
+
+// WriteAttributes writes such files below a directory: git merge reads them from a working tree.
+func WriteAttributes(ctx context.Context, c *git.Checkout, dir string, files map[string]string) error {
+	names := slices.Sorted(maps.Keys(files))
+	var ids []string
+	for _, name := range names {
+		ids = append(ids, files[name])
+	}
+	if err := fetch.Missing(ctx, c, ids); err != nil {
+		return err
+	}
+	err := c.Contents(ctx, ids, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		file := filepath.Join(dir, filepath.FromSlash(names[0]))
+		names = names[1:]
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
+	})
+	if err != nil {
+		return fmt.Errorf("read attributes: %w", err)
+	}
+	return nil
 }
 
 // Without drops what concerns only some paths.

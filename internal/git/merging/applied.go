@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -36,31 +35,23 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if err != nil || met.Unrelated || met.MergeBase == head {
 		return nil, err
 	}
-	own, err := plainCommits(ctx, c, head, "^"+base)
-	if err != nil || len(own) == 0 || len(own) > maxCandidates {
-		return nil, err
-	}
-	all, err := history.OwnChanges(ctx, c, met)
+	own, err := commitNodes(ctx, c, head, "^"+base)
 	if err != nil {
 		return nil, err
 	}
-	paths := map[string]bool{}
-	for _, change := range all {
-		paths[change.Path] = true
-	}
-	args := []string{fmt.Sprintf("--max-count=%d", maxCandidates), base, "^" + head, "--"}
-	if len(paths) <= 200 {
-		args = append(args, slices.Sorted(maps.Keys(paths))...)
-	}
-	theirs, err := plainCommits(ctx, c, args...)
-	if err != nil || len(paths) == 0 || len(theirs) == 0 {
+	plain, merges := singles(own), merges(own)
+	if len(plain) == 0 || len(plain) > maxCandidates {
 		return nil, err
 	}
-	mine, err := changesOf(ctx, c, own)
+	paths, err := pathsOf(ctx, c, plain)
 	if err != nil {
 		return nil, err
 	}
-	sums, err := changesOf(ctx, c, theirs)
+	theirs, sums, err := changing(ctx, c, base, head, paths)
+	if err != nil || len(theirs) == 0 {
+		return nil, err
+	}
+	mine, err := changes(ctx, c, againstParents(plain))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +59,7 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if len(found) == 0 {
 		return nil, nil
 	}
-	if lacks, err := appliedInPart(ctx, c, met); err != nil || lacks {
+	if lacks, err := appliedInPart(ctx, c, met, merges); err != nil || lacks {
 		return nil, err
 	}
 	return found, nil
@@ -76,15 +67,10 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 
 // appliedInPart reports whether the head has changes beyond its plain commits, in a merge, or the base undid something
 // since. It ignores attributes: a merge that is clean only with them counts as having changes of its own.
-func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence) (bool, error) {
+func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence, merges []commitNode) (bool, error) {
 	if err := history.FillMerge(ctx, c, met); err != nil {
 		return false, err
 	}
-	own, err := commitNodes(ctx, c, met.HeadSHA, "^"+met.BaseSHA)
-	if err != nil {
-		return false, err
-	}
-	merges := slices.DeleteFunc(own, func(t commitNode) bool { return !t.isMerge() })
 	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t commitNode) bool { return len(t.parents) > 2 }) {
 		return true, nil
 	}
@@ -100,50 +86,26 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence)
 	return slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(open, path) }), err
 }
 
-// matched are the commits that make the same changes as mine, in order; none if one has no match.
-func matched(mine []change, commits []string, sums []change) []string {
+// matched are the commits, oldest first, that make the same changes as mine, each once; none if one of mine has no match.
+func matched(mine []change, newestFirst []string, sums []change) (found []string) {
 	used := map[int]bool{}
 	for _, want := range mine {
 		if len(want) == 0 {
 			continue // an empty commit
 		}
-		at := -1
-		for i, sum := range sums {
-			if !used[i] && maps.Equal(want, sum) {
-				at = i
-				break
-			}
+		at := len(sums) - 1
+		for at >= 0 && (used[at] || !maps.Equal(want, sums[at])) {
+			at--
 		}
 		if at < 0 {
 			return nil
 		}
 		used[at] = true
 	}
-	var found []string
-	for i, sha := range commits {
+	for i, sha := range slices.Backward(newestFirst) {
 		if used[i] {
 			found = append(found, sha)
 		}
 	}
 	return found
-}
-
-// plainCommits lists commits that are not merges, oldest first.
-func plainCommits(ctx context.Context, c *git.Checkout, args ...string) ([]string, error) {
-	out, err := c.Ask(ctx, slices.Concat([]string{"rev-list", "--no-merges", "--topo-order"}, args)...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits: %w", err)
-	}
-	list := strings.Fields(string(out))
-	slices.Reverse(list)
-	return list, nil
-}
-
-// changesOf is what each commit changes.
-func changesOf(ctx context.Context, c *git.Checkout, commits []string) ([]change, error) {
-	var pairs [][2]string
-	for _, sha := range commits {
-		pairs = append(pairs, [2]string{sha, ""})
-	}
-	return changes(ctx, c, pairs)
 }

@@ -2,17 +2,11 @@ package merging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -97,36 +91,9 @@ func (g *input) look(ctx context.Context, paths []string) (bool, error) {
 	if len(names) == 0 {
 		return false, nil
 	}
-	slices.Sort(names)
-	there, err := mergetree.Entries(ctx, g.c, g.Base, names)
-	if err != nil {
+	files, err := mergetree.Attributes(ctx, g.c, g.Base, names)
+	if err != nil || len(files) == 0 {
 		return false, err
 	}
-	var ids, at []string
-	for _, name := range names {
-		if entry, ok := there[name]; ok && strings.HasPrefix(entry.Mode, "100") {
-			ids, at = append(ids, entry.Id), append(at, name)
-		}
-	}
-	if len(ids) == 0 {
-		return false, nil
-	}
-	if err := fetch.Missing(ctx, g.c, ids); err != nil {
-		return false, err
-	}
-	return true, g.writeAttributes(ctx, ids, at)
-}
-
-func (g *input) writeAttributes(ctx context.Context, ids, names []string) error {
-	i := 0
-	err := g.c.Contents(ctx, ids, func(_ string, content io.Reader) error {
-		text, err := io.ReadAll(content)
-		file := filepath.Join(g.files, filepath.FromSlash(names[i]))
-		i++
-		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
-	})
-	if err != nil {
-		return fmt.Errorf("read attributes of %s: %w", g.Base, err)
-	}
-	return nil
+	return true, mergetree.WriteAttributes(ctx, g.c, g.files, files)
 }

@@ -7,12 +7,7 @@ import (
 	"regexp"
 
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-func init() {
-	strategies[model.StrategyCherryPick] = strategy{build: cherryPick}
-}
 
 // cherryPick puts the branch's own commits on top of Base one by one, each naming its original, without any fallback.
 // *ErrChanged if the result is not that of a merge of the branch.

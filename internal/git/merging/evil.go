@@ -13,7 +13,7 @@ import (
 // evil lists the branch's merge commits that differ from git's merge of their parents: somebody resolved a conflict in
 // them, or changed more. Of very many the newest are checked.
 func (g *input) evil(ctx context.Context) ([]model.Commit, error) {
-	merges := g.merges()
+	merges := merges(g.own)
 	found, err := evilMerges(ctx, g.c, g.files, merges[max(0, len(merges)-history.MaxListed):])
 	if err != nil {
 		return nil, err

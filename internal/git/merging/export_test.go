@@ -1,6 +1,8 @@
 package merging
 
-import "context"
+import (
+	"context"
+)
 
 // Falsify changes what a strategy builds, until restore is called.
 func Falsify(name string, change func(*Merged)) (restore func()) {

@@ -42,8 +42,7 @@ var oddWords = []string{"plain", "caf\xe9 noir", "\u00fcml\u00e4ut", "# no comme
 func newHistory(t testing.TB, path string, seed uint64) *randomHistory {
 	t.Helper()
 	h := &randomHistory{Repo: gittest.NewRepo(t, path), rand: rand.New(rand.NewPCG(seed, 15)), stock: t.TempDir(), files: map[string]map[string]gittest.Edit{}}
-	_, err := h.inStock("init", "-q", "--template=", ".")
-	require.NoError(t, err)
+	gittest.Must(h.inStock("init", "-q", "--template=", "."))(t)
 	start := map[string]gittest.Edit{}
 	for i := range 8 {
 		start[fmt.Sprintf("d%d/f%d", i%2, i)] = gittest.Edit{Mode: "100644", Text: strings.ReplaceAll(gittest.Numbers(12), "\n", fmt.Sprintf(" of %d\n", i))}
@@ -292,8 +291,7 @@ func (h *randomHistory) at(commit string) {
 
 // read is the stock git's HEAD, whose files are read.
 func (h *randomHistory) read() string {
-	out, err := h.inStock("rev-parse", "HEAD")
-	require.NoError(h.T, err)
+	out := gittest.Must(h.inStock("rev-parse", "HEAD"))(h.T)
 	sha := strings.TrimSpace(out)
 	if h.files[sha] != nil {
 		return sha
@@ -307,8 +305,7 @@ func (h *randomHistory) read() string {
 		}
 		e := gittest.Edit{Mode: part[0], Text: part[2]}
 		if part[1] == "blob" {
-			text, err := h.Run(h.Dir, "", "cat-file", "blob", part[2])
-			require.NoError(h.T, err)
+			text := gittest.Must(h.Run(h.Dir, "", "cat-file", "blob", part[2]))(h.T)
 			e.Text = text
 		}
 		files[path] = e

@@ -169,7 +169,12 @@ func (g *input) start() string {
 	return g.fork[0]
 }
 
-// merges are the branch's merge commits.
-func (g *input) merges() []commitNode {
-	return slices.DeleteFunc(slices.Clone(g.own), func(t commitNode) bool { return !t.isMerge() })
+// singles are those of some commits that are no merges.
+func singles(commits []commitNode) []commitNode {
+	return slices.DeleteFunc(slices.Clone(commits), commitNode.isMerge)
+}
+
+// merges are those of some commits that are merges.
+func merges(commits []commitNode) []commitNode {
+	return slices.DeleteFunc(slices.Clone(commits), func(t commitNode) bool { return !t.isMerge() })
 }

@@ -41,8 +41,7 @@ func TestWhetherABaseCanLandIsToldWithoutAnyChange(t *testing.T) {
 			d, c, met := alone(t)
 			test.spoil(d)
 			state := func() []string {
-				left, err := filepath.Glob(filepath.Join(d.Dir, ".git", "sharedindex.*"))
-				require.NoError(t, err)
+				left := gittest.Must(filepath.Glob(filepath.Join(d.Dir, ".git", "sharedindex.*")))(t)
 				return append(left, gittest.Read(t, d.Dir, ".git", "index"), d.Local("main"), d.Git(d.Dir, "--no-optional-locks", "status", "--porcelain", "--ignored"))
 			}
 			before := state()

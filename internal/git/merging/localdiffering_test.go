@@ -25,8 +25,7 @@ func differing(t *testing.T, attributes, raw string, change map[string]string) (
 	d.Git(d.Dir, "pull", "-q")
 	d.Git(d.Dir, "branch", "-q", "agent/x", "origin/agent/x")
 	c = d.Open(func(o *git.LocalOptions) { o.Local = true })
-	met, err := merging.LocalMergeBase(gittest.Ctx, c, "main", "agent/x")
-	require.NoError(t, err)
+	met = gittest.Must(merging.LocalMergeBase(gittest.Ctx, c, "main", "agent/x"))(t)
 	require.Equal(t, "M one.x\n M two.x", d.Git(d.Dir, "status", "--porcelain"), "or there is nothing to test")
 	return d, c, met
 }
@@ -47,14 +46,12 @@ func TestFilesAsGitWritesThemAreNoChanges(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				d, c, met := differing(t, row.attributes, row.raw, change)
-				two, err := os.Stat(filepath.Join(d.Dir, "two.x"))
-				require.NoError(t, err)
+				two := gittest.Must(os.Stat(filepath.Join(d.Dir, "two.x")))(t)
 				require.NoError(t, merging.CanLandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA))
 				require.NoError(t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA))
 				assert.Equal(t, met.HeadSHA, d.Local("main"))
 				assert.Equal(t, "new\n", gittest.Read(t, d.Dir, "new.txt"))
-				now, err := os.Stat(filepath.Join(d.Dir, "two.x"))
-				require.NoError(t, err)
+				now := gittest.Must(os.Stat(filepath.Join(d.Dir, "two.x")))(t)
 				assert.Equal(t, two.ModTime(), now.ModTime(), "it was not written")
 				if how == "one of them" {
 					assert.Contains(t, []string{"z\n", "z\r\n"}, gittest.Read(t, d.Dir, "one.x"))
@@ -69,8 +66,7 @@ func TestAChangeToAFileThatDiffersAnywayStays(t *testing.T) {
 	t.Parallel()
 	d, c, met := differing(t, "*.x text\n", "x\r\n", map[string]string{"one.x": "z\n"})
 	gittest.Write(t, d.Dir, map[string]string{"one.x": "mine\r\n"})
-	var dirty *merging.ErrDirty
-	require.ErrorAs(t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), &dirty)
+	dirty := gittest.As[*merging.ErrDirty](t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA))
 	assert.Equal(t, []string{"one.x"}, dirty.Paths)
 	require.ErrorAs(t, merging.CanLandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), &dirty)
 	assert.Equal(t, "mine\r\n", gittest.Read(t, d.Dir, "one.x"))

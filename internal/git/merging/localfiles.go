@@ -184,11 +184,7 @@ func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Work
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	at.Index = filepath.Join(dir, "index")
-	text, err := os.ReadFile(filepath.Join(at.GitDir, "index"))
-	if err == nil {
-		err = os.WriteFile(at.Index, text, 0o600)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := worktree.CopyIndex(filepath.Join(at.GitDir, "index"), at.Index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("copy index: %w", err)
 	}
 	// A split index would write another file into the git directory.

@@ -59,11 +59,8 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 		}
 		*one.sha, c.Refs[one.to] = sha, sha
 	}
-	known := false
-	var err error
-	if met.MergeBase, known, err = history.MergeBase(ctx, c, met.BaseSHA, met.HeadSHA); err == nil && known {
-		known, err = history.Whole(ctx, c, met)
-	}
+	known, err := false, error(nil)
+	met.MergeBase, known, err = history.WholeMergeBase(ctx, c, met.BaseSHA, met.HeadSHA)
 	if err == nil && !known {
 		err = fmt.Errorf("%w: the history of %s and %s is not all here; run git fetch --unshallow", fetch.ErrPartial, base, head)
 	}

@@ -21,8 +21,7 @@ func alone(t *testing.T) (d *gittest.Desk, c *git.Checkout, met history.Divergen
 	d.Git(d.Dir, "branch", "-q", "agent/x", "origin/agent/x")
 	d.Git(d.Dir, "remote", "remove", "origin")
 	c = d.Open(func(o *git.LocalOptions) { o.Local = true })
-	met, err := merging.LocalMergeBase(gittest.Ctx, c, "main", "agent/x")
-	require.NoError(t, err)
+	met = gittest.Must(merging.LocalMergeBase(gittest.Ctx, c, "main", "agent/x"))(t)
 	assert.Equal(t, met.MergeBase, met.BaseSHA)
 	return d, c, met
 }
@@ -32,23 +31,19 @@ func TestMeetLocal(t *testing.T) {
 	assert.Equal(t, history.Divergence{BaseSHA: d.Local("main"), HeadSHA: d.Local("agent/x"), MergeBase: d.Local("main")}, met)
 	for _, pair := range [][3]string{{"none", "agent/x", "refs/heads/none"}, {"main", "none", "refs/heads/none"}} {
 		_, err := merging.LocalMergeBase(gittest.Ctx, c, pair[0], pair[1])
-		var none *git.ErrNoRef
-		require.ErrorAs(t, err, &none)
-		assert.Equal(t, pair[2], none.Ref)
+		assert.Equal(t, pair[2], gittest.As[*git.ErrNoRef](t, err).Ref)
 	}
 	d.Git(d.Dir, "checkout", "-q", "--orphan", "other")
 	d.Git(d.Dir, "commit", "-q", "-m", "other")
 	met, err := merging.LocalMergeBase(gittest.Ctx, c, "main", "other")
 	require.NoError(t, err)
 	assert.True(t, met.Unrelated)
-	_, err = merging.LocalMergeBase(gittest.Ctx, c, "main", "main")
-	assert.ErrorContains(t, err, "not two branches")
+	assert.ErrorContains(t, gittest.Err(merging.LocalMergeBase(gittest.Ctx, c, "main", "main")), "not two branches")
 	assert.Zero(t, c.NetworkCalls())
 
 	d = gittest.NewDesk(t, "--depth=1", "--no-single-branch")
 	d.Git(d.Dir, "branch", "-q", "agent/x", "origin/agent/x")
-	_, err = merging.LocalMergeBase(gittest.Ctx, d.Open(), "main", "agent/x")
-	assert.ErrorContains(t, err, "git fetch --unshallow")
+	assert.ErrorContains(t, gittest.Err(merging.LocalMergeBase(gittest.Ctx, d.Open(), "main", "agent/x")), "git fetch --unshallow")
 }
 
 func TestABaseThatIsCheckedOutIsForwardedWithItsFiles(t *testing.T) {
@@ -147,8 +142,7 @@ func TestADirtyBaseStaysAsItIs(t *testing.T) {
 			test.spoil(d)
 			before := d.Git(d.Dir, "status", "--porcelain", "--ignored") + gittest.Read(t, d.Dir, ".git", "HEAD")
 			err := merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA)
-			var dirty *merging.ErrDirty
-			require.ErrorAs(t, err, &dirty)
+			dirty := gittest.As[*merging.ErrDirty](t, err)
 			assert.Contains(t, dirty.Why, test.say)
 			assert.Equal(t, test.paths, dirty.Paths)
 			assert.True(t, strings.HasPrefix(dirty.Dir, d.Dir), dirty.Dir)
@@ -163,12 +157,10 @@ func TestADirtyBaseStaysAsItIs(t *testing.T) {
 
 func TestABaseThatHasMovedOrWouldBeRewound(t *testing.T) {
 	d, c, met := alone(t)
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, merging.LandLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA), &rewind)
+	require.ErrorAs(t, merging.LandLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA), new(*git.ErrRewind))
 	d.Git(d.Dir, "commit", "-q", "--allow-empty", "-m", "meanwhile")
 	moved := d.Local("main")
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, merging.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA))
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, moved, d.Local("main"))
 	gittest.Write(t, d.Dir, map[string]string{".git/refs/heads/main.lock": "x"})
@@ -182,12 +174,10 @@ func TestALocalBranchMovesUnlessSomebodyIsOnIt(t *testing.T) {
 	require.NoError(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA))
 	assert.Equal(t, met.BaseSHA, d.Local("agent/x"))
 	require.NoError(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, met.BaseSHA), "it exists already")
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, d.Local("main~1")), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, merging.MoveLocal(gittest.Ctx, c, "agent/x", met.HeadSHA, d.Local("main~1")))
 	assert.Equal(t, git.Stale, rejected.Reason)
 
-	var taken *merging.ErrCheckedOut
-	require.ErrorAs(t, merging.MoveLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA), &taken)
+	taken := gittest.As[*merging.ErrCheckedOut](t, merging.MoveLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA))
 	assert.Equal(t, d.Dir, taken.Dir)
 	assert.Equal(t, met.BaseSHA, d.Local("main"))
 	d.Git(d.Dir, "worktree", "add", "-q", d.Dir+"-linked", "agent/x")

@@ -46,15 +46,25 @@ const SquashReapply = "squash-reapply"
 type strategy struct {
 	// build makes the commits.
 	build func(context.Context, *input) (Merged, error)
-	// tree is the tree that the commits must have, which Verify checks, with the paths whose conflicts the base won; nil:
+	// message is the new message of a commit that is picked; nil: it stays.
+	message func(sha string, raw []byte) []byte
+	// tree is the tree that the commits must have, which is verified, with the paths whose conflicts the base won; nil:
 	// the merge's tree.
 	tree func(context.Context, *input) (tree string, won []string, err error)
 	// omits are the branch's own commits that it may omit if the merge conflicts; nil: none.
 	omits func(context.Context, *input) (map[string]bool, error)
 }
 
-// strategies are those of model, each added by its file.
-var strategies = map[string]strategy{}
+// strategies are those of model, each in its file.
+var strategies = map[string]strategy{
+	model.StrategyRebase:     {build: rebase, omits: appliedOnBase},
+	model.StrategyCherryPick: {build: cherryPick, message: pickedFrom},
+	model.StrategySquash:     {build: squash},
+	model.StrategyNoFF:       {build: noFF},
+	model.StrategyUnion:      {build: union, tree: unionTree},
+	model.StrategyAPI:        {build: noFF}, // only for tests: GitHub makes the like
+	model.StrategyQueue:      {build: noFF}, // only for a dry run: GitHub makes what its queue says
+}
 
 // Build makes the commits that would land Head on Base, and verifies them as Verify does. They have no ref yet, and the checkout
 // only gets objects. Errors: those of Verify, and *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter,

@@ -137,7 +137,7 @@ func (g *input) authors(ctx context.Context) (wrote []byline, raws [][]byte, err
 	var shas []string
 	var own []commitNode
 	for _, t := range g.own {
-		if !t.isMerge() || len(g.merges()) == len(g.own) {
+		if !t.isMerge() || len(merges(g.own)) == len(g.own) {
 			shas, own = append(shas, t.sha), append(own, t)
 		}
 	}

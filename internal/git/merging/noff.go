@@ -4,14 +4,7 @@ import (
 	"context"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-func init() {
-	strategies[model.StrategyNoFF] = strategy{build: noFF}
-	strategies[model.StrategyAPI] = strategy{build: noFF}   // only for tests: GitHub makes the like
-	strategies[model.StrategyQueue] = strategy{build: noFF} // only for a dry run: GitHub makes what its queue says
-}
 
 // noFF makes a merge commit of Base and Head; the branch's own commits stay unchanged.
 func noFF(ctx context.Context, g *input) (Merged, error) {

@@ -13,8 +13,7 @@ import (
 )
 
 func TestARebaseLandsMoreCommitsThanAListNamesWhereTheMergeConflicts(t *testing.T) {
-	t.Parallel()
-	r := gittest.NewRepo(t, gittest.GitPath())
+	r := gittest.OneRepo(t)
 	root := r.Commit("root", gittest.Texts("f", gittest.Numbers(20)))
 	base := r.Commit("again", gittest.Texts("f", gittest.Numbers(20, "5", "FIVE")), r.Commit("taken", gittest.Texts("f", gittest.Numbers(20, "5", "five")), root))
 	head := manyOn(r, r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "5", "five")), root), 260)

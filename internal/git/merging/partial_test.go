@@ -26,18 +26,14 @@ func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{base, head}, []string{met.BaseSHA, met.HeadSHA})
 	m := merging.Request{Strategy: model.StrategyUnion, Base: base, Head: head, Title: "T", UnionFields: []string{"tags"}}
-	made, err := merging.Build(gittest.Ctx, c, m)
-	require.NoError(t, err)
+	made := gittest.Must(merging.Build(gittest.Ctx, c, m))(t)
 	require.NoError(t, merging.Verify(gittest.Ctx, c, m, made))
 	for file, want := range map[string]string{"LIST": "0\nours\ntheirs\n", "f": gittest.Numbers(20, "1", "one", "20", "twenty"), "n.md": "---\ntags: [c, b]\n---\n"} {
-		got, err := history.Blob(gittest.Ctx, c, made.Tip, file)
-		require.NoError(t, err)
+		got := gittest.Must(history.Blob(gittest.Ctx, c, made.Tip, file))(t)
 		assert.Equal(t, want, string(got))
 	}
 	m.Strategy = model.StrategyRebase
-	_, err = merging.Build(gittest.Ctx, c, m)
-	var conflict *mergetree.ErrConflict
-	require.ErrorAs(t, err, &conflict)
+	conflict := gittest.As[*mergetree.ErrConflict](t, gittest.Err(merging.Build(gittest.Ctx, c, m)))
 	require.Len(t, conflict.Files, 1)
 	assert.Equal(t, "<<<<<<< base\ntags: [c]\n=======\ntags: [b]\n>>>>>>> branch", conflict.Files[0].Hunks[0])
 
@@ -45,8 +41,7 @@ func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
 	there := h.Commit("main", "picked", map[string]string{"n.md": "---\ntags: [b]\n---\n"})
 	fresh := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout", "--depth=1"))
 	require.NoError(t, fetch.Commits(gittest.Ctx, fresh, head, again))
-	ok, err := merging.SameMerge(gittest.Ctx, fresh, there, head, again)
-	require.NoError(t, err)
+	ok := gittest.Must(merging.SameMerge(gittest.Ctx, fresh, there, head, again))(t)
 	assert.True(t, ok, "with what it takes of history and files")
 	assert.NotContains(t, strings.Join(conflict.Paths, " "), "LIST")
 }

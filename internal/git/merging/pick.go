@@ -47,7 +47,7 @@ type pickOptions struct {
 // *ErrTooMany.
 func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	done := picked{tip: g.Base, tree: g.baseTree, made: map[string]string{}}
-	own := g.singles()
+	own := singles(g.own)
 	var stay []commitNode
 	if o.message == nil {
 		for len(own) > 0 && slices.Equal(own[0].parents, []string{done.tip}) && !o.without[own[0].sha] {
@@ -64,11 +64,6 @@ func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	}
 	err := g.pickAll(ctx, &done, stay, own, o)
 	return done, err
-}
-
-// singles are the branch's own commits that are no merges.
-func (g *input) singles() []commitNode {
-	return slices.DeleteFunc(slices.Clone(g.own), commitNode.isMerge)
 }
 
 // pickAll puts commits on top of those that stay what they are. Side branches of the branch come one after the other then,
@@ -177,14 +172,7 @@ func (g *input) pickTree(ctx context.Context, p *mergetree.Picker, t commitNode,
 	if err != nil {
 		return "", nil, err
 	}
-	found, clean, err := g.merge(ctx, ours, theirs)
-	if err != nil {
-		return "", nil, fmt.Errorf("pick %s: %w", t.sha, err)
-	}
-	if clean {
-		return found.Tree, nil, nil
-	}
-	return g.resolveForBase(ctx, found, ours, t.sha)
+	return g.mergeForBase(ctx, ours, theirs, ours, t.sha, nil)
 }
 
 // rawCommits reads commits and their parents.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // maxCandidates limits how many commits of the base are compared with the branch's.
@@ -18,14 +18,18 @@ const maxCandidates = 500
 // emptyError is *ErrEmpty with its proof: for each commit of the branch one of the base with the same change, or one of the
 // base for all of them.
 func (g *input) emptyError(ctx context.Context) error {
-	began, err := g.c.Ask(ctx, "rev-parse", "--verify", g.start()+"^{tree}")
+	began, err := history.TreeOf(ctx, g.c, g.start())
 	if err != nil {
-		return fmt.Errorf("read tree of %s: %w", g.start(), err)
+		return err
 	}
-	if syntax.Line(began) == g.headTree {
+	if began == g.headTree {
 		return &ErrEmpty{Cancelled: true}
 	}
-	theirs, sums, err := candidates(ctx, g, g.start(), g.Head)
+	paths, err := history.ChangedPaths(ctx, g.c, g.start(), g.Head)
+	if err != nil {
+		return err
+	}
+	theirs, sums, err := changing(ctx, g.c, g.Base, g.Head, paths)
 	if err != nil || len(theirs) == 0 {
 		return cmp.Or[error](err, &ErrEmpty{})
 	}
@@ -52,7 +56,7 @@ func (g *input) emptyError(ctx context.Context) error {
 			proof.Proof = append(proof.Proof, fmt.Sprintf("%s is already on the base as %s", pair[0], at))
 		}
 	}
-	if len(g.merges())+len(pairs)-1 != len(g.own) { // a root commit of another history, or too many
+	if len(merges(g.own))+len(pairs)-1 != len(g.own) { // a root commit of another history, or too many
 		return &ErrEmpty{}
 	}
 	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
@@ -71,27 +75,17 @@ func same(mine change, commits []string, sums []change) string {
 	return ""
 }
 
-// candidates are the base's commits that changed one of the paths in which two commits differ, newest first, with their
-// changes.
-func candidates(ctx context.Context, g *input, from, to string) ([]string, []change, error) {
-	paths, err := history.ChangedPaths(ctx, g.c, from, to)
-	if err != nil {
-		return nil, nil, err
-	}
-	return changing(ctx, g, paths)
-}
-
-// changing are the commits that only the base has and that changed one of these paths, newest first, with their changes.
-func changing(ctx context.Context, g *input, paths []string) ([]string, []change, error) {
+// changing are the newest commits that only the base has and that changed one of these paths, newest first, with their changes.
+func changing(ctx context.Context, c *git.Checkout, base, head string, paths []string) ([]string, []change, error) {
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
 	// Without --full-history git would omit a side branch of the base whose change was undone later.
-	args := []string{"rev-list", "--no-merges", "--full-history", fmt.Sprintf("--max-count=%d", maxCandidates), g.Base, "^" + g.Head, "--"}
+	args := []string{"rev-list", "--no-merges", "--full-history", "--topo-order", fmt.Sprintf("--max-count=%d", maxCandidates), base, "^" + head, "--"}
 	if len(paths) <= 200 {
 		args = append(args, paths...)
 	}
-	out, err := g.c.Ask(ctx, args...)
+	out, err := c.Ask(ctx, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list commits of the base: %w", err)
 	}
@@ -103,7 +97,7 @@ func changing(ctx context.Context, g *input, paths []string) ([]string, []change
 	for _, sha := range commits {
 		pairs = append(pairs, [2]string{sha, ""})
 	}
-	sums, err := changes(ctx, g.c, pairs)
+	sums, err := changes(ctx, c, pairs)
 	return commits, sums, err
 }
 
@@ -113,38 +107,47 @@ func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
 	if g.applied != nil {
 		return g.applied, nil
 	}
-	var ask strings.Builder
-	var pairs [][2]string
-	for _, t := range g.singles() {
-		pair := [2]string{t.sha, ""}
-		if len(t.parents) > 0 {
-			pair[1] = t.parents[0]
-		}
-		pairs = append(pairs, pair)
-		ask.WriteString(strings.TrimSpace(pair[0]+" "+pair[1]) + "\n")
-	}
-	twins := map[string]bool{}
-	if len(pairs) > 0 && len(pairs) <= maxPicks {
-		out, err := g.c.Tell(ctx, []byte(ask.String()), "diff-tree", "--stdin", "--root", "--no-commit-id", "-r", "-z", "--name-only", "--no-renames")
+	twins, own := map[string]bool{}, singles(g.own)
+	if len(own) > 0 && len(own) <= maxPicks {
+		paths, err := pathsOf(ctx, g.c, own)
 		if err != nil {
-			return nil, fmt.Errorf("list changed files: %w", err)
+			return nil, err
 		}
-		commits, sums, err := changing(ctx, g, slices.Compact(slices.Sorted(slices.Values(syntax.Fields(out)))))
+		commits, sums, err := changing(ctx, g.c, g.Base, g.Head, paths)
 		if err != nil {
 			return nil, err
 		}
 		var mine []change
 		if len(commits) > 0 {
-			if mine, err = changes(ctx, g.c, pairs); err != nil {
+			if mine, err = changes(ctx, g.c, againstParents(own)); err != nil {
 				return nil, err
 			}
 		}
 		for i, change := range mine {
 			if same(change, commits, sums) != "" {
-				twins[pairs[i][0]] = true
+				twins[own[i].sha] = true
 			}
 		}
 	}
 	g.applied = twins
 	return twins, nil
+}
+
+// pathsOf are the paths that some commits, which are no merges, change, each once.
+func pathsOf(ctx context.Context, c *git.Checkout, commits []commitNode) ([]string, error) {
+	var paths []string
+	err := history.Differences(ctx, c, againstParents(commits), func(_ int, all []history.Altered) {
+		for _, one := range all {
+			paths = append(paths, one.Path)
+		}
+	})
+	return slices.Compact(slices.Sorted(slices.Values(paths))), err
+}
+
+// againstParents pairs commits that are no merges with their parents, "" for the first of a history.
+func againstParents(commits []commitNode) (pairs [][2]string) {
+	for _, t := range commits {
+		pairs = append(pairs, [2]string{t.sha, strings.Join(t.parents, "")})
+	}
+	return pairs
 }

@@ -12,8 +12,7 @@ import (
 
 // That other versions of git merge alike, the histories of every change show.
 func TestMoreRandomHistoriesLandAsGitMergesThem(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		all := landHistories(t, path, 1115, 36) // four of which are like that
-		assert.Positive(t, all["like git rebase"], "%v", all)
-	})
+	t.Parallel()
+	all := landHistories(t, gittest.GitPath(), 1115, 36) // four of which are like that
+	assert.Positive(t, all["like git rebase"], "%v", all)
 }

@@ -103,9 +103,8 @@ func (want expected) stays(tree string) bool { return want.merged == "" || want.
 func landHistory(t *testing.T, h *randomHistory) (kinds []string) {
 	base, head := h.base, h.head
 	if h.Git("merge-base", base, head) == head {
-		_, err := h.Build(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
-		var empty *merging.ErrEmpty
-		require.ErrorAs(t, err, &empty)
+		require.ErrorAs(t, gittest.Err(h.Build(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})),
+			new(*merging.ErrEmpty))
 		return []string{"nothing"}
 	}
 	want := h.expect(base, head)

@@ -8,12 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-func init() {
-	strategies[model.StrategyRebase] = strategy{build: rebase, omits: appliedOnBase}
-}
 
 // rebase puts the branch's own commits on top of Base one by one; its merge commits are left out. Where that does not work,
 // or the result is not that of a merge of the branch (somebody changed something in a merge commit, say), the merge's

@@ -41,15 +41,13 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	if err != nil {
 		return Merged{}, err
 	}
-	found, clean, err := g.merge(ctx, ours, theirs)
+	tree, _, err := g.mergeForBase(ctx, ours, theirs, ours, to, nil)
+	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+		return Merged{}, cmp.Or[error](mergetree.Describe(ctx, c, conflict, "now", "before"), conflict)
+	}
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
 	}
-	if !clean {
-		conflict := &mergetree.ErrConflict{Commit: to, Tree: found.Tree, Paths: found.Paths(), Found: found}
-		return Merged{}, cmp.Or[error](mergetree.Describe(ctx, c, conflict, "now", "before"), conflict)
-	}
-	tree := found.Tree
 	if tree == g.baseTree {
 		return Merged{}, &ErrEmpty{}
 	}
@@ -149,13 +147,13 @@ func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeComm
 			return start, mergeCommit, nil
 		}
 	}
+	tree, err := history.TreeOf(ctx, c, mergeCommit)
+	if err != nil {
+		return "", "", err
+	}
 	for _, start := range starts {
-		out, err := c.Ask(ctx, "rev-parse", "--verify", mergeCommit+"^{tree}")
-		if err != nil {
-			return "", "", fmt.Errorf("read tree of %s: %w", mergeCommit, err)
-		}
 		found, clean, err := mergetree.Merge(ctx, c, c.OwnDir, start, head)
-		if err == nil && clean && found.Tree == strings.TrimSpace(string(out)) && len(sums[0]) > 0 {
+		if err == nil && clean && found.Tree == tree && len(sums[0]) > 0 {
 			return start, mergeCommit, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -48,15 +49,9 @@ func mergedTree(ctx context.Context, c *git.Checkout, base, head string) (tree s
 		return "", err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	if g.fork[0] == base {
-		return g.headTree, nil
-	}
-	found, clean, err := g.merge(ctx, base, head)
-	if err != nil {
-		return "", fmt.Errorf("merge %s into %s: %w", head, base, err)
-	}
-	if !clean {
+	tree, _, err = g.mergeTarget(ctx)
+	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
 		return "", nil
 	}
-	return found.Tree, nil
+	return tree, err
 }

@@ -2,13 +2,7 @@ package merging
 
 import (
 	"context"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-func init() {
-	strategies[model.StrategySquash] = strategy{build: squash}
-}
 
 // squash makes one commit of all changes of the branch, by its author, or its first author of several.
 func squash(ctx context.Context, g *input) (Merged, error) {

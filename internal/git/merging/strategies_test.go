@@ -115,53 +115,49 @@ func TestWhatLandsIsWhatGitMergeMakes(t *testing.T) {
 }
 
 func TestRebaseKeepsWhoWroteWhatWhen(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
-		base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one"), "same", "same\n"), a)
-		h1 := r.CommitBy("Zo\xeb <zoe@example.com> 1600000000 +0530", "caf\xe9\n\nbody  \n\n\nTrailer: yes", gittest.Texts("f", gittest.Numbers(20, "20", "twenty")), a)
-		h2 := r.Commit("what the base did too", gittest.Texts("same", "same\n"), h1)
-		h3 := r.Commit("empty from the start", nil, h2)
-		raw := strings.Replace(r.Git("cat-file", "commit", h3), "\n\n", "\ngpgsig -----BEGIN SSH SIGNATURE-----\n aGk=\n -----END SSH SIGNATURE-----\n\n", 1)
-		signed, err := r.Run(r.Dir, raw, "hash-object", "-t", "commit", "-w", "--stdin")
-		require.NoError(t, err)
-		head := r.Commit("no newline, \x01 in it", gittest.Texts("last", "last\n"), strings.TrimSpace(signed))
-		made := r.Must(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
-		require.Equal(t, 3, made.Count)
-		assert.Equal(t, model.StrategyRebase, made.Strategy)
-		assert.Equal(t, []string{h2}, gittest.Shas(made.Dropped))
-		assert.Equal(t, 1, made.Signed)
-		var was []string
-		for _, moved := range made.Commits {
-			was = append(was, moved.Was)
-		}
-		assert.Equal(t, []string{h1, strings.TrimSpace(signed), head}, was)
-		parent := base
-		for i, moved := range made.Commits {
-			before, after := r.Git("cat-file", "commit", was[i]), r.Git("cat-file", "commit", moved.SHA)
-			want := "tree " + r.Tree(moved.SHA) + "\nparent " + parent + "\n"
-			for _, row := range strings.SplitAfter(before[:strings.Index(before, "\n\n")+1], "\n") {
-				switch {
-				case strings.HasPrefix(row, "author "), strings.HasPrefix(row, "encoding "):
-					want += row
-				case strings.HasPrefix(row, "committer "):
-					want += "committer MergeXO <mergexo@example.com> 1800000000 +0000\n"
-				}
+	r := gittest.OneRepo(t)
+	a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
+	base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one"), "same", "same\n"), a)
+	h1 := r.CommitBy("Zo\xeb <zoe@example.com> 1600000000 +0530", "caf\xe9\n\nbody  \n\n\nTrailer: yes", gittest.Texts("f", gittest.Numbers(20, "20", "twenty")), a)
+	h2 := r.Commit("what the base did too", gittest.Texts("same", "same\n"), h1)
+	h3 := r.Commit("empty from the start", nil, h2)
+	raw := strings.Replace(r.Git("cat-file", "commit", h3), "\n\n", "\ngpgsig -----BEGIN SSH SIGNATURE-----\n aGk=\n -----END SSH SIGNATURE-----\n\n", 1)
+	signed := gittest.Must(r.Run(r.Dir, raw, "hash-object", "-t", "commit", "-w", "--stdin"))(t)
+	head := r.Commit("no newline, \x01 in it", gittest.Texts("last", "last\n"), strings.TrimSpace(signed))
+	made := r.Must(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
+	require.Equal(t, 3, made.Count)
+	assert.Equal(t, model.StrategyRebase, made.Strategy)
+	assert.Equal(t, []string{h2}, gittest.Shas(made.Dropped))
+	assert.Equal(t, 1, made.Signed)
+	var was []string
+	for _, moved := range made.Commits {
+		was = append(was, moved.Was)
+	}
+	assert.Equal(t, []string{h1, strings.TrimSpace(signed), head}, was)
+	parent := base
+	for i, moved := range made.Commits {
+		before, after := r.Git("cat-file", "commit", was[i]), r.Git("cat-file", "commit", moved.SHA)
+		want := "tree " + r.Tree(moved.SHA) + "\nparent " + parent + "\n"
+		for _, row := range strings.SplitAfter(before[:strings.Index(before, "\n\n")+1], "\n") {
+			switch {
+			case strings.HasPrefix(row, "author "), strings.HasPrefix(row, "encoding "):
+				want += row
+			case strings.HasPrefix(row, "committer "):
+				want += "committer MergeXO <mergexo@example.com> 1800000000 +0000\n"
 			}
-			assert.Equal(t, want+before[strings.Index(before, "\n\n")+1:], after)
-			parent = moved.SHA
 		}
-		assert.Equal(t, "café", made.Commits[0].Subject)
+		assert.Equal(t, want+before[strings.Index(before, "\n\n")+1:], after)
+		parent = moved.SHA
+	}
+	assert.Equal(t, "café", made.Commits[0].Subject)
 
-		made = r.Must(merging.Request{Strategy: model.StrategyRebase, Base: a, Head: head})
-		assert.Equal(t, head, made.Tip, "nothing is written anew when the base is where the branch began")
-		assert.Zero(t, made.Signed)
-	})
+	made = r.Must(merging.Request{Strategy: model.StrategyRebase, Base: a, Head: head})
+	assert.Equal(t, head, made.Tip, "nothing is written anew when the base is where the branch began")
+	assert.Zero(t, made.Signed)
 }
 
 func TestRebaseFallsBackToOneCommit(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
+	gittest.EachRepo(t, func(t *testing.T, r *gittest.Repo) {
 		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
 		h1 := r.CommitBy("Ann <ann@example.com> 1600000000 +0100", "first\n\nCo-authored-by: Cy <cy@example.com>", gittest.Texts("f", gittest.Numbers(20, "5", "wrong")), a)
 		h2 := r.CommitBy("Bob <bob@example.com> 1600000001 +0100", "second", gittest.Texts("f", gittest.Numbers(20, "5", "five"), "g", "g\x00\n"), h1)
@@ -188,83 +184,74 @@ func TestRebaseFallsBackToOneCommit(t *testing.T) {
 }
 
 func TestSquashNamesEverybodyOnce(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		a := r.Commit("a", gittest.Texts("f", "f\n"))
-		base := r.Commit("base", gittest.Texts("b", "b\n"), a)
-		h1 := r.CommitBy("Ann <ann@example.com> 1600000000 +0100", "first\n\nCo-authored-by: MergeXO <MERGEXO@example.com>\nco-authored-by: Cy <cy@example.com>", gittest.Texts("g", "g\n"), a)
-		h2 := r.CommitBy("Bob <bob@example.com> 1600000001 +0100", "second", gittest.Texts("h", "h\n"), h1)
-		h3 := r.CommitBy("Zo\xeb <zoe@example.com> 1600000001 +0100", "caf\xe9", gittest.Texts("i", "i\n"), h2)
-		h4 := r.CommitBy("MergeXO <mergexo@example.com> 1600000002 +0100", "ours\n\nCo-authored-by: Bob <BOB@example.com>", gittest.Texts("j", "j\n"), h3)
-		made := r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: h4})
-		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100|MergeXO 1800000000 +0000|Title (#7)\n\n"+r.Offered(base, h4)+"\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>\nCo-authored-by: Zoë <zoe@example.com>",
-			strings.TrimSpace(r.Git("log", "-1", "--date=raw", "--format=%an <%ae> %ad|%cn %cd|%B", made.Tip)))
-		made = r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: h1, Body: "Co-authored-by: Cy <cy@example.com>"})
-		assert.Equal(t, "Ann first\n\nCo-authored-by: MergeXO <MERGEXO@example.com>\nco-authored-by: Cy <cy@example.com>", strings.TrimSpace(r.Git("log", "-1", "--format=%an %B", made.Tip)),
-			"one commit keeps its message")
-	})
+	r := gittest.OneRepo(t)
+	a := r.Commit("a", gittest.Texts("f", "f\n"))
+	base := r.Commit("base", gittest.Texts("b", "b\n"), a)
+	h1 := r.CommitBy("Ann <ann@example.com> 1600000000 +0100", "first\n\nCo-authored-by: MergeXO <MERGEXO@example.com>\nco-authored-by: Cy <cy@example.com>", gittest.Texts("g", "g\n"), a)
+	h2 := r.CommitBy("Bob <bob@example.com> 1600000001 +0100", "second", gittest.Texts("h", "h\n"), h1)
+	h3 := r.CommitBy("Zo\xeb <zoe@example.com> 1600000001 +0100", "caf\xe9", gittest.Texts("i", "i\n"), h2)
+	h4 := r.CommitBy("MergeXO <mergexo@example.com> 1600000002 +0100", "ours\n\nCo-authored-by: Bob <BOB@example.com>", gittest.Texts("j", "j\n"), h3)
+	made := r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: h4})
+	assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100|MergeXO 1800000000 +0000|Title (#7)\n\n"+r.Offered(base, h4)+"\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>\nCo-authored-by: Zoë <zoe@example.com>",
+		strings.TrimSpace(r.Git("log", "-1", "--date=raw", "--format=%an <%ae> %ad|%cn %cd|%B", made.Tip)))
+	made = r.Must(merging.Request{Strategy: model.StrategySquash, Base: base, Head: h1, Body: "Co-authored-by: Cy <cy@example.com>"})
+	assert.Equal(t, "Ann first\n\nCo-authored-by: MergeXO <MERGEXO@example.com>\nco-authored-by: Cy <cy@example.com>", strings.TrimSpace(r.Git("log", "-1", "--format=%an %B", made.Tip)),
+		"one commit keeps its message")
 }
 
 func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		base, head := likeGit["two sides of a file"](r)
-		made := r.Must(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: head, Body: "Body.\r\n"})
-		assert.Equal(t, base+" "+head+"|MergeXO|Title (#7)\n\nBody.", strings.TrimSpace(r.Git("log", "-1", "--format=%P|%an|%B", made.Tip)))
-		assert.Equal(t, []model.Moved{
-			{Commit: model.Commit{SHA: head, Subject: "head", Author: "Dev"}, Was: head},
-			{Commit: model.Commit{SHA: made.Tip, Subject: "Title (#7)", Author: "MergeXO"}},
-		}, made.Commits)
-		asked := r.Must(merging.Request{Strategy: model.StrategyAPI, Base: base, Head: head, Body: "Body."})
-		assert.Equal(t, made.Tip, asked.Tip, "what GitHub would make, to be tested")
-		_, err := r.Build(merging.Request{Strategy: "octopus", Base: base, Head: head})
-		require.ErrorContains(t, err, `there is no strategy "octopus"`)
-		for _, name := range model.Strategies() {
-			_, err := r.Build(merging.Request{Strategy: name, Base: base, Head: head})
-			require.NoError(t, err, name)
-		}
-		_, err = r.Build(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})
-		require.ErrorContains(t, err, "is not here")
-	})
+	r := gittest.OneRepo(t)
+	base, head := likeGit["two sides of a file"](r)
+	made := r.Must(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: head, Body: "Body.\r\n"})
+	assert.Equal(t, base+" "+head+"|MergeXO|Title (#7)\n\nBody.", strings.TrimSpace(r.Git("log", "-1", "--format=%P|%an|%B", made.Tip)))
+	assert.Equal(t, []model.Moved{
+		{Commit: model.Commit{SHA: head, Subject: "head", Author: "Dev"}, Was: head},
+		{Commit: model.Commit{SHA: made.Tip, Subject: "Title (#7)", Author: "MergeXO"}},
+	}, made.Commits)
+	asked := r.Must(merging.Request{Strategy: model.StrategyAPI, Base: base, Head: head, Body: "Body."})
+	assert.Equal(t, made.Tip, asked.Tip, "what GitHub would make, to be tested")
+	_, err := r.Build(merging.Request{Strategy: "octopus", Base: base, Head: head})
+	require.ErrorContains(t, err, `there is no strategy "octopus"`)
+	for _, name := range model.Strategies() {
+		gittest.Must(r.Build(merging.Request{Strategy: name, Base: base, Head: head}))(t, name)
+	}
+	_, err = r.Build(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})
+	require.ErrorContains(t, err, "is not here")
 }
 
 func TestCherryPickSaysWhereFromAsGitDoes(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
-		base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one")), a)
-		head := a
-		for i, message := range []string{
-			"subject", "subject\n\nbody", "subject\n\nbody\n\nSigned-off-by: X <x@y>", "Fix: only a subject", "subject\n\nTicket: 7\nnot a trailer", "s\n\nNot\nSigned-off-by: X <x@y>\nA: b\n", "s\n\n(cherry picked from commit " + strings.Repeat("1", 40) + ")\n", "caf\xe9\n\nA: \xe9",
-		} {
-			head = r.Commit(message, gittest.Texts("n", strings.Repeat("x", i+1)+"\n"), head)
+	r := gittest.OneRepo(t)
+	a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
+	base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one")), a)
+	head := a
+	for i, message := range []string{
+		"subject", "subject\n\nbody", "subject\n\nbody\n\nSigned-off-by: X <x@y>", "Fix: only a subject", "subject\n\nTicket: 7\nnot a trailer", "s\n\nNot\nSigned-off-by: X <x@y>\nA: b\n", "s\n\n(cherry picked from commit " + strings.Repeat("1", 40) + ")\n", "caf\xe9\n\nA: \xe9",
+	} {
+		head = r.Commit(message, gittest.Texts("n", strings.Repeat("x", i+1)+"\n"), head)
+	}
+	made := r.Must(merging.Request{Strategy: model.StrategyCherryPick, Base: base, Head: head})
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", "."}, {"pull", "-q", "--ff-only", r.Dir, base}} {
+		if args[0] == "pull" {
+			r.Git("update-ref", "refs/base", base)
+			r.Git("update-ref", "refs/head", head)
+			args = []string{"fetch", "-q", r.Dir, "refs/base", "refs/head"}
 		}
-		made := r.Must(merging.Request{Strategy: model.StrategyCherryPick, Base: base, Head: head})
-		dir := t.TempDir()
-		for _, args := range [][]string{{"init", "-q", "."}, {"pull", "-q", "--ff-only", r.Dir, base}} {
-			if args[0] == "pull" {
-				r.Git("update-ref", "refs/base", base)
-				r.Git("update-ref", "refs/head", head)
-				args = []string{"fetch", "-q", r.Dir, "refs/base", "refs/head"}
-			}
-			out, err := r.Run(dir, "", args...)
-			require.NoError(t, err, out)
-		}
-		out, err := r.Run(dir, "", "checkout", "-q", "--detach", base)
+		out, err := r.Run(dir, "", args...)
 		require.NoError(t, err, out)
-		out, err = r.Run(dir, "", "cherry-pick", "-x", a+".."+head)
-		require.NoError(t, err, out)
-		want, err := r.Run(dir, "", "log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+"..HEAD")
-		require.NoError(t, err)
-		assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(r.Git("log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+".."+made.Tip)))
+	}
+	out, err := r.Run(dir, "", "checkout", "-q", "--detach", base)
+	require.NoError(t, err, out)
+	out, err = r.Run(dir, "", "cherry-pick", "-x", a+".."+head)
+	require.NoError(t, err, out)
+	want := gittest.Must(r.Run(dir, "", "log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+"..HEAD"))(t)
+	assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(r.Git("log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+".."+made.Tip)))
 
-		_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: r.Commit("in the way", gittest.Texts("n", "other\n"), base), Head: head})
-		var conflict *mergetree.ErrConflict
-		require.ErrorAs(t, err, &conflict)
-		base, head = likeGit["a change in a merge that neither side has"](r)
-		_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: base, Head: head})
-		var changed *merging.ErrChanged
-		require.True(t, errors.As(err, &changed), "%v", err)
-		assert.Equal(t, []string{"evil"}, changed.Paths)
-	})
+	_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: r.Commit("in the way", gittest.Texts("n", "other\n"), base), Head: head})
+	require.ErrorAs(t, err, new(*mergetree.ErrConflict))
+	base, head = likeGit["a change in a merge that neither side has"](r)
+	_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: base, Head: head})
+	var changed *merging.ErrChanged
+	require.True(t, errors.As(err, &changed), "%v", err)
+	assert.Equal(t, []string{"evil"}, changed.Paths)
 }

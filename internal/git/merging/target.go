@@ -21,6 +21,7 @@ import (
 func target(ctx context.Context, g *input) (tree string, won []string, err error) {
 	if g.targetTree == "" && g.targetErr == nil {
 		g.targetTree, g.targetWon, g.targetErr = g.mergeTarget(ctx)
+		g.targetErr = g.explain(ctx, g.targetErr)
 	}
 	return g.targetTree, g.targetWon, g.targetErr
 }
@@ -36,18 +37,20 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	case g.fork[0] == g.Base:
 		return g.headTree, nil, nil
 	}
-	found, clean, err := g.merge(ctx, ours, g.Head)
+	return g.mergeForBase(ctx, ours, g.Head, g.Base, g.Head, nil)
+}
+
+// mergeForBase is the tree of a merge, with the paths whose conflicts the base won: winner is the commit or tree whose versions
+// win, and blame the commit at fault in an *ErrConflict. Conflicts in the files of except do not count.
+func (g *input) mergeForBase(ctx context.Context, ours, theirs, winner, blame string, except []mergetree.Stage) (tree string, won []string, err error) {
+	found, clean, err := g.merge(ctx, ours, theirs)
 	if err != nil {
-		return "", nil, fmt.Errorf("merge %s: %w", g.Head, err)
+		return "", nil, fmt.Errorf("merge %s: %w", blame, err)
 	}
-	if clean {
-		return found.Tree, nil, nil
+	if rest := found.Without(except); !clean && (len(except) == 0 || len(rest.Stages) > 0 || len(rest.Conflicts()) > 0) {
+		return g.resolveForBase(ctx, rest, winner, blame)
 	}
-	tree, won, err := g.resolveForBase(ctx, found, g.Base, g.Head)
-	if err != nil {
-		return "", nil, g.explain(ctx, err)
-	}
-	return tree, won, nil
+	return found.Tree, nil, nil
 }
 
 // explain adds details for people to a conflict; other errors stay as they are.

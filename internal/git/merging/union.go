@@ -15,15 +15,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // maxUnionFile limits the size of a Markdown file whose lists are merged, in bytes.
 const maxUnionFile = 16 << 20
-
-func init() {
-	strategies[model.StrategyUnion] = strategy{build: union, tree: unionTree}
-}
 
 // union is no-ff, except for Markdown files with front matter that both sides have and the branch changed: they keep the
 // base's bytes, plus the branch's additions to lists (frontmatter.Merge).
@@ -40,20 +35,9 @@ func unionTree(ctx context.Context, g *input) (tree string, won []string, err er
 	if err != nil {
 		return "", nil, err
 	}
-	found, clean, err := g.merge(ctx, g.Base, g.Head)
-	if err != nil {
-		return "", nil, fmt.Errorf("merge %s: %w", g.Head, err)
-	}
-	tree = found.Tree
-	if !clean {
-		if rest := found.Without(files); len(rest.Stages) > 0 || len(rest.Conflicts()) > 0 {
-			if tree, won, err = g.resolveForBase(ctx, rest, g.Base, g.Head); err != nil {
-				return "", nil, g.explain(ctx, err)
-			}
-		}
-	}
-	if len(files) == 0 {
-		return tree, won, nil
+	tree, won, err = g.mergeForBase(ctx, g.Base, g.Head, g.Base, g.Head, files)
+	if err != nil || len(files) == 0 {
+		return tree, won, g.explain(ctx, err)
 	}
 	tree, err = replaceEntries(ctx, g.c, tree, files)
 	return tree, won, err

@@ -16,8 +16,7 @@ import (
 func TestVerifiedSeesTheSameInAnyHistory(t *testing.T) {
 	t.Parallel()
 	shown := func(c *git.Checkout, listed *history.Published) (all []string) {
-		steps, err := listed.EveryChange(gittest.Ctx, c)
-		require.NoError(t, err)
+		steps := gittest.Must(listed.EveryChange(gittest.Ctx, c))(t)
 		for _, s := range steps {
 			all = append(all, fmt.Sprintf("%+v of %s, %d bytes to %q", s.Change, s.Commit, s.Size, s.Target))
 		}
@@ -32,8 +31,7 @@ func TestVerifiedSeesTheSameInAnyHistory(t *testing.T) {
 		h := newHistory(t, gittest.GitPath(), seed)
 		for _, from := range []string{h.base, h.earlier(h.head)} {
 			for _, known := range [][]string{nil, {h.base}, h.sides} {
-				listed, err := history.Publishes(gittest.Ctx, h.C, from, h.head, known)
-				require.NoError(t, err)
+				listed := gittest.Must(history.Publishes(gittest.Ctx, h.C, from, h.head, known))(t)
 				want := shown(h.C, listed)
 				require.NoError(t, history.Verified(gittest.Ctx, h.C, from, h.head, known, func(own *git.Checkout, listed *history.Published) error {
 					assert.Equal(t, want, shown(own, listed), "seed %d, from %s to %s with %v", seed, from, h.head, known)

@@ -113,60 +113,27 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
 		return false, err
 	}
-	var without map[string]bool
+	o, err := pickOptions{}, error(nil)
 	if omits := strategies[g.Strategy].omits; omits != nil {
-		omitted, err := omits(ctx, g)
-		if err != nil {
-			return false, err
-		}
-		without = omitted
+		o.without, err = omits(ctx, g)
 	}
-	now, err := commitNodes(ctx, g.c, made.Tip, "^"+g.Base)
 	if err != nil {
 		return false, err
 	}
-	raws, err := rawCommits(ctx, g.c, slices.Concat(g.singles(), now))
-	if err != nil {
+	o.message = strategies[g.Strategy].message
+	again, err := g.pickOwn(ctx, o)
+	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+		return false, nil
+	}
+	if err != nil || slices.ContainsFunc(again.won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {
 		return false, err
 	}
-	return replayed(ctx, g, made, without, now, raws)
-}
-
-// replayed picks the branch's own commits without some of them, and reports whether the result is now.
-func replayed(ctx context.Context, g *input, made Merged, without map[string]bool, now []commitNode, raws map[string][]byte) (bool, error) {
-	p := &mergetree.Picker{C: g.c, Files: g.files, Tip: g.Base, Tree: g.baseTree}
-	var dropped []string
-	for _, t := range g.singles() {
-		var tree string
-		var won []string
-		var err error
-		if !without[t.sha] {
-			tree, won, err = g.step(ctx, p, t, raws)
-		}
-		if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
-			return false, nil
-		}
-		if err != nil || slices.ContainsFunc(won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {
-			return false, err
-		}
-		if tree == "" {
-			dropped = append(dropped, t.sha)
-			continue
-		}
-		if len(now) == 0 || len(now[0].parents) != 1 || treeIn(raws[now[0].sha]) != tree || !sameOrigin(made, len(now), now[0], t) {
-			return false, nil
-		}
-		p.Tree, now = tree, now[1:]
+	if same, err := Alike(ctx, g.c, g.Base, made.Tip, again.tip); err != nil || !same {
+		return false, err
 	}
-	said := slices.EqualFunc(made.Dropped, dropped[max(0, len(dropped)-history.MaxListed):], func(c model.Commit, sha string) bool { return c.SHA == sha })
-	return said && len(now) == 0, nil
-}
-
-// sameOrigin reports whether a merge names a commit's true original, or does not list it: only the newest are listed. left
-// is how many commits come from it on.
-func sameOrigin(made Merged, left int, now, was commitNode) bool {
-	at := len(made.Commits) - left
-	return at < 0 || made.Commits[at].SHA == now.sha && made.Commits[at].Was == was.sha
+	want, err := g.landPicked(ctx, again)
+	originals := slices.EqualFunc(made.Commits, want.Commits, func(a, b model.Moved) bool { return a.Was == b.Was })
+	return err == nil && originals && slices.Equal(made.Dropped, want.Dropped), err
 }
 
 // changedFrom is *ErrChanged with the paths in which two trees differ.

@@ -15,8 +15,7 @@ import (
 )
 
 func TestTheGuardSeesWhatWouldRevertOthersWork(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
+	gittest.EachRepo(t, func(t *testing.T, r *gittest.Repo) {
 		base, head := likeGit["two sides of a file"](r)
 		a := r.Git("rev-parse", base+"^")
 		m := merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head}
@@ -64,8 +63,7 @@ func TestWhatIsBuiltWrongIsNeverGiven(t *testing.T) {
 		require.ErrorContains(t, err, wrong)
 		assert.Empty(t, made)
 	}
-	_, err := merging.Build(gittest.Ctx, r.C, m)
-	require.NoError(t, err)
+	gittest.Must(merging.Build(gittest.Ctx, r.C, m))(t)
 }
 
 // A merge that was made with the wrong merge base, as a history that is cut off gives it, is seen as well.
@@ -77,39 +75,34 @@ func TestTheGuardSeesAWrongMergeBase(t *testing.T) {
 	base := r.Commit("base", gittest.Texts("x", "x\n"), b)
 	// As if head had begun at b, whose change of g it then seems to take back.
 	tip := r.Commit("x", gittest.Texts("g", "old\n", "f", gittest.Numbers(20, "20", "twenty")), base)
-	var changed *merging.ErrChanged
-	require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, merging.Request{Strategy: model.StrategySquash, Base: base, Head: head}, merging.Merged{Tip: tip, Tree: r.Tree(tip), Count: 1}), &changed)
+	changed := gittest.As[*merging.ErrChanged](t, merging.Verify(gittest.Ctx, r.C, merging.Request{Strategy: model.StrategySquash, Base: base, Head: head}, merging.Merged{Tip: tip, Tree: r.Tree(tip), Count: 1}))
 	assert.Equal(t, []string{"g"}, changed.Paths)
 
 	require.NoError(t, r.C.Close())
 	r.Git("update-ref", "refs/heads/main", base)
 	require.NoError(t, gittest.WriteFile(r.Dir+"/.git/shallow", b+"\n"))
-	shallow, err := git.Open(gittest.Ctx, git.Options{URL: "https://git.example/octo/widgets", Workspace: r.Dir, Temp: t.TempDir(), Path: gittest.GitPath(), Identity: git.Identity{Name: "M", Email: "m@x"}, Now: gittest.Epoch})
-	require.NoError(t, err)
+	shallow := gittest.Must(git.Open(gittest.Ctx, git.Options{URL: "https://git.example/octo/widgets", Workspace: r.Dir, Temp: t.TempDir(), Path: gittest.GitPath(), Identity: git.Identity{Name: "M", Email: "m@x"}, Now: gittest.Epoch}))(t)
 	defer func() { require.NoError(t, shallow.Close()) }()
 	good := r.Commit("y", gittest.Texts("f", gittest.Numbers(20, "20", "twenty")), base)
 	require.ErrorContains(t, merging.Verify(gittest.Ctx, shallow, merging.Request{Strategy: model.StrategySquash, Base: base, Head: head}, merging.Merged{Tip: good, Tree: r.Tree(good), Count: 1}), "history is missing")
 }
 
 func TestTheGuardKnowsTheSameLinesAtAnotherPlace(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
+	gittest.EachRepo(t, func(t *testing.T, r *gittest.Repo) {
 		block := "{\n\tone\n\ttwo\n\tthree\n}\n"
 		a := r.Commit("a", gittest.Texts("f", block+block+block))
 		head := r.Commit("head", gittest.Texts("f", block+strings.Replace(block, "two", "two\n\tmore", 1)+block), a)
 		base := r.Commit("base", gittest.Texts("g", "g\n"), a)
 		wrong := r.Commit("x", gittest.Texts("f", strings.Replace(block, "two", "two\n\tmore", 1)+block+block), base)
 		made := merging.Merged{Tip: wrong, Tree: r.Tree(wrong), Count: 1, Commits: []model.Moved{{Commit: model.Commit{SHA: wrong}, Was: head}}}
-		var changed *merging.ErrChanged
-		require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head}, made), &changed)
+		changed := gittest.As[*merging.ErrChanged](t, merging.Verify(gittest.Ctx, r.C, merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head}, made))
 		assert.Equal(t, []string{"f"}, changed.Paths)
 	})
 }
 
 // The base has the first commit already and has changed its line once more, so that only picks tell what is to land.
 func TestTheGuardMakesPicksOnceMoreWhereTheMergeIsAConflict(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
+	gittest.EachRepo(t, func(t *testing.T, r *gittest.Repo) {
 		block := "{\n\tone\n\ttwo\n\tthree\n}\n"
 		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20), "g", block+block))
 		h1 := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "5", "five")), a)
@@ -125,29 +118,29 @@ func TestTheGuardMakesPicksOnceMoreWhereTheMergeIsAConflict(t *testing.T) {
 			wrong := made
 			wrong.Tip = r.Commit("h2", files, base)
 			wrong.Tree, wrong.Commits = r.Tree(wrong.Tip), []model.Moved{{Commit: model.Commit{SHA: wrong.Tip}, Was: h2}}
-			var changed *merging.ErrChanged
-			require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, m, wrong), &changed, name)
+			changed := gittest.As[*merging.ErrChanged](t, merging.Verify(gittest.Ctx, r.C, m, wrong), name)
 			assert.Equal(t, []string{"f"}, changed.Paths, name)
 		}
 		forgotten := made
 		forgotten.Dropped = nil
 		require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, m, forgotten), new(*merging.ErrChanged))
+		renamed := made
+		renamed.Commits = []model.Moved{{Commit: made.Commits[0].Commit, Was: h1}}
+		require.ErrorAs(t, merging.Verify(gittest.Ctx, r.C, m, renamed), new(*merging.ErrChanged))
 	})
 }
 
 func TestACommitIsNotDroppedForTheSameLinesAtAnotherPlace(t *testing.T) {
-	t.Parallel()
-	r := gittest.NewRepo(t, gittest.GitPath())
+	r := gittest.OneRepo(t)
 	a := r.Commit("a", gittest.Texts("f", "hello\n"))
 	head := r.Commit("head", gittest.Texts("f", "hello\nworld\n"), a)
 	base := r.Commit("again", gittest.Texts("f", "WORLD\nhello all\n"), r.Commit("base", gittest.Texts("f", "world\nhello\n"), a))
-	_, err := r.Build(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})
-	require.ErrorAs(t, err, new(*mergetree.ErrConflict))
+	require.ErrorAs(t, gittest.Err(r.Build(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})),
+		new(*mergetree.ErrConflict))
 }
 
 func TestSameMerge(t *testing.T) {
-	gittest.EachGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
+	gittest.EachRepo(t, func(t *testing.T, r *gittest.Repo) {
 		start := gittest.Texts("f", gittest.Numbers(20), "hello", "hello\n", "bin", "\x00\x01\n\x02", "run", "#!\n", "LIST", "0\n", ".gitattributes", "LIST merge=union\n")
 		a := r.Commit("a", start)
 		work := gittest.Texts("f", gittest.Numbers(20, "10", "ten"), "hello", "hello\nworld\n", "bin", "\x00\x01\n\x03", "LIST", "0\ntheirs\n")
@@ -156,11 +149,8 @@ func TestSameMerge(t *testing.T) {
 		on := gittest.Texts("f", gittest.Numbers(20, "1", "one", "10", "ten"), "hello", "hello\nworld\n", "bin", "\x00\x01\n\x03", "LIST", "0\nours\ntheirs\n")
 		same := func(base, one, other string) bool {
 			t.Helper()
-			there, err := merging.SameMerge(gittest.Ctx, r.C, base, one, other)
-			require.NoError(t, err)
-			back, err := merging.SameMerge(gittest.Ctx, r.C, base, other, one)
-			require.NoError(t, err)
-			assert.Equal(t, there, back)
+			there := gittest.Must(merging.SameMerge(gittest.Ctx, r.C, base, one, other))(t)
+			assert.Equal(t, there, gittest.Must(merging.SameMerge(gittest.Ctx, r.C, base, other, one))(t))
 			return there
 		}
 		before := r.State()
@@ -180,67 +170,58 @@ func TestSameMerge(t *testing.T) {
 		assert.False(t, same(base, head, conflicting))
 		assert.False(t, same(base, conflicting, conflicting), "nobody can say what either comes to")
 		assert.False(t, same(base, head, r.Commit("root", on)), "nothing in common")
-		_, err := merging.SameMerge(gittest.Ctx, r.C, base, head, "main")
-		require.ErrorContains(t, err, "not commit ids")
-		_, err = merging.SameMerge(gittest.Ctx, r.C, base, head, strings.Repeat("1", 40))
-		require.Error(t, err)
+		require.ErrorContains(t, gittest.Err(merging.SameMerge(gittest.Ctx, r.C, base, head, "main")), "not commit ids")
+		require.Error(t, gittest.Err(merging.SameMerge(gittest.Ctx, r.C, base, head, strings.Repeat("1", 40))))
 		assert.Equal(t, before, r.State())
 	})
 }
 
 func TestRevertTakesBackWhatLanded(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20), "gone", "g\n", ".gitattributes", "f text\n"))
-		to := r.Commit("two", gittest.Texts("gone", "", "new", "\x00\n"), r.Commit("one", gittest.Texts("f", gittest.Numbers(20, "10", "ten")), a))
-		onto := r.Commit("later", gittest.Texts("f", gittest.Numbers(20, "10", "ten", "20", "twenty")), to)
-		before := r.State()
-		made, err := merging.Revert(gittest.Ctx, r.C, a, to, onto, "Revert \"Title\"", "Reverts #7.")
-		require.NoError(t, err)
-		assert.Equal(t, onto+"|Revert \"Title\"\n\nReverts #7.", strings.TrimSpace(r.Git("log", "-1", "--format=%P|%B", made.Tip)))
-		assert.Equal(t, ".gitattributes\nf\ngone", r.Git("ls-tree", "--name-only", made.Tip))
-		assert.Equal(t, gittest.Numbers(20, "20", "twenty"), r.Git("show", made.Tip+":f")+"\n")
-		assert.Equal(t, 1, made.Count)
-		var empty *merging.ErrEmpty
-		_, err = merging.Revert(gittest.Ctx, r.C, a, to, made.Tip, "again", "")
-		require.ErrorAs(t, err, &empty)
-		var conflict *mergetree.ErrConflict
-		_, err = merging.Revert(gittest.Ctx, r.C, a, to, r.Commit("in the way", gittest.Texts("f", gittest.Numbers(20, "10", "TEN")), onto), "no", "")
-		require.ErrorAs(t, err, &conflict)
-		assert.Equal(t, []mergetree.ConflictFile{{Path: "f", Kind: "content", Hunks: []string{"<<<<<<< now\nTEN\n=======\n10\n>>>>>>> before"}}}, conflict.Files)
-		assert.Equal(t, before, r.State())
-	})
+	r := gittest.OneRepo(t)
+	a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20), "gone", "g\n", ".gitattributes", "f text\n"))
+	to := r.Commit("two", gittest.Texts("gone", "", "new", "\x00\n"), r.Commit("one", gittest.Texts("f", gittest.Numbers(20, "10", "ten")), a))
+	onto := r.Commit("later", gittest.Texts("f", gittest.Numbers(20, "10", "ten", "20", "twenty")), to)
+	before := r.State()
+	made, err := merging.Revert(gittest.Ctx, r.C, a, to, onto, "Revert \"Title\"", "Reverts #7.")
+	require.NoError(t, err)
+	assert.Equal(t, onto+"|Revert \"Title\"\n\nReverts #7.", strings.TrimSpace(r.Git("log", "-1", "--format=%P|%B", made.Tip)))
+	assert.Equal(t, ".gitattributes\nf\ngone", r.Git("ls-tree", "--name-only", made.Tip))
+	assert.Equal(t, gittest.Numbers(20, "20", "twenty"), r.Git("show", made.Tip+":f")+"\n")
+	assert.Equal(t, 1, made.Count)
+	require.ErrorAs(t, gittest.Err(merging.Revert(gittest.Ctx, r.C, a, to, made.Tip, "again", "")), new(*merging.ErrEmpty))
+	_, err = merging.Revert(gittest.Ctx, r.C, a, to, r.Commit("in the way", gittest.Texts("f", gittest.Numbers(20, "10", "TEN")), onto), "no", "")
+	conflict := gittest.As[*mergetree.ErrConflict](t, err)
+	assert.Equal(t, []mergetree.ConflictFile{{Path: "f", Kind: "content", Hunks: []string{"<<<<<<< now\nTEN\n=======\n10\n>>>>>>> before"}}}, conflict.Files)
+	assert.Equal(t, before, r.State())
 }
 
 func TestLandedRange(t *testing.T) {
-	gittest.OneGit(t, func(t *testing.T, path string) {
-		r := gittest.NewRepo(t, path)
-		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
-		h1 := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "10", "ten")), a)
-		head := r.Commit("h2", gittest.Texts("g", "g\n"), h1)
-		base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one")), a)
-		both := gittest.Texts("f", gittest.Numbers(20, "1", "one", "10", "ten"), "g", "g\n")
-		r1 := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "1", "one", "10", "ten")), base)
-		other := r.Commit("unlike it", gittest.Texts("g", "G\n"), base)
-		for _, c := range []struct {
-			name, merge, from string
-			commits           int
-		}{
-			{"a merge commit", r.Commit("Merge pull request #7", both, base, head), base, 2},
-			{"a squash", r.Commit("Title (#7)", both, base), base, 2},
-			{"a rebase", r.Commit("h2", gittest.Texts("g", "g\n"), r1), base, 2},
-			{"moved there by us", head, a, 2},
-			{"neither", other, "", 2},
-			{"a merge of something else", r.Commit("Merge", both, base, h1), "", 2},
-			{"a rebase of more", r.Commit("h3", gittest.Texts("h", "h\n"), r.Commit("h2", gittest.Texts("g", "g\n"), r1)), "", 3},
-		} {
-			from, to, err := merging.LandedRange(gittest.Ctx, r.C, c.merge, base, head, c.commits)
-			if c.from == "" {
-				require.ErrorContains(t, err, "it is unclear what", c.name)
-				continue
-			}
-			require.NoError(t, err, c.name)
-			assert.Equal(t, []string{c.from, c.merge}, []string{from, to}, c.name)
+	r := gittest.OneRepo(t)
+	a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
+	h1 := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "10", "ten")), a)
+	head := r.Commit("h2", gittest.Texts("g", "g\n"), h1)
+	base := r.Commit("base", gittest.Texts("f", gittest.Numbers(20, "1", "one")), a)
+	both := gittest.Texts("f", gittest.Numbers(20, "1", "one", "10", "ten"), "g", "g\n")
+	r1 := r.Commit("h1", gittest.Texts("f", gittest.Numbers(20, "1", "one", "10", "ten")), base)
+	other := r.Commit("unlike it", gittest.Texts("g", "G\n"), base)
+	for _, c := range []struct {
+		name, merge, from string
+		commits           int
+	}{
+		{"a merge commit", r.Commit("Merge pull request #7", both, base, head), base, 2},
+		{"a squash", r.Commit("Title (#7)", both, base), base, 2},
+		{"a rebase", r.Commit("h2", gittest.Texts("g", "g\n"), r1), base, 2},
+		{"moved there by us", head, a, 2},
+		{"neither", other, "", 2},
+		{"a merge of something else", r.Commit("Merge", both, base, h1), "", 2},
+		{"a rebase of more", r.Commit("h3", gittest.Texts("h", "h\n"), r.Commit("h2", gittest.Texts("g", "g\n"), r1)), "", 3},
+	} {
+		from, to, err := merging.LandedRange(gittest.Ctx, r.C, c.merge, base, head, c.commits)
+		if c.from == "" {
+			require.ErrorContains(t, err, "it is unclear what", c.name)
+			continue
 		}
-	})
+		require.NoError(t, err, c.name)
+		assert.Equal(t, []string{c.from, c.merge}, []string{from, to}, c.name)
+	}
 }

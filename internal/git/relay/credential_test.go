@@ -86,7 +86,7 @@ func TestNoGitHoldsTheCredential(t *testing.T) {
 		{"keep", func() error { return transport.WritePrivate(gittest.Ctx, c, kept) }},
 		{"kept", func() error { _, err := transport.ReadPrivate(gittest.Ctx, c, kept.Ref, 100); return err }},
 		{"lock", func() error { _, err := transport.AcquireLock(gittest.Ctx, c, "main", lease); return err }},
-		{"stage", func() error { return transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, kept) }},
+		{"stage", func() error { return transport.Stage(gittest.Ctx, c, gittest.Stage, sha, kept) }},
 		{"push", func() error {
 			return transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage, Drop: []git.Ref{{Name: kept.Ref}}})
 		}},

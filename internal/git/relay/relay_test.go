@@ -30,16 +30,14 @@ type process struct{ argv, environ string }
 func below(t testing.TB) []process {
 	t.Helper()
 	parent, list := map[int]int{}, []process(nil)
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	require.NoError(t, err)
+	stats := gittest.Must(filepath.Glob("/proc/[0-9]*/stat"))(t)
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			continue // it has ended
 		}
 		rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		require.NoError(t, err)
+		pid := gittest.Must(strconv.Atoi(filepath.Base(filepath.Dir(path))))(t)
 		parent[pid], err = strconv.Atoi(rest[1])
 		require.NoError(t, err)
 	}
@@ -107,11 +105,9 @@ func asking(t *testing.T, address, service, said string) string {
 // dialog says something to whoever listens, and gives all of the answer.
 func dialog(t *testing.T, host, said string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp4", host)
-	require.NoError(t, err)
+	conn := gittest.Must(net.Dial("tcp4", host))(t)
 	defer func() { _ = conn.Close() }()
-	_, err = io.WriteString(conn, said)
-	require.NoError(t, err)
+	gittest.Must(io.WriteString(conn, said))(t)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	answer, _ := io.ReadAll(conn) // what there is before it is cut off
 	return string(answer)
@@ -208,8 +204,7 @@ func TestWhatPassesTheRelayIsLittle(t *testing.T) {
 	}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 	host, _, _ := strings.Cut(strings.TrimPrefix(late, "git://"), "/")
-	_, err := net.Dial("tcp4", host)
-	require.ErrorContains(t, err, "connection refused", "after the push nobody is there")
+	require.ErrorContains(t, gittest.Err(net.Dial("tcp4", host)), "connection refused", "after the push nobody is there")
 	gittest.Stays(t)
 
 	ask := func(service, version string) []http.Header {
@@ -226,7 +221,6 @@ func TestWhatPassesTheRelayIsLittle(t *testing.T) {
 	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
 	assert.Equal(t, ask("git-receive-pack", ""), seen)
 	seen = nil
-	_, err = fetch.Remote(gittest.Ctx, c)
-	require.NoError(t, err)
+	gittest.Must(fetch.Remote(gittest.Ctx, c))(t)
 	assert.Equal(t, ask("git-upload-pack", "version=2"), seen)
 }

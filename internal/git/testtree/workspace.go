@@ -103,7 +103,7 @@ func (p *Workspace) note(ctx context.Context) (err error) {
 		return &ErrNoWorkspace{"nothing is checked out there"}
 	}
 	copied := filepath.Join(w.OwnDir, "found-index")
-	if err := worktree.CopyIndex(w, copied); err != nil {
+	if err := worktree.CopyIndex(w.Index, copied); err != nil {
 		return fmt.Errorf("test in the workspace: copy its index: %w", err)
 	}
 	out, err := w.TreeWith(ctx, copied, nil, "write-tree", "--missing-ok")
@@ -276,7 +276,7 @@ func (p *Workspace) unwind(ctx context.Context) error {
 		return err
 	}
 	copied := filepath.Join(w.OwnDir, "index-now")
-	if err := worktree.CopyIndex(w, copied); err != nil {
+	if err := worktree.CopyIndex(w.Index, copied); err != nil {
 		return err
 	}
 	f, err := compareFiles(ctx, w, copied)

@@ -60,8 +60,7 @@ func prepared(t *testing.T) (h *gittest.Hub, dir string, c *git.Checkout, sha st
 func TestTestsInTheWorkspaceFindWhatTheWorkflowHasInstalled(t *testing.T) {
 	h, dir, c, sha := prepared(t)
 	before, calls := looks(t, h, dir), c.NetworkCalls()
-	p, err := testtree.InWorkspace(gittest.Ctx, c, dir, sha)
-	require.NoError(t, err)
+	p := gittest.Must(testtree.InWorkspace(gittest.Ctx, c, dir, sha))(t)
 	assert.Equal(t, dir, p.Dir())
 	assert.Equal(t, map[string]string{
 		"(status)": "", "(head)": sha + "\n", "(staged)": "", "(log)": h.Git(c.Dir(), "log", "--format=%H %s"), ".gitignore": "node_modules/\n", "README.md": before["README.md"],
@@ -70,9 +69,7 @@ func TestTestsInTheWorkspaceFindWhatTheWorkflowHasInstalled(t *testing.T) {
 	}, looks(t, h, dir), "tracked files are the commit's, ignored ones stay, and nothing else is there")
 	gittest.AssertNoCredential(t, dir)
 
-	changed, err := p.Back(gittest.Ctx)
-	require.NoError(t, err)
-	assert.Empty(t, changed)
+	assert.Empty(t, gittest.Must(p.Back(gittest.Ctx))(t))
 	assert.Equal(t, before, looks(t, h, dir))
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.NoFileExists(t, filepath.Join(dir, ".git", "objects", "info", "alternates"))
@@ -81,8 +78,7 @@ func TestTestsInTheWorkspaceFindWhatTheWorkflowHasInstalled(t *testing.T) {
 func TestTheWorkspaceIsAsItWasWhateverTestsDoThere(t *testing.T) {
 	h, dir, c, sha := prepared(t)
 	before := looks(t, h, dir)
-	p, err := testtree.InWorkspace(gittest.Ctx, c, dir, sha)
-	require.NoError(t, err)
+	p := gittest.Must(testtree.InWorkspace(gittest.Ctx, c, dir, sha))(t)
 	outside := t.TempDir()
 	gittest.Write(t, outside, map[string]string{"file.txt": "outside\n"})
 	gittest.Write(t, dir, map[string]string{"a.txt": "spoilt\n", "junk/x": "junk\n", "node_modules/.cache/x": "cache\n", "x.log": "theirs\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch " + outside + "/hooked\n"})
@@ -96,9 +92,7 @@ func TestTheWorkspaceIsAsItWasWhateverTestsDoThere(t *testing.T) {
 	h.Git(dir, "-c", "core.fsmonitor=", "update-index", "--assume-unchanged", "same.txt")
 	gittest.Write(t, dir, map[string]string{"same.txt": "not the same\n"})
 
-	changed, err := p.Back(gittest.Ctx)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a.txt", "b.txt", "new/er/file.txt", "same.txt"}, changed)
+	assert.Equal(t, []string{"a.txt", "b.txt", "new/er/file.txt", "same.txt"}, gittest.Must(p.Back(gittest.Ctx))(t))
 	after := looks(t, h, dir)
 	assert.Equal(t, before, after)
 	assert.NoFileExists(t, filepath.Join(outside, "er", "file.txt"))
@@ -118,8 +112,7 @@ func TestThereIsNoWorkspaceToTestIn(t *testing.T) {
 	h.Git(merging, "checkout", "-q", "-b", "side", "HEAD~1")
 	gittest.Write(t, merging, map[string]string{"a.txt": "theirs\n"})
 	h.Git(merging, "commit", "-qam", "theirs")
-	_, err := h.Try(merging, "merge", "main")
-	require.Error(t, err)
+	require.Error(t, gittest.Err(h.Try(merging, "merge", "main")))
 	forged := h.Workspace("main")
 	gittest.Write(t, filepath.Dir(forged), map[string]string{"keep.txt": "beside it\n"})
 	gittest.Write(t, forged, map[string]string{"d/e/f.txt": "f\n", "keep.txt": "in it\n"})
@@ -127,8 +120,7 @@ func TestThereIsNoWorkspaceToTestIn(t *testing.T) {
 	gittest.ForgeIndex(t, forged, "l/../../keep.txt", 0)
 	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", forged: `its index names "l/../../keep.txt"`, t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
 		_, err := testtree.InWorkspace(gittest.Ctx, c, workspace, sha)
-		var none *testtree.ErrNoWorkspace
-		require.ErrorAs(t, err, &none, workspace)
+		require.ErrorAs(t, err, new(*testtree.ErrNoWorkspace), workspace)
 		assert.True(t, strings.Contains(err.Error(), says), err.Error())
 	}
 	assert.Equal(t, "beside it\n", gittest.Read(t, filepath.Dir(forged), "keep.txt"))
@@ -139,12 +131,10 @@ func TestTestsInAShallowWorkspace(t *testing.T) {
 	h.Git(h.Dev, "push", "-q", "origin", "main~1:refs/heads/older")
 	dir := h.Workspace("older", "--depth=1")
 	before := looks(t, h, dir)
-	p, err := testtree.InWorkspace(gittest.Ctx, c, dir, sha)
-	require.NoError(t, err)
+	p := gittest.Must(testtree.InWorkspace(gittest.Ctx, c, dir, sha))(t)
 	assert.Empty(t, h.Git(dir, "status", "--porcelain"))
 	assert.Equal(t, "tip", h.Git(dir, "log", "-1", "--format=%s"))
-	_, err = p.Back(gittest.Ctx)
-	require.NoError(t, err)
+	gittest.Must(p.Back(gittest.Ctx))(t)
 	assert.Equal(t, before, looks(t, h, dir))
 }
 
@@ -170,12 +160,10 @@ func TestAWorkspaceThatDiffersFromItsCommitAnyway(t *testing.T) {
 				row.prepare(h, dir)
 			}
 			sha := h.Raw("main", "tip", map[string]string{"a.txt": "tip\n", "two.x": row.raw["two.x"] + "more\r\n"})
-			c := h.Open("")
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", sha))
+			c := h.Restored("main", "", sha, "")
 			before := looks(t, h, dir)
 			for _, spoilt := range []string{"", "one.x"} {
-				p, err := testtree.InWorkspace(gittest.Ctx, c, dir, sha)
-				require.NoError(t, err)
+				p := gittest.Must(testtree.InWorkspace(gittest.Ctx, c, dir, sha))(t)
 				assert.Equal(t, "tip\n", gittest.Read(t, dir, "a.txt"))
 				assert.NotContains(t, gittest.Read(t, dir, "one.x"), "local", "the tests see the commit's")
 				var want []string
@@ -183,9 +171,7 @@ func TestAWorkspaceThatDiffersFromItsCommitAnyway(t *testing.T) {
 					gittest.Write(t, dir, map[string]string{spoilt: "spoilt\n"})
 					want = []string{spoilt}
 				}
-				changed, err := p.Back(gittest.Ctx)
-				require.NoError(t, err)
-				assert.ElementsMatch(t, want, changed)
+				assert.ElementsMatch(t, want, gittest.Must(p.Back(gittest.Ctx))(t))
 				assert.Equal(t, before, looks(t, h, dir))
 			}
 		})

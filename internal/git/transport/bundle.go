@@ -41,7 +41,6 @@ const (
 	BundleUnreadable   BundleReason = "unreadable"   // not a regular file of its own
 	BundleTooLarge     BundleReason = "too_large"    // over one of the limits
 	BundleFormat       BundleReason = "format"       // not the header of a bundle
-	BundleCapability   BundleReason = "capability"   // it needs a capability that we do not support
 	BundleRefs         BundleReason = "refs"         // not the one requested ref
 	BundleHead         BundleReason = "head"         // the planned head is not what it holds
 	BundlePrerequisite BundleReason = "prerequisite" // it builds on commits that are not on the server's branches

@@ -41,9 +41,7 @@ func work(t *testing.T, h *gittest.Hub, c *git.Checkout, n int) string {
 		h.Agent(c, "add", "-A")
 		h.Agent(c, "commit", "-q", "-m", "agent")
 	}
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
-	return head
+	return gittest.Must(c.Head(gittest.Ctx))(t)
 }
 
 // packs lists what is among the packs of a checkout, and what a quarantine would leave beside them.
@@ -51,8 +49,7 @@ func packs(t *testing.T, c *git.Checkout) []string {
 	t.Helper()
 	var names []string
 	for _, pattern := range []string{"pack/*", "tmp_*"} {
-		found, err := filepath.Glob(filepath.Join(c.Dir(), ".git", "objects", pattern))
-		require.NoError(t, err)
+		found := gittest.Must(filepath.Glob(filepath.Join(c.Dir(), ".git", "objects", pattern)))(t)
 		names = append(names, found...)
 	}
 	return names
@@ -70,8 +67,7 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 			require.NoError(t, transport.WriteBundle(gittest.Ctx, agents, file, start, head))
 			assert.Equal(t, calls, agents.NetworkCalls())
 			assert.Equal(t, head+" "+transport.BundleRef, h.Git(h.Dev, "bundle", "list-heads", file), "a person can look into it")
-			info, err := os.Stat(file)
-			require.NoError(t, err)
+			info := gittest.Must(os.Stat(file))(t)
 			assert.Less(t, info.Size(), int64(5000))
 			assert.EqualValues(t, 0o600, info.Mode())
 
@@ -82,12 +78,9 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 			assert.NotContains(t, strings.Join(packs(t, ours), " "), "tmp_", "the quarantine is gone")
 			require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), "the same once more does no harm")
 
-			commits, err := history.List(gittest.Ctx, ours, start, head)
-			require.NoError(t, err)
+			commits := gittest.Must(history.List(gittest.Ctx, ours, start, head))(t)
 			assert.Len(t, commits, 3)
-			changes, err := history.Changes(gittest.Ctx, ours, start, head)
-			require.NoError(t, err)
-			assert.Len(t, changes, 2)
+			assert.Len(t, gittest.Must(history.Changes(gittest.Ctx, ours, start, head))(t), 2)
 			require.NoError(t, transport.Stage(gittest.Ctx, ours, gittest.Stage, head))
 			require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head, Stage: gittest.Stage}))
 			assert.Equal(t, head, h.Tip("refs/heads/agent/x"))
@@ -99,10 +92,8 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 func TestABundleOfAMergeBuildsOnWhatTheServerHas(t *testing.T) {
 	h, agents, ours, start := twoJobs(t, "--depth=1")
 	tip := h.Commit("main", "by others", map[string]string{"theirs.txt": strings.Repeat("theirs\n", 100)})
-	_, err := commits.FetchOrigin(gittest.Ctx, agents, "main")
-	require.NoError(t, err)
-	merged, err := commits.MergeOrigin(gittest.Ctx, agents, tip, "Merge main")
-	require.NoError(t, err)
+	gittest.Must(commits.FetchOrigin(gittest.Ctx, agents, "main"))(t)
+	merged := gittest.Must(commits.MergeOrigin(gittest.Ctx, agents, tip, "Merge main"))(t)
 	head := work(t, h, agents, 1)
 	require.NotEqual(t, merged, head)
 	file := filepath.Join(t.TempDir(), "commits.bundle")
@@ -112,13 +103,12 @@ func TestABundleOfAMergeBuildsOnWhatTheServerHas(t *testing.T) {
 	assert.Contains(t, text, "-"+start+"\n")
 	assert.Contains(t, text, "-"+tip+"\n")
 
-	var refused *transport.ErrBundle
-	require.ErrorAs(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), &refused, "no branch that was fetched here has it")
+	refused := gittest.As[*transport.ErrBundle](t, transport.ReadBundle(gittest.Ctx, ours, file, start, head),
+		"no branch that was fetched here has it")
 	assert.Equal(t, transport.BundlePrerequisite, refused.Reason)
 
 	h.Grow("main", 60)
-	_, err = commits.FetchOrigin(gittest.Ctx, ours, "main")
-	require.NoError(t, err)
+	gittest.Must(commits.FetchOrigin(gittest.Ctx, ours, "main"))(t)
 	require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head))
 	require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head}))
 	assert.Equal(t, head, h.Tip("refs/heads/agent/x"))
@@ -131,11 +121,9 @@ func TestABundleOfWhatTheServerHasIsEmpty(t *testing.T) {
 	h.Git(h.Dev, "push", "-q", "origin", "main")
 	tip := h.Tip("main")
 	for _, c := range []*git.Checkout{agents, ours} {
-		_, err := commits.FetchOrigin(gittest.Ctx, c, "main")
-		require.NoError(t, err)
+		gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)
 	}
-	head, err := commits.MergeOrigin(gittest.Ctx, agents, tip, "never used")
-	require.NoError(t, err)
+	head := gittest.Must(commits.MergeOrigin(gittest.Ctx, agents, tip, "never used"))(t)
 	require.Equal(t, tip, head)
 	file := filepath.Join(t.TempDir(), "commits.bundle")
 	require.NoError(t, transport.WriteBundle(gittest.Ctx, agents, file, start, head))
@@ -152,8 +140,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 	head := work(t, h, agents, 1)
 	file := filepath.Join(t.TempDir(), "commits.bundle")
 
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, transport.WriteBundle(gittest.Ctx, agents, file, head, start), &rewind)
+	rewind := gittest.As[*git.ErrRewind](t, transport.WriteBundle(gittest.Ctx, agents, file, head, start))
 	assert.Equal(t, model.Behind, rewind.Relation)
 	require.ErrorContains(t, transport.WriteBundle(gittest.Ctx, agents, file, start, start), "not two commit ids")
 	require.ErrorContains(t, transport.WriteBundle(gittest.Ctx, agents, file, "--all", head), "not two commit ids")
@@ -173,9 +160,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 	head = h.Agent(again, "rev-parse", "HEAD")
 	require.ErrorContains(t, transport.WriteBundle(gittest.Ctx, again, file, start, head), "bundle refused (incomplete): the history behind ")
 
-	left, err := os.ReadDir(filepath.Dir(file))
-	require.NoError(t, err)
-	assert.Empty(t, left)
+	assert.Empty(t, gittest.Must(os.ReadDir(filepath.Dir(file)))(t))
 }
 
 func TestAFloodIsNotHeldInMemory(t *testing.T) {
@@ -186,6 +171,5 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	script := "#!/bin/sh\ncase \"$*\" in *' log '*) exec yes ;; *) exec " + program + " \"$@\" ;; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
 	c := h.Open("", func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
-	_, err = history.List(gittest.Ctx, c, h.Tip("main"), h.Tip("main"))
-	require.ErrorContains(t, err, "it wrote over 128 MiB")
+	require.ErrorContains(t, gittest.Err(history.List(gittest.Ctx, c, h.Tip("main"), h.Tip("main"))), "it wrote over 128 MiB")
 }

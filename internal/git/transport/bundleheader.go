@@ -15,9 +15,7 @@ import (
 )
 
 const (
-	bundleV2 = "# v2 git bundle\n"
-	bundleV3 = "# v3 git bundle\n"
-
+	bundleV2   = "# v2 git bundle\n"
 	packHeader = 12 // bytes: PACK, the version, the number of objects
 )
 
@@ -72,25 +70,13 @@ var (
 
 // parse parses the header, strictly as git-bundle writes it.
 func (b *bundle) parse(text []byte) error {
-	version := 0
-	for i, v := range []string{bundleV2, bundleV3} {
-		if bytes.HasPrefix(text, []byte(v)) {
-			version = i + 2
-		}
-	}
 	end := bytes.Index(text[:min(len(text), maxBundleHeader)], []byte("\n\n"))
-	if version == 0 || end < 0 {
-		return refuse(BundleFormat, "it has no header of a git bundle of version 2 or 3 within %d bytes", maxBundleHeader)
+	if !bytes.HasPrefix(text, []byte(bundleV2)) || end < 0 {
+		return refuse(BundleFormat, "it has no header of a git bundle of version 2 within %d bytes", maxBundleHeader)
 	}
 	b.pack = int64(end + 2)
 	refs := 0
 	for i, row := range strings.Split(string(text[len(bundleV2):max(len(bundleV2), end)]), "\n") {
-		if name, ok := strings.CutPrefix(row, "@"); ok && version == 3 && len(b.needs)+refs == 0 {
-			if name != "object-format=sha1" {
-				return refuse(BundleCapability, "%q", cut(name))
-			}
-			continue
-		}
 		if m := bundleNeed.FindStringSubmatch(row); m != nil && refs == 0 {
 			b.needs = append(b.needs, m[1])
 			continue

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,35 +8,30 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // Rewrite moves a pull request's branch from one commit to another, which need not descend from it, and only if the branch
 // is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
 func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) error {
-	ref := "refs/heads/" + branch
-	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
-		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
-	}
-	if err := push(ctx, c, relay.Move{From: from, To: to, Ref: ref}); err != nil {
-		return fmt.Errorf("rewrite %s: %w", branch, err)
-	}
-	return nil
+	return set(ctx, c, Update{Branch: branch, Start: from, SHA: to}, from != "")
 }
 
 // trainBranches is the prefix of the branches that are tested for merge trains.
-const trainBranches = "refs/heads/mergexo/train/"
+const trainBranches = "mergexo/train/"
 
-// PushCar sets a branch of a merge train to a commit, if it is at from, "" for none, or at to already. Errors are *ErrRejected,
-// *ErrUnclear or *Error. One network operation.
+// PushCar is Rewrite for a branch of a merge train, which need not exist yet: from is "" then.
 func PushCar(ctx context.Context, c *git.Checkout, branch, from, to string) error {
-	ref := "refs/heads/" + branch
-	if !syntax.ValidRef(ref) || !strings.HasPrefix(ref, trainBranches) || from != "" && !syntax.IsSHA(from) || !syntax.IsSHA(to) {
-		return fmt.Errorf("set %q from %q to %q: not a branch of a merge train and commit ids", branch, from, to)
+	return set(ctx, c, Update{Branch: branch, Start: from, SHA: to}, strings.HasPrefix(branch, trainBranches))
+}
+
+// set moves a branch that may be moved to any commit.
+func set(ctx context.Context, c *git.Checkout, p Update, may bool) error {
+	if !may || !p.valid() {
+		return fmt.Errorf("set %q: not a branch of that kind and commit ids", p)
 	}
-	if err := push(ctx, c, relay.Move{From: cmp.Or(from, relay.ZeroID), To: to, Ref: ref}); err != nil {
-		return fmt.Errorf("set %s: %w", branch, err)
+	if err := push(ctx, c, p.move()); err != nil {
+		return fmt.Errorf("set %s: %w", p.Branch, err)
 	}
 	return nil
 }
@@ -92,9 +86,7 @@ func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []gi
 		if err == nil {
 			return left, moved, nil
 		}
-		var lost *git.ErrUnclear
-		var rejected *git.ErrRejected
-		if !errors.As(err, &lost) && !errors.As(err, &rejected) {
+		if !git.Unsure(err) && rejection(err) == nil {
 			return append(left, refs...), moved, err
 		}
 		// Git reports a missing ref and a moved one alike.
@@ -106,7 +98,7 @@ func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []gi
 		if moved == nil {
 			moved = first
 		}
-		if refs = there; len(refs) > 0 && (lost == nil && rejected.Reason != git.Stale || try == 2) {
+		if refs = there; len(refs) > 0 && (!git.Unsure(err) || try == 2) {
 			return append(left, refs...), moved, err
 		}
 	}

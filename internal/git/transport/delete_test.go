@@ -20,26 +20,21 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 	old := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
 	base := h.Commit("main", "more", map[string]string{"b.txt": "b\n"})
 	c := h.Open("")
-	_, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, base))
 	assert.Equal(t, base, h.Tip("refs/heads/agent/x"))
 	require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, base), "it exists already")
-	at, err := transport.BranchTip(gittest.Ctx, c, "agent/x")
-	require.NoError(t, err)
-	assert.Equal(t, base, at)
+	assert.Equal(t, base, gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t))
 
 	moved := h.Commit("agent/x", "a person's", map[string]string{"c.txt": "c\n"})
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", base, old), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, transport.Rewrite(gittest.Ctx, c, "agent/x", base, old))
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, moved, h.Tip("refs/heads/agent/x"))
 
 	h.Git(h.Bare, "update-ref", "-d", "refs/heads/agent/x")
 	require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", moved, old), &rejected)
 	assert.Equal(t, git.Stale, rejected.Reason)
-	at, err = transport.BranchTip(gittest.Ctx, c, "agent/x")
-	require.NoError(t, err)
+	at := gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t)
 	assert.Empty(t, at, "a branch that was deleted is not made again")
 	assert.Error(t, transport.Rewrite(gittest.Ctx, c, "agent/x", "", base))
 
@@ -57,15 +52,11 @@ func TestALostAnswerToARewriteIsUnclear(t *testing.T) {
 			h := gittest.NewHub(t)
 			old := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
 			c := h.Open("")
-			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-			require.NoError(t, err)
+			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 			h.Lose("/git-receive-pack", applied)
-			var unclear *git.ErrUnclear
-			require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, met.BaseSHA), &unclear)
+			require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, met.BaseSHA), new(*git.ErrUnclear))
 			want := map[bool]string{true: met.BaseSHA, false: old}
-			at, err := transport.BranchTip(gittest.Ctx, c, "agent/x")
-			require.NoError(t, err)
-			assert.Equal(t, want[applied], at)
+			assert.Equal(t, want[applied], gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t))
 		})
 	}
 }
@@ -75,10 +66,9 @@ func TestTheBaseIsNeitherRewoundNorBroughtBack(t *testing.T) {
 	h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
 	base := h.Commit("main", "more", map[string]string{"b.txt": "b\n"})
 	c := h.Open("")
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: met.HeadSHA}), &rewind)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: met.HeadSHA}),
+		new(*git.ErrRewind))
 	assert.Equal(t, base, h.Tip("main"))
 
 	h.Git(h.Bare, "update-ref", "refs/heads/main", met.MergeBase) // rewound meanwhile
@@ -87,8 +77,8 @@ func TestTheBaseIsNeitherRewoundNorBroughtBack(t *testing.T) {
 	tip := h.Git(h.Dev, "commit-tree", "-p", base, "-m", "landed", base+"^{tree}")
 	h.Git(h.Dev, "push", "-q", "origin", tip+":refs/heads/tested")
 	require.NoError(t, fetch.Commits(gittest.Ctx, c, tip))
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: tip}), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t,
+		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: tip}))
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, met.MergeBase, h.Tip("main"))
 }
@@ -107,8 +97,7 @@ func TestDeleteLetsGoOfWhatIsStillWhereItWas(t *testing.T) {
 	require.NoError(t, transport.Delete(gittest.Ctx, c))
 
 	moved := h.Commit("two", "a person's", map[string]string{"b.txt": "b\n"})
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Delete(gittest.Ctx, c, git.Ref{Name: "refs/heads/two", SHA: sha}, git.Ref{Name: "refs/heads/three", SHA: sha}), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, transport.Delete(gittest.Ctx, c, git.Ref{Name: "refs/heads/two", SHA: sha}, git.Ref{Name: "refs/heads/three", SHA: sha}))
 	assert.Equal(t, "refs/heads/two", rejected.Ref)
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, moved, h.Tip("refs/heads/two"))

@@ -105,8 +105,7 @@ func TestAMoveThatIsRefusedDropsNothing(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
 			}
 			was := h.Tip("refs/heads/agent/x")
-			var rejected *git.ErrRejected
-			require.ErrorAs(t, transport.Publish(gittest.Ctx, c, p), &rejected)
+			rejected := gittest.As[*git.ErrRejected](t, transport.Publish(gittest.Ctx, c, p))
 			assert.Equal(t, reason, rejected.Reason)
 			assert.Equal(t, "refs/heads/agent/x", rejected.Ref)
 			assert.Equal(t, was, h.Tip("refs/heads/agent/x"))
@@ -137,9 +136,7 @@ func TestABranchIsCreatedOnce(t *testing.T) {
 	require.NoError(t, transport.Publish(gittest.Ctx, c, p), "it is at SHA already")
 	for _, other := range []string{start, h.Tip("main")} { // an ancestor, from where it would be a fast-forward, too
 		h.Git(h.Bare, "update-ref", "refs/heads/"+gittest.Fresh, other)
-		var rejected *git.ErrRejected
-		require.ErrorAs(t, transport.Publish(gittest.Ctx, c, p), &rejected)
-		assert.Equal(t, git.Stale, rejected.Reason)
+		assert.Equal(t, git.Stale, gittest.As[*git.ErrRejected](t, transport.Publish(gittest.Ctx, c, p)).Reason)
 		assert.Equal(t, other, h.Tip("refs/heads/"+gittest.Fresh))
 	}
 }

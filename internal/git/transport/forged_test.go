@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/golden"
@@ -48,8 +47,7 @@ func (f *forger) feed(stdin string, args ...string) string {
 		"GIT_AUTHOR_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_AUTHOR_DATE=@1700000000 +0200",
 		"GIT_COMMITTER_NAME=Dev", "GIT_COMMITTER_EMAIL=dev@example.com", "GIT_COMMITTER_DATE=@1700000000 +0200",
 	}
-	out, err := cmd.Output()
-	require.NoError(f.T, err, "git %v: %s", args, cmd.Stderr)
+	out := gittest.Must(cmd.Output())(f.T, "git %v: %s", args, cmd.Stderr)
 	return string(out)
 }
 
@@ -146,11 +144,9 @@ func inflating(t testing.TB, size int) string {
 		head = append(head, byte(rest&127))
 	}
 	pack.Write(head)
-	out, err := zlib.NewWriterLevel(pack, zlib.BestSpeed)
-	require.NoError(t, err)
+	out := gittest.Must(zlib.NewWriterLevel(pack, zlib.BestSpeed))(t)
 	for range size >> 20 {
-		_, err = out.Write(make([]byte, 1<<20))
-		require.NoError(t, err)
+		gittest.Must(out.Write(make([]byte, 1<<20)))(t)
 	}
 	require.NoError(t, out.Close())
 	sum := sha1.Sum(pack.Bytes())
@@ -165,8 +161,7 @@ func TestForgedBundlesAreRefusedByName(t *testing.T) {
 	start := h.Commit("agent/x", "work", base)
 	h.Commit("secret", "secret", map[string]string{"secret.txt": "nobody's business\n"})
 	// A full checkout: also what the pull request has nothing to do with is among its objects.
-	c := h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"))
 	before, had, calls := gittest.Files(t, c), packs(t, c), c.NetworkCalls()
 
 	var said strings.Builder
@@ -175,9 +170,8 @@ func TestForgedBundlesAreRefusedByName(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f.file = filepath.Join(t.TempDir(), "commits.bundle")
 			head := test.forge(f)
-			var refused *transport.ErrBundle
 			err := transport.ReadBundle(gittest.Ctx, c, f.file, start, head)
-			require.ErrorAs(t, err, &refused)
+			require.ErrorAs(t, err, new(*transport.ErrBundle))
 			fmt.Fprintf(&said, "%s:\n    %s\n", test.name, err)
 			assert.Equal(t, had, packs(t, c), "nothing came in")
 			assert.Equal(t, before, gittest.Files(t, c))
@@ -197,16 +191,14 @@ func TestAskingTheServerForACommitDoesNotMakeItOneToBuildOn(t *testing.T) {
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
 	h.Commit("secret", "secret", map[string]string{"secret.txt": "nobody's business\n"})
 	h.Grow("secret", 3)
-	c := h.Open(h.Workspace("agent/x", "--single-branch", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", "--single-branch", "--depth=1"))
 	f := newForger(t, h, start)
 	f.file = filepath.Join(t.TempDir(), "commits.bundle")
 	secret := h.Tip("refs/heads/secret")
 	head := f.commitOn(f.tree, start, secret)
 	f.write([]string{"# v2 git bundle", "-" + start, "-" + secret, head + " " + transport.BundleRef}, f.pack(head))
 	for range 2 {
-		var refused *transport.ErrBundle
-		require.ErrorAs(t, transport.ReadBundle(gittest.Ctx, c, f.file, start, head), &refused)
+		refused := gittest.As[*transport.ErrBundle](t, transport.ReadBundle(gittest.Ctx, c, f.file, start, head))
 		require.Equal(t, transport.BundlePrerequisite, refused.Reason)
 	}
 }

@@ -39,11 +39,6 @@ var forgeries = []struct {
 		f.write([]string{"# v3 git bundle", "@object-format=sha1", "@filter=blob:none", "-" + f.start, head + " " + transport.BundleRef}, f.pack(ids...))
 		return head
 	}},
-	{"another hash", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v3 git bundle", "@object-format=sha256", "-" + f.start, head + " " + transport.BundleRef}, f.pack(ids...))
-		return head
-	}},
 	{"a second ref", func(f *forger) string {
 		head, ids := f.honest()
 		f.write(append(f.header(head), f.start+" refs/heads/main"), f.pack(ids...))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // PublishIsolated is Publish of a branch alone, without a stage or deletions, while an agent may run as our own user.
@@ -24,10 +23,7 @@ func PublishIsolated(ctx context.Context, c *git.Checkout, p Update) error {
 	}
 	if p.Start != "" {
 		relation, err := history.Relation(ctx, c, p.Start, p.SHA)
-		if err == nil && relation != model.Ahead && relation != model.Identical {
-			err = &git.ErrRewind{Start: p.Start, SHA: p.SHA, Relation: relation}
-		}
-		if err != nil {
+		if err = grows(p.Start, p.SHA, relation, err); err != nil {
 			return fmt.Errorf("publish: %w", err)
 		}
 	}

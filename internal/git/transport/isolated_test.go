@@ -47,8 +47,8 @@ func TestPublishBesideNeverRewindsAndDeletesNothing(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
 	calls := c.NetworkCalls()
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}), &rewind)
+	rewind := gittest.As[*git.ErrRewind](t,
+		transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
 	assert.Equal(t, model.Behind, rewind.Relation)
 	unknown := "00000000000000000000000000000000deadbeef"
 	require.ErrorAs(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
@@ -66,11 +66,9 @@ func TestPublishBesideNeverRewindsAndDeletesNothing(t *testing.T) {
 func TestPublishBesideSendsALargePackAsItComes(t *testing.T) {
 	h, c, start, _ := gittest.Turn(t)
 	big := make([]byte, 6<<20)
-	_, err := rand.Read(big)
-	require.NoError(t, err)
+	gittest.Must(rand.Read(big))(t)
 	gittest.Write(t, c.Dir(), map[string]string{"big.bin": string(big)})
-	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-	require.NoError(t, err)
+	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	var posts []int64
 	h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -89,8 +87,7 @@ func TestPublishBesideDoesNotUseWhatLiesInOurGitDirectory(t *testing.T) {
 	var temp string
 	c := h.Open(h.Workspace("agent/x"), func(o *git.Options) { temp = o.Temp })
 	sha := h.Git(c.Dir(), "commit-tree", "-p", start, "-m", "more", start+"^{tree}")
-	ours, err := filepath.Glob(filepath.Join(temp, "mergexo-git-*", "config"))
-	require.NoError(t, err)
+	ours := gittest.Must(filepath.Glob(filepath.Join(temp, "mergexo-git-*", "config")))(t)
 	require.Len(t, ours, 1)
 	h.Git(temp, "config", "--file", ours[0], "url.http://127.0.0.1:1/.insteadOf", "http://")
 	require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))

@@ -26,9 +26,7 @@ func push(ctx context.Context, c *git.Checkout, moves ...relay.Move) error {
 		if learn(c, err) {
 			continue
 		}
-		var rejected *git.ErrRejected
-		var unclear *git.ErrUnclear
-		if err != nil && (!errors.As(err, &rejected) || errors.As(err, &unclear)) {
+		if err != nil && rejection(err) == nil {
 			return err
 		}
 		if refused == nil {
@@ -37,6 +35,15 @@ func push(ctx context.Context, c *git.Checkout, moves ...relay.Move) error {
 		moves = moves[len(some):]
 	}
 	return refused
+}
+
+// rejection is the refusal that an error tells of for certain; nil for any other.
+func rejection(err error) *git.ErrRejected {
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	if errors.As(err, &unclear) || !errors.As(err, &rejected) {
+		return nil
+	}
+	return rejected
 }
 
 // pushAll makes all of the moves, or none: never in several pushes.

@@ -27,8 +27,7 @@ func limited(t *testing.T, h *gittest.Hub, limit int) (taken func() [][]string) 
 		"printf '%%s\\n' \"$pushed\" | cut -d ' ' -f 3 | tr '\\n' ' ' >>%q\necho >>%q\n", limit, limit, log, log)
 	require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 	return func() (pushes [][]string) {
-		text, err := os.ReadFile(log)
-		require.NoError(t, err)
+		text := gittest.Must(os.ReadFile(log))(t)
 		for row := range strings.Lines(string(text)) {
 			pushes = append(pushes, strings.Fields(row))
 		}
@@ -123,10 +122,9 @@ func TestTheStageGoesBeforeWhatIsKeptWithIt(t *testing.T) {
 	h, c, _, sha := gittest.Turn(t)
 	taken := limited(t, h, 1)
 	kept := []transport.PrivateRef{{Ref: "refs/mergexo/session/7/a", Content: []byte("a")}, {Ref: "refs/mergexo/session/7/b", Content: []byte("b")}}
-	require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, kept...))
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, kept...))
 	assert.Equal(t, [][]string{{gittest.Stage}, {kept[0].Ref}, {kept[1].Ref}}, taken())
-	content, err := transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10)
-	require.NoError(t, err)
+	content := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10))(t)
 	assert.Equal(t, "b", string(content))
 }
 
@@ -139,9 +137,7 @@ func TestWhatIsCleanedUpGoesInPushesThatTheServerTakes(t *testing.T) {
 	}
 	h.Git(h.Bare, "update-ref", refs[0].Name, h.Tip("main"))
 	taken := limited(t, h, 2)
-	left, err := transport.DeleteAll(gittest.Ctx, c, refs)
-	require.NoError(t, err)
-	assert.Equal(t, refs[:1], left, "where it has moved")
+	assert.Equal(t, refs[:1], gittest.Must(transport.DeleteAll(gittest.Ctx, c, refs))(t), "where it has moved")
 	for i := range refs {
 		assert.Equal(t, i == 0, h.Tip(refs[i].Name) != "", refs[i].Name)
 	}

@@ -160,16 +160,10 @@ func tryLock(ctx context.Context, c *git.Checkout, lock *Lock, dead string) erro
 		if err = pushLock(ctx, c, lock.ref, was); err == nil {
 			return nil
 		}
-		var rejected *git.ErrRejected
-		var unclear *git.ErrUnclear
-		moved := errors.As(err, &unclear)
-		if errors.As(err, &rejected) && !moved {
-			if rejected.Reason != git.Stale {
-				return &ErrNoLocks{Ref: lock.ref.Name, Err: rejected}
-			}
-			moved = true
+		if rejected := rejection(err); rejected != nil && rejected.Reason != git.Stale {
+			return &ErrNoLocks{Ref: lock.ref.Name, Err: rejected}
 		}
-		if !moved {
+		if !git.Unsure(err) {
 			return err
 		}
 		var held Lease

@@ -1,8 +1,6 @@
 package transport_test
 
 import (
-	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +25,8 @@ func TestALockIsTakenOnceAndGivenBack(t *testing.T) {
 	assert.Empty(t, h.Git(h.Bare, "ls-tree", lock.Ref().SHA))
 	assert.JSONEq(t, `{"holder":"one","until":"2027-01-15T08:01:00Z","url":"https://example.com/runs/one"}`, h.Git(h.Bare, "log", "-1", "--format=%B", lock.Ref().SHA))
 
-	var locked *transport.ErrLocked
 	_, err = transport.AcquireLock(gittest.Ctx, two, "main", gittest.Lease("two", 60))
-	require.ErrorAs(t, err, &locked)
+	locked := gittest.As[*transport.ErrLocked](t, err)
 	assert.Equal(t, gittest.Lease("one", 60), locked.Lease)
 	assert.Equal(t, lock.Ref(), git.Ref{Name: locked.Ref, SHA: locked.SHA})
 	assert.ErrorContains(t, err, "branch main is locked by one until 2027-01-15T08:01:00Z")
@@ -38,8 +35,7 @@ func TestALockIsTakenOnceAndGivenBack(t *testing.T) {
 	require.NoError(t, transport.Unlock(gittest.Ctx, one, lock))
 	assert.Empty(t, h.Tip("refs/mergexo/lock/main"))
 	require.NoError(t, transport.Unlock(gittest.Ctx, one, lock), "gone already")
-	mine, err := transport.AcquireLock(gittest.Ctx, two, "main", gittest.Lease("two", 60))
-	require.NoError(t, err)
+	mine := gittest.Must(transport.AcquireLock(gittest.Ctx, two, "main", gittest.Lease("two", 60)))(t)
 	require.NoError(t, transport.Unlock(gittest.Ctx, one, lock), "somebody else's")
 	assert.Equal(t, mine.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
 }
@@ -53,11 +49,9 @@ func TestALockThatHasExpiredOrIsOursIsTakenOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := gittest.NewHub(t)
-			old, err := transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("one", 60))
-			require.NoError(t, err)
+			old := gittest.Must(transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("one", 60)))(t)
 			c := h.At(test.now)
-			lock, err := transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease(test.holder, 200))
-			require.NoError(t, err)
+			lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease(test.holder, 200)))(t)
 			assert.Equal(t, 3, c.NetworkCalls())
 			assert.NotEqual(t, old.Ref().SHA, lock.Ref().SHA)
 			assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
@@ -77,8 +71,7 @@ func TestALockOfTheDeadIsTakenUnderTheTakersName(t *testing.T) {
 	assert.Equal(t, "two", lock.Holder)
 	assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
 	_, err = transport.AcquireLock(gittest.Ctx, h.At(20), "main", gittest.Lease("dead", 600))
-	var locked *transport.ErrLocked
-	require.ErrorAs(t, err, &locked, "the dead one's next run does not take it for its own")
+	locked := gittest.As[*transport.ErrLocked](t, err, "the dead one's next run does not take it for its own")
 	assert.Equal(t, lock.Lease, locked.Lease)
 
 	_, err = transport.TakeOverLock(gittest.Ctx, c, &transport.ErrLocked{Base: "main", Ref: "refs/heads/main", SHA: from.SHA}, gittest.Lease("two", 600))
@@ -100,8 +93,7 @@ func TestWhoeverIsFasterHasTheLockOfTheDead(t *testing.T) {
 			from := h.Dead(c)
 			h.Git(h.Bare, "update-ref", "-d", "refs/mergexo/lock/main")
 			if test.meanwhile != "" {
-				_, err := transport.AcquireLock(gittest.Ctx, h.At(5), "main", gittest.Lease(test.meanwhile, 500))
-				require.NoError(t, err)
+				gittest.Must(transport.AcquireLock(gittest.Ctx, h.At(5), "main", gittest.Lease(test.meanwhile, 500)))(t)
 			}
 			theirs := h.Tip("refs/mergexo/lock/main")
 			lock, err := transport.TakeOverLock(gittest.Ctx, c, from, gittest.Lease("two", 600))
@@ -110,26 +102,9 @@ func TestWhoeverIsFasterHasTheLockOfTheDead(t *testing.T) {
 				assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
 				return
 			}
-			var locked *transport.ErrLocked
-			require.ErrorAs(t, err, &locked)
+			locked := gittest.As[*transport.ErrLocked](t, err)
 			assert.Equal(t, transport.ErrLocked{Base: "main", Ref: from.Ref, SHA: theirs, Lease: gittest.Lease(test.meanwhile, 500)}, *locked)
 			assert.Equal(t, theirs, h.Tip("refs/mergexo/lock/main"))
-		})
-	}
-}
-
-func TestAnUnclearTakeoverIsLookedAt(t *testing.T) {
-	t.Parallel()
-	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := gittest.NewHub(t)
-			c := h.At(10)
-			from := h.Dead(c)
-			h.Lose("/git-receive-pack", applied)
-			lock, err := transport.TakeOverLock(gittest.Ctx, c, from, gittest.Lease("two", 600))
-			require.NoError(t, err)
-			assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
 		})
 	}
 }
@@ -141,8 +116,7 @@ func TestLocksDoNotStandInEachOthersWay(t *testing.T) {
 	long := strings.Repeat("release/", 30) + "ä"
 	refs := map[string]string{}
 	for _, base := range []string{"a", "a/b", "a/b/c", "a%2Fb", "release/1.x", "ä/ö", long, long + "x"} {
-		lock, err := transport.AcquireLock(gittest.Ctx, c, base, gittest.Lease("one", 60))
-		require.NoError(t, err, base)
+		lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, base, gittest.Lease("one", 60)))(t, base)
 		assert.Empty(t, refs[lock.Ref().Name], "%s and %s", base, refs[lock.Ref().Name])
 		refs[lock.Ref().Name] = base
 	}
@@ -172,8 +146,7 @@ func TestOfTwoLockersOneWins(t *testing.T) {
 			h := gittest.NewHub(t)
 			for range 4 {
 				if expired {
-					_, err := transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("dead", 60))
-					require.NoError(t, err)
+					gittest.Must(transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("dead", 60)))(t)
 				}
 				locks, errs := race(t, h, "main", 100)
 				winner := 0
@@ -181,9 +154,7 @@ func TestOfTwoLockersOneWins(t *testing.T) {
 					winner = 1
 				}
 				require.NoError(t, errs[winner])
-				var locked *transport.ErrLocked
-				require.ErrorAs(t, errs[1-winner], &locked)
-				assert.Equal(t, locks[winner].Lease, locked.Lease)
+				assert.Equal(t, locks[winner].Lease, gittest.As[*transport.ErrLocked](t, errs[1-winner]).Lease)
 				assert.Equal(t, locks[winner].Ref().SHA, h.Tip("refs/mergexo/lock/main"))
 				h.Git(h.Bare, "update-ref", "-d", "refs/mergexo/lock/main")
 			}
@@ -193,16 +164,26 @@ func TestOfTwoLockersOneWins(t *testing.T) {
 
 func TestAnUnclearLockIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
+	for name, test := range map[string]struct{ applied, dead bool }{
+		"applied": {applied: true}, "not applied": {}, "a takeover that is applied": {true, true}, "one that is not": {dead: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := gittest.NewHub(t)
-			h.Lose("/git-receive-pack", applied)
-			c := h.At(0)
-			lock, err := transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60))
-			require.NoError(t, err)
+			c := h.At(10)
+			take := func() (*transport.Lock, error) {
+				return transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 600))
+			}
+			if test.dead {
+				from := h.Dead(c)
+				take = func() (*transport.Lock, error) {
+					return transport.TakeOverLock(gittest.Ctx, c, from, gittest.Lease("two", 600))
+				}
+			}
+			h.Lose("/git-receive-pack", test.applied)
+			lock := gittest.Must(take())(t)
 			assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
-			h.Lose("/git-receive-pack", applied)
+			h.Lose("/git-receive-pack", test.applied)
 			require.NoError(t, transport.Unlock(gittest.Ctx, c, lock))
 			assert.Empty(t, h.Tip("refs/mergexo/lock/main"))
 		})
@@ -224,9 +205,7 @@ func TestALockThatIsNoneNamesItselfAndHowToDeleteIt(t *testing.T) {
 			h.Git(h.Bare, "update-ref", "refs/mergexo/lock/main", sha)
 			c := h.At(0)
 			_, err := transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60))
-			var unreadable *transport.ErrLockUnreadable
-			require.ErrorAs(t, err, &unreadable)
-			assert.Equal(t, sha, unreadable.SHA)
+			assert.Equal(t, sha, gittest.As[*transport.ErrLockUnreadable](t, err).SHA)
 			assert.ErrorContains(t, err, "git push origin :refs/mergexo/lock/main")
 			assert.Equal(t, 2, c.NetworkCalls())
 			assert.Equal(t, sha, h.Tip("refs/mergexo/lock/main"))
@@ -239,40 +218,29 @@ func TestAServerThatRefusesLocksSaysSo(t *testing.T) {
 	hook := "#!/bin/sh\ncase $1 in refs/mergexo/lock/*) echo 'GH013: Repository rule violations found' >&2; exit 1;; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
 	_, err := transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("one", 60))
-	var none *transport.ErrNoLocks
-	require.ErrorAs(t, err, &none)
-	assert.Equal(t, "refs/mergexo/lock/main", none.Ref)
+	assert.Equal(t, "refs/mergexo/lock/main", gittest.As[*transport.ErrNoLocks](t, err).Ref)
 	assert.ErrorContains(t, err, "GH013")
 
 	readOnly := h.Open("", func(o *git.Options) { o.Token = "another" })
 	_, err = transport.AcquireLock(gittest.Ctx, readOnly, "main", gittest.Lease("one", 60))
-	var failed *git.Error
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, git.Denied, failed.Failure)
+	assert.Equal(t, git.Denied, gittest.As[*git.Error](t, err).Failure)
 }
 
 func TestALeaseHasAHolderAndAnEnd(t *testing.T) {
 	h := gittest.NewHub(t)
 	c := h.At(0)
 	for _, bad := range []transport.Lease{{}, gittest.Lease("", 60), gittest.Lease("one", 0)} {
-		_, err := transport.AcquireLock(gittest.Ctx, c, "main", bad)
-		assert.Error(t, err)
+		assert.Error(t, gittest.Err(transport.AcquireLock(gittest.Ctx, c, "main", bad)))
 	}
-	_, err := transport.AcquireLock(gittest.Ctx, c, "a b", gittest.Lease("one", 60))
-	assert.Error(t, err)
+	assert.Error(t, gittest.Err(transport.AcquireLock(gittest.Ctx, c, "a b", gittest.Lease("one", 60))))
 	assert.Zero(t, c.NetworkCalls())
-}
-
-func TestALeaseLastsADayAtMost(t *testing.T) {
-	lock, err := transport.AcquireLock(gittest.Ctx, gittest.NewHub(t).At(0), "main", gittest.Lease("one", 25*3600))
-	require.NoError(t, err)
-	assert.Equal(t, gittest.Lease("one", 24*3600), lock.Lease)
+	lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 25*3600)))(t)
+	assert.Equal(t, gittest.Lease("one", 24*3600), lock.Lease, "it lasts a day at most")
 }
 
 func TestALockIsGivenBackInThePushThatLands(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
-	lock, err := transport.AcquireLock(gittest.Ctx, c, "agent/x", gittest.Lease("one", 60))
-	require.NoError(t, err)
+	lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "agent/x", gittest.Lease("one", 60)))(t)
 	calls := c.NetworkCalls()
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Drop: []git.Ref{lock.Ref()}}))
 	assert.Equal(t, calls+1, c.NetworkCalls())
@@ -290,8 +258,7 @@ func TestAProtectedBaseSaysSoAndTheLockStays(t *testing.T) {
 				"echo 'GH006: Protected branch update failed for refs/heads/agent/x.' >&2\nexit 1\n"
 			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", name), []byte(hook), 0o755))
 			err = transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Drop: []git.Ref{lock.Ref()}})
-			var rejected *git.ErrRejected
-			require.ErrorAs(t, err, &rejected)
+			rejected := gittest.As[*git.ErrRejected](t, err)
 			assert.Equal(t, git.Protected, rejected.Reason)
 			assert.Equal(t, "refs/heads/agent/x", rejected.Ref)
 			assert.Contains(t, rejected.Message, "GH006")
@@ -301,25 +268,10 @@ func TestAProtectedBaseSaysSoAndTheLockStays(t *testing.T) {
 	}
 }
 
-func TestOnlyAnErrorOfTheLockIsTyped(t *testing.T) {
-	h := gittest.NewHub(t)
-	h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
-		http.Error(w, "later", http.StatusServiceUnavailable)
-		return true
-	})
-	_, err := transport.AcquireLock(gittest.Ctx, h.At(0), "main", gittest.Lease("one", 60))
-	var failed *git.Error
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, git.Unreachable, failed.Failure)
-	assert.False(t, errors.As(err, new(*transport.ErrLocked)))
-}
-
 func TestAPushComesThroughAfterLocksWereLookedAt(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
-	lock, err := transport.AcquireLock(gittest.Ctx, h.At(-100), "main", gittest.Lease("one", -50))
-	require.NoError(t, err)
-	dead, err := transport.LapsedLocks(gittest.Ctx, c, []git.Ref{lock.Ref()})
-	require.NoError(t, err)
+	lock := gittest.Must(transport.AcquireLock(gittest.Ctx, h.At(-100), "main", gittest.Lease("one", -50)))(t)
+	dead := gittest.Must(transport.LapsedLocks(gittest.Ctx, c, []git.Ref{lock.Ref()}))(t)
 	assert.Equal(t, []git.Ref{lock.Ref()}, dead)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Drop: dead}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))

@@ -66,15 +66,12 @@ func TestAMirrorNeverOverwrites(t *testing.T) {
 	forced := h.Commit("theirs", "anew", map[string]string{"c.txt": "another\n"})
 	h.Git(h.Bare, "update-ref", "refs/pull/7/head", forced)
 
-	var none *git.ErrNoRef
-	require.ErrorAs(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", sha, "gh-pr-7/other", ""), &none)
+	none := gittest.As[*git.ErrNoRef](t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", sha, "gh-pr-7/other", ""))
 	assert.Equal(t, "refs/pull/7/head at "+sha, none.Ref)
 	require.ErrorAs(t, transport.Mirror(gittest.Ctx, c, "refs/pull/8/head", sha, "gh-pr-7/other", ""), &none)
 	assert.Equal(t, "refs/pull/8/head", none.Ref)
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", forced, "gh-pr-7/theirs", sha), &rewind)
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", forced, "gh-pr-7/theirs", ""), &rejected)
+	require.ErrorAs(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", forced, "gh-pr-7/theirs", sha), new(*git.ErrRewind))
+	rejected := gittest.As[*git.ErrRejected](t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", forced, "gh-pr-7/theirs", ""))
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, sha, h.Tip("refs/heads/gh-pr-7/theirs"))
 	require.NoError(t, transport.Mirror(gittest.Ctx, c, "refs/pull/7/head", forced, "gh-pr-7/theirs-2", ""))
@@ -93,8 +90,8 @@ func TestAMirrorCannotBeBesideABranchOfItsFirstPart(t *testing.T) {
 			if packed {
 				h.Git(h.Bare, "pack-refs", "--all")
 			}
-			var taken *transport.ErrNameTaken
-			require.ErrorAs(t, transport.Mirror(gittest.Ctx, h.Open(""), "refs/pull/7/head", sha, test.wanted, ""), &taken)
+			taken := gittest.As[*transport.ErrNameTaken](t,
+				transport.Mirror(gittest.Ctx, h.Open(""), "refs/pull/7/head", sha, test.wanted, ""))
 			assert.Equal(t, transport.ErrNameTaken{Ref: "refs/heads/" + test.wanted, Other: "refs/heads/" + test.there}, *taken)
 		}
 	}
@@ -105,8 +102,8 @@ func TestAMirrorWithWorkflowsIsRefusedForThem(t *testing.T) {
 	h, sha := forked(t, map[string]string{".github/workflows/x.yml": "on: push\n"})
 	hook := "#!/bin/sh\necho 'refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission' >&2\nexit 1\n"
 	require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Mirror(gittest.Ctx, h.Open(""), "refs/pull/7/head", sha, "gh-pr-7/theirs", ""), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t,
+		transport.Mirror(gittest.Ctx, h.Open(""), "refs/pull/7/head", sha, "gh-pr-7/theirs", ""))
 	assert.Equal(t, git.Workflow, rejected.Reason)
 }
 
@@ -128,20 +125,15 @@ func TestManyRefsAreDeletedAtOnce(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
 	c := h.Open("")
 	left, err := transport.DeleteAll(gittest.Ctx, c, refs)
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, err, &rejected)
-	assert.Equal(t, git.Protected, rejected.Reason)
+	assert.Equal(t, git.Protected, gittest.As[*git.ErrRejected](t, err).Reason)
 	assert.ElementsMatch(t, []git.Ref{refs[7], refs[9]}, left)
 	assert.Equal(t, "refs/heads/mergexo/old/7\nrefs/heads/mergexo/old/9", h.Git(h.Bare, "for-each-ref", "--format=%(refname)", "refs/heads/mergexo"))
 	assert.Equal(t, moved, h.Tip("refs/heads/mergexo/old/7"))
 	assert.LessOrEqual(t, c.NetworkCalls(), 4)
 
-	left, err = transport.DeleteAll(gittest.Ctx, c, append(refs[:9], refs[10:]...))
-	require.NoError(t, err, "what somebody moved is no error")
+	left = gittest.Must(transport.DeleteAll(gittest.Ctx, c, append(refs[:9], refs[10:]...)))(t, "what somebody moved is no error")
 	assert.Equal(t, []git.Ref{refs[7]}, left)
-	left, err = transport.DeleteAll(gittest.Ctx, c, nil)
-	require.NoError(t, err)
-	assert.Empty(t, left)
+	assert.Empty(t, gittest.Must(transport.DeleteAll(gittest.Ctx, c, nil))(t))
 	one := []git.Ref{{Name: "refs/heads/main", SHA: sha}, {Name: "refs/tags/v1", SHA: sha}}
 	left, err = transport.DeleteAll(gittest.Ctx, c, one)
 	require.ErrorContains(t, err, "not a branch or a hidden ref")

@@ -57,19 +57,34 @@ func (e *ErrNotOurs) Error() string {
 // WritePrivate replaces the content of a private ref. The last write wins: readers check the content against a receipt, and
 // a failed compare-and-swap would block all later writes until it was repaired. One network operation.
 func WritePrivate(ctx context.Context, c *git.Checkout, h PrivateRef) error {
-	if err := checkPrivate(h.Ref); err != nil {
-		return fmt.Errorf("keep: %w", err)
+	_, err := writePrivate(ctx, c, h, relay.AnyID)
+	return err
+}
+
+// SwapPrivate replaces the content of a private ref that is still at the commit was, "" for a missing one, and returns the
+// commit that it is at then. If somebody was faster the error is a *git.ErrRejected with the reason Stale; after a
+// *git.ErrUnclear only the ref tells what happened. One network operation.
+func SwapPrivate(ctx context.Context, c *git.Checkout, h PrivateRef, was string) (sha string, err error) {
+	return writePrivate(ctx, c, h, cmp.Or(was, relay.ZeroID))
+}
+
+// writePrivate replaces the content of a private ref that is at a commit.
+func writePrivate(ctx context.Context, c *git.Checkout, h PrivateRef, from string) (sha string, err error) {
+	if err := checkPrivate(h.Ref); err != nil || from != relay.AnyID && !syntax.IsSHA(from) {
+		return "", fmt.Errorf("keep %s in place of %q: not a hidden ref and a commit id", h.Ref, from)
 	}
-	return git.InSeparateDir(c, false, func(a *git.Checkout) error {
-		kept, err := privateCommit(ctx, a, h)
-		if err == nil {
-			err = push(ctx, a, kept)
-		}
+	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
+		move, err := privateCommit(ctx, a, h)
 		if err != nil {
-			return fmt.Errorf("keep %s: %w", h.Ref, err)
+			return err
 		}
-		return nil
+		move.From, sha = from, move.To
+		return push(ctx, a, move)
 	})
+	if err != nil {
+		return sha, fmt.Errorf("keep %s: %w", h.Ref, err)
+	}
+	return sha, nil
 }
 
 // TrainRefs is where the manifests of merge trains are, one below it for each base.
@@ -85,59 +100,46 @@ func TrainBase(ref string) (base string, is bool) {
 	return base, is && TrainRef(base) == ref
 }
 
-// SwapPrivate replaces the content of a private ref that is still at the commit was, "" for a missing one, and returns the
-// commit that it is at then. If somebody was faster the error is a *git.ErrRejected with the reason Stale; after a
-// *git.ErrUnclear only the ref tells what happened. One network operation.
-func SwapPrivate(ctx context.Context, c *git.Checkout, h PrivateRef, was string) (sha string, err error) {
-	if err := checkPrivate(h.Ref); err != nil || was != "" && !syntax.IsSHA(was) {
-		return "", fmt.Errorf("replace %s at %q: not a commit id and a hidden ref", h.Ref, was)
-	}
-	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
-		move, err := privateCommit(ctx, a, h)
-		if err != nil {
-			return err
-		}
-		move.From, sha = cmp.Or(was, relay.ZeroID), move.To
-		return push(ctx, a, move)
-	})
-	if err != nil {
-		return sha, fmt.Errorf("replace %s: %w", h.Ref, err)
-	}
-	return sha, nil
-}
-
-// StageWithPrivate is Stage, with private refs in the same push. They must never cost the staged work: if the push of both
-// fails, for whatever reason, the stage is pushed alone, and if that succeeds the error is an *ErrNotKept. One network
-// operation, else two.
-func StageWithPrivate(ctx context.Context, c *git.Checkout, ref, sha string, more ...PrivateRef) error {
-	if len(more) == 0 {
-		return Stage(ctx, c, ref, sha)
-	}
+// Stage pushes a commit to a private ref, whatever the ref was at, with further private refs in the same push. Branches and tags
+// are refused: only what is private is ever forced. The further refs must never cost the staged work: if the push of all fails,
+// for whatever reason, the stage is pushed alone, and if that succeeds the error is an *ErrNotKept. One network operation, else
+// two.
+func Stage(ctx context.Context, c *git.Checkout, ref, sha string, more ...PrivateRef) error {
 	seen := []string{ref}
 	for _, h := range more {
-		if checkPrivate(h.Ref) != nil || slices.Contains(seen, h.Ref) || checkPrivate(ref) != nil || !syntax.IsSHA(sha) {
-			return fmt.Errorf("stage %q at %q with %q: not a commit id and different hidden refs", sha, ref, h.Ref)
+		if checkPrivate(h.Ref) != nil || slices.Contains(seen, h.Ref) {
+			return fmt.Errorf("stage %q with %q: not different hidden refs", ref, h.Ref)
 		}
 		seen = append(seen, h.Ref)
 	}
-	err := git.InSeparateDir(c, true, func(a *git.Checkout) error {
-		moves := []relay.Move{{From: relay.AnyID, To: sha, Ref: ref}}
-		for _, h := range more {
-			kept, err := privateCommit(ctx, a, h)
-			if err != nil {
-				return err
+	if checkPrivate(ref) != nil || !syntax.IsSHA(sha) {
+		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
+	}
+	stage := relay.Move{From: relay.AnyID, To: sha, Ref: ref}
+	failed := error(nil)
+	if len(more) > 0 {
+		failed = git.InSeparateDir(c, true, func(a *git.Checkout) error {
+			moves := []relay.Move{stage}
+			for _, h := range more {
+				kept, err := privateCommit(ctx, a, h)
+				if err != nil {
+					return err
+				}
+				moves = append(moves, kept)
 			}
-			moves = append(moves, kept)
+			return push(ctx, a, moves...)
+		})
+		if failed == nil {
+			return nil
 		}
-		return push(ctx, a, moves...)
-	})
-	if err == nil {
-		return nil
 	}
-	if alone := Stage(ctx, c, ref, sha); alone != nil {
-		return alone
+	if err := push(ctx, c, stage); err != nil {
+		return fmt.Errorf("stage: %w", err)
 	}
-	return &ErrNotKept{Err: err}
+	if failed != nil {
+		return &ErrNotKept{Err: failed}
+	}
+	return nil
 }
 
 // ReadPrivate returns what WritePrivate wrote to a private ref. Errors are *ErrNoRef, *ErrTooLarge, *ErrNotOurs or *Error.
@@ -156,35 +158,21 @@ func ReadPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) 
 	return content, err
 }
 
-// DeletePrivate deletes a private ref, or a checkpoint's branch. A missing one is no error. One network operation.
-func DeletePrivate(ctx context.Context, c *git.Checkout, ref string) error {
-	if err := checkPrivate(ref); err != nil && !(syntax.ValidRef(ref) && strings.HasPrefix(ref, checkpoints)) {
-		return fmt.Errorf("forget: %w", err)
-	}
-	err := push(ctx, c, relay.Move{From: relay.AnyID, To: relay.ZeroID, Ref: ref})
-	// Only some ways of deleting it make git say so; see publish.
-	if strings.Contains(git.StderrOf(err), "remote ref does not exist") {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("forget %s: %w", ref, err)
-	}
-	return nil
-}
-
-// DeleteCheckpoint deletes a checkpoint's branch if it is still at its commit; a changed one stays, without an error. One
-// network operation.
-func DeleteCheckpoint(ctx context.Context, c *git.Checkout, ref git.Ref) error {
-	if !syntax.ValidRef(ref.Name) || !strings.HasPrefix(ref.Name, checkpoints) || !syntax.IsSHA(ref.SHA) {
-		return fmt.Errorf("drop %q at %q: not a checkpoint's branch and a commit id", ref.Name, ref.SHA)
+// Forget deletes a private ref, or a checkpoint's branch. With a commit it deletes only what is still there. A missing one is no
+// error, nor is one that has moved. One network operation.
+func Forget(ctx context.Context, c *git.Checkout, ref git.Ref) error {
+	checkpoint := syntax.ValidRef(ref.Name) && strings.HasPrefix(ref.Name, checkpoints)
+	if !checkpoint && checkPrivate(ref.Name) != nil || ref.SHA != "" && !syntax.IsSHA(ref.SHA) {
+		return fmt.Errorf("forget %q at %q: not a hidden ref or a checkpoint's branch, and a commit id", ref.Name, ref.SHA)
 	}
 	err := push(ctx, c, deleting([]git.Ref{ref})...)
-	var rejected *git.ErrRejected
+	rejected := (*git.ErrRejected)(nil)
+	// Only some ways of deleting it make git say so; see publish.
 	if errors.As(err, &rejected) && rejected.Reason == git.Stale || strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("drop %s: %w", ref.Name, err)
+		return fmt.Errorf("forget %s: %w", ref.Name, err)
 	}
 	return nil
 }

@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
@@ -25,8 +23,7 @@ const session = "refs/mergexo/session/7"
 func kept(t *testing.T, size int) []byte {
 	t.Helper()
 	content := make([]byte, size)
-	_, err := rand.Read(content)
-	require.NoError(t, err)
+	gittest.Must(rand.Read(content))(t)
 	return content
 }
 
@@ -55,21 +52,18 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 	assert.Equal(t, "content", h.Git(h.Bare, "ls-tree", "--name-only", session))
 
 	other := h.Open("")
-	got, err := transport.ReadPrivate(gittest.Ctx, other, session, 25<<20)
-	require.NoError(t, err)
+	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
 	assert.True(t, bytes.Equal(content, got))
 	assert.Equal(t, 1, other.NetworkCalls())
 	assert.Empty(t, objects(t, other))
 
 	for _, content := range [][]byte{kept(t, 100), {}, nil} {
 		require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}), "the last one wins, whoever wrote what was there")
-		got, err = transport.ReadPrivate(gittest.Ctx, other, session, 25<<20)
-		require.NoError(t, err)
+		got = gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
 		assert.Equal(t, string(content), string(got))
 		assert.Equal(t, "1", h.Git(h.Bare, "rev-list", "--count", session), "and has no history")
 	}
-	own, err := filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "..", "*", "mergexo-git-*"))
-	require.NoError(t, err)
+	own := gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "..", "*", "mergexo-git-*")))(t)
 	assert.LessOrEqual(t, len(own), 2, "one for each checkout: those beside them are gone")
 }
 
@@ -78,19 +72,16 @@ func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := gittest.NewHub(t)
 			start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
-			c := h.Open(h.Workspace("agent/x", args...))
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+			c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", args...))
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			sha, _, err := gittest.Commit(c, "answer the review")
-			require.NoError(t, err)
+			sha := gittest.Committed(t, c, "answer the review")
 			calls, before := c.NetworkCalls(), objects(t, c)
 			content := kept(t, 1000)
-			require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
+			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
 			assert.Equal(t, calls+1, c.NetworkCalls())
 			assert.Equal(t, before, objects(t, c))
 			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			got, err := transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-			require.NoError(t, err)
+			got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)
 			assert.True(t, bytes.Equal(content, got))
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
 			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
@@ -103,55 +94,50 @@ func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
 	start := h.Grow("agent/x", 70)
-	c := h.Open(h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", "--depth=1"))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-	sha, _, err := gittest.Commit(c, "answer the review")
-	require.NoError(t, err)
+	sha := gittest.Committed(t, c, "answer the review")
 	h.Commit("agent/x", "meanwhile", nil) // now no ref of the server is known here
 	h.Commit("main", "meanwhile", nil)
-	require.NoError(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: []byte("x")}))
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: []byte("x")}))
 	assert.Equal(t, sha, h.Tip(gittest.Stage))
 }
 
 func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
-	t.Run("the server refuses it", func(t *testing.T) {
-		h, c, _, sha := gittest.Turn(t)
-		hook := "#!/bin/sh\ncase $1 in refs/mergexo/session/*) echo 'no room for this' >&2; exit 1;; esac\n"
-		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-		err := transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
-		var not *transport.ErrNotKept
-		require.ErrorAs(t, err, &not)
-		assert.ErrorContains(t, err, "staged, but nothing was kept: push to refs/mergexo/session/7 rejected (other): [remote rejected] (hook declined); no room for this")
-		assert.Equal(t, sha, h.Tip(gittest.Stage))
-		assert.Equal(t, 3, c.NetworkCalls())
-	})
-	t.Run("it refuses the push as a whole", func(t *testing.T) {
-		h, c, _, sha := gittest.Turn(t)
-		hook := "#!/bin/sh\ngrep -q session && exit 1\nexit 0\n"
-		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
-		var not *transport.ErrNotKept
-		require.ErrorAs(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)}), &not)
-		assert.Equal(t, sha, h.Tip(gittest.Stage))
-	})
-	t.Run("something before it takes no long requests", func(t *testing.T) {
-		h, c, _, sha := gittest.Turn(t)
-		h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
-			long := r.ContentLength < 0 || r.ContentLength > 1<<20
-			if long {
-				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
-			}
-			return long
+	for name, test := range map[string]struct {
+		hook, text string
+		size       int // of what is kept
+		said       string
+	}{
+		"the server refuses it": {
+			"update", "case $1 in refs/mergexo/session/*) echo 'no room for this' >&2; exit 1;; esac\n", 10,
+			"staged, but nothing was kept: push to refs/mergexo/session/7 rejected (other): [remote rejected] (hook declined); no room for this",
+		},
+		"it refuses the push as a whole":             {"pre-receive", "grep -q session && exit 1\nexit 0\n", 10, "hook declined"},
+		"something before it takes no long requests": {"update", "exit 0\n", 3 << 20, "413"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, c, _, sha := gittest.Turn(t)
+			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", test.hook), []byte("#!/bin/sh\n"+test.text), 0o755))
+			h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
+				long := r.ContentLength < 0 || r.ContentLength > 1<<20
+				if long {
+					http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+				}
+				return long
+			})
+			err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, test.size)})
+			require.ErrorAs(t, err, new(*transport.ErrNotKept))
+			assert.ErrorContains(t, err, test.said)
+			assert.Equal(t, sha, h.Tip(gittest.Stage))
+			assert.Equal(t, 3, c.NetworkCalls())
 		})
-		var not *transport.ErrNotKept
-		require.ErrorAs(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 3<<20)}), &not)
-		assert.Equal(t, sha, h.Tip(gittest.Stage))
-	})
+	}
 	t.Run("but the stage has to come through", func(t *testing.T) {
 		h, c, _, sha := gittest.Turn(t)
 		hook := "#!/bin/sh\ncase $1 in refs/mergexo/turn/*) exit 1;; esac\n"
 		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-		err := transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
+		err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, 10)})
 		var rejected *git.ErrRejected
 		require.ErrorAs(t, err, &rejected)
 		assert.Equal(t, gittest.Stage, rejected.Ref)
@@ -168,15 +154,14 @@ func TestOnlyHiddenRefsAreForced(t *testing.T) {
 		"refs/mergexo/a:refs/heads/main", "refs/mergexo/*", "+refs/mergexo/x", "refs/mergexoo/x", "refs/mergexo/a b", "-d",
 	} {
 		assert.Error(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref}), ref)
-		assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: ref}), ref)
-		assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, ref, sha, transport.PrivateRef{Ref: session}), ref)
-		_, err := transport.ReadPrivate(gittest.Ctx, c, ref, 1000)
-		assert.Error(t, err, ref)
-		assert.Error(t, transport.DeletePrivate(gittest.Ctx, c, ref), ref)
+		assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: ref}), ref)
+		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha, transport.PrivateRef{Ref: session}), ref)
+		assert.Error(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, ref, 1000)), ref)
+		assert.Error(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: ref}), ref)
 	}
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: gittest.Stage}), "not on the stage itself")
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}, transport.PrivateRef{Ref: session}))
-	assert.Error(t, transport.StageWithPrivate(gittest.Ctx, c, gittest.Stage, "HEAD", transport.PrivateRef{Ref: session}))
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: gittest.Stage}), "not on the stage itself")
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}, transport.PrivateRef{Ref: session}))
+	assert.Error(t, transport.Stage(gittest.Ctx, c, gittest.Stage, "HEAD", transport.PrivateRef{Ref: session}))
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
 	assert.Empty(t, h.Tip(gittest.Stage))
@@ -186,23 +171,18 @@ func TestWhatSomebodyElsePutOnAHiddenRef(t *testing.T) {
 	h := gittest.NewHub(t)
 	c := h.Open("")
 	_, err := transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-	var none *git.ErrNoRef
-	require.ErrorAs(t, err, &none)
-	assert.EqualError(t, none, "the server has no refs/mergexo/session/7")
+	assert.EqualError(t, gittest.As[*git.ErrNoRef](t, err), "the server has no refs/mergexo/session/7")
 
 	put := func(what string) { h.Git(h.Dev, "push", "-q", "-f", h.Bare, what+":"+session) }
-	var large *transport.ErrTooLarge
-	var foreign *transport.ErrNotOurs
 	h.Commit("other", "a branch", map[string]string{"x/content": "x", "y": "y"})
 	put("other")
 	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-	require.ErrorAs(t, err, &foreign)
+	foreign := gittest.As[*transport.ErrNotOurs](t, err)
 	assert.EqualError(t, err, `refs/mergexo/session/7 was not written by MergeXO: it has no file "content"`)
 
 	h.Commit("directory", "a directory", map[string]string{"content/x": "x"})
 	put("directory")
-	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-	require.ErrorAs(t, err, &foreign)
+	require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1000)), &foreign)
 
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(h.Dev, "link")))
 	h.Git(h.Dev, "checkout", "-q", "--orphan", "linked")
@@ -212,13 +192,11 @@ func TestWhatSomebodyElsePutOnAHiddenRef(t *testing.T) {
 	h.Git(h.Dev, "add", "content")
 	h.Git(h.Dev, "commit", "-qm", "a symbolic link")
 	put("linked")
-	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-	require.ErrorAs(t, err, &foreign)
+	require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1000)), &foreign)
 
 	blob := h.Git(h.Dev, "rev-parse", "linked:content")
 	put(blob) // not even a commit
-	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1000)
-	require.ErrorAs(t, err, &foreign)
+	require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1000)), &foreign)
 
 	// Much history, and a file that is too long: neither is fetched.
 	require.NoError(t, os.Remove(filepath.Join(h.Dev, "content")))
@@ -230,12 +208,10 @@ func TestWhatSomebodyElsePutOnAHiddenRef(t *testing.T) {
 	put("HEAD")
 	sent := h.Weigh(t)
 	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1<<20-1)
-	require.ErrorAs(t, err, &large)
+	require.ErrorAs(t, err, new(*transport.ErrTooLarge))
 	assert.EqualError(t, err, "refs/mergexo/session/7 holds more than 1048575 bytes")
 	assert.Less(t, sent(), 100_000)
-	got, err := transport.ReadPrivate(gittest.Ctx, c, session, 1<<20)
-	require.NoError(t, err)
-	assert.Len(t, got, 1<<20)
+	assert.Len(t, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1<<20))(t), 1<<20)
 	assert.Less(t, sent(), 1<<20+100_000)
 }
 
@@ -249,9 +225,7 @@ func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
 			got, err := transport.ReadPrivate(gittest.Ctx, c, session, 2000)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(content, got))
-			var large *transport.ErrTooLarge
-			_, err = transport.ReadPrivate(gittest.Ctx, c, session, 1999)
-			require.ErrorAs(t, err, &large)
+			require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
 		})
 	}
 }
@@ -259,12 +233,10 @@ func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
 func TestWhatIsKeptIsForgotten(t *testing.T) {
 	h, c, _, _ := gittest.Turn(t)
 	require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: []byte("x")}))
-	require.NoError(t, transport.DeletePrivate(gittest.Ctx, c, session))
+	require.NoError(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: session}))
 	assert.Empty(t, h.Tip(session))
-	require.NoError(t, transport.DeletePrivate(gittest.Ctx, c, session), "gone is gone")
-	var none *git.ErrNoRef
-	_, err := transport.ReadPrivate(gittest.Ctx, c, session, 10)
-	require.ErrorAs(t, err, &none)
+	require.NoError(t, transport.Forget(gittest.Ctx, c, git.Ref{Name: session}), "gone is gone")
+	require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 10)), new(*git.ErrNoRef))
 }
 
 func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
@@ -272,19 +244,10 @@ func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
 	gone, cancel := context.WithCancel(gittest.Ctx)
 	cancel()
 	require.ErrorIs(t, transport.WritePrivate(gone, c, transport.PrivateRef{Ref: session}), context.Canceled)
-	require.ErrorIs(t, transport.StageWithPrivate(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
+	require.ErrorIs(t, transport.Stage(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
 	_, err := transport.ReadPrivate(gone, c, session, 10)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Empty(t, h.Tip(gittest.Stage))
-	h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
-		http.Error(w, "later", http.StatusServiceUnavailable)
-		return true
-	})
-	_, err = transport.ReadPrivate(gittest.Ctx, c, session, 10)
-	var failed *git.Error
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, git.Unreachable, failed.Failure)
-	assert.False(t, strings.Contains(err.Error(), gittest.Token))
 }
 
 // Of two runs that replace what both have read, one is told that it was too late.
@@ -297,27 +260,21 @@ func TestWhatTwoReplaceIsReplacedOnce(t *testing.T) {
 	assert.True(t, is)
 	_, is = transport.TrainBase("refs/mergexo/lock/main")
 	assert.False(t, is)
-	first, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref, Content: []byte("one")}, "")
-	require.NoError(t, err)
+	first := gittest.Must(transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref, Content: []byte("one")}, ""))(t)
 	assert.Equal(t, first, h.Git(h.Bare, "rev-parse", ref))
 	stale := func(c *git.Checkout, content, was string) {
 		t.Helper()
 		_, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref, Content: []byte(content)}, was)
-		var rejected *git.ErrRejected
-		require.ErrorAs(t, err, &rejected)
-		assert.Equal(t, git.Stale, rejected.Reason)
+		assert.Equal(t, git.Stale, gittest.As[*git.ErrRejected](t, err).Reason)
 	}
 	stale(other, "also one", "")
-	second, err := transport.SwapPrivate(gittest.Ctx, other, transport.PrivateRef{Ref: ref, Content: []byte("two")}, first)
-	require.NoError(t, err)
+	second := gittest.Must(transport.SwapPrivate(gittest.Ctx, other, transport.PrivateRef{Ref: ref, Content: []byte("two")}, first))(t)
 	stale(c, "also two", first)
 	assert.Equal(t, second, h.Git(h.Bare, "rev-parse", ref))
-	got, err := transport.ReadPrivate(gittest.Ctx, c, ref, 100)
-	require.NoError(t, err)
+	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, ref, 100))(t)
 	assert.Equal(t, "two", string(got))
 
 	for _, wrong := range []struct{ ref, was string }{{"refs/heads/main", ""}, {ref, "two"}} {
-		_, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: wrong.ref}, wrong.was)
-		assert.Error(t, err)
+		assert.Error(t, gittest.Err(transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: wrong.ref}, wrong.was)))
 	}
 }

@@ -17,18 +17,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Stage pushes a commit to a private ref, whatever the ref was at. Branches and tags are refused: only a stage is ever
-// forced. One network operation.
-func Stage(ctx context.Context, c *git.Checkout, ref, sha string) error {
-	if !syntax.ValidRef(ref) || !syntax.IsSHA(sha) || strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
-		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
-	}
-	if err := push(ctx, c, relay.Move{From: relay.AnyID, To: sha, Ref: ref}); err != nil {
-		return fmt.Errorf("stage: %w", err)
-	}
-	return nil
-}
-
 // Update is one move of a branch on the server.
 type Update struct {
 	Branch string // without refs/heads/
@@ -83,18 +71,14 @@ func Publish(ctx context.Context, c *git.Checkout, p Update) error {
 
 // descends is ErrRewind unless sha is start or has it as an ancestor.
 func descends(ctx context.Context, c *git.Checkout, start, sha string) error {
-	relation, err := history.Relation(ctx, c, start, sha)
-	if err == nil && relation == model.Unknown {
-		var none *git.ErrNoRef
-		switch err = history.Deepen(ctx, c, start, sha); {
-		case errors.As(err, &none):
-			return &git.ErrRewind{Start: start, SHA: sha, Relation: relation}
-		case err == nil:
-			relation, err = history.Relation(ctx, c, start, sha)
-		}
-	}
-	if err == nil && relation != model.Ahead && relation != model.Identical {
-		err = &git.ErrRewind{Start: start, SHA: sha, Relation: relation}
+	relation, err := history.Relate(ctx, c, start, sha)
+	return grows(start, sha, relation, err)
+}
+
+// grows makes *ErrRewind of a relation, or of a commit that the server no longer has.
+func grows(start, sha string, relation model.Relation, err error) error {
+	if git.IsNoRef(err) || err == nil && relation != model.Ahead && relation != model.Identical {
+		return &git.ErrRewind{Start: start, SHA: sha, Relation: relation}
 	}
 	return err
 }
@@ -146,16 +130,14 @@ func present(refs []git.Ref, said string) []git.Ref {
 func dropAfter(ctx context.Context, c *git.Checkout, drop []git.Ref) error {
 	for len(drop) > 0 {
 		err := push(ctx, c, deleting(drop)...)
-		var rejected *git.ErrRejected
-		var unclear *git.ErrUnclear
 		if left := present(drop, git.StderrOf(err)); err != nil && len(left) < len(drop) {
 			drop = left
 			continue
 		}
-		switch {
+		switch unclear := (*git.ErrUnclear)(nil); {
 		case err == nil, errors.As(err, &unclear):
 			return err
-		case errors.As(err, &rejected):
+		case rejection(err) != nil:
 			c.Opt.Log.Warn("refs_kept", "error", err)
 			return nil
 		}
@@ -167,9 +149,8 @@ func dropAfter(ctx context.Context, c *git.Checkout, drop []git.Ref) error {
 // kept makes nothing of an error that may come from what was to be dropped: a branch that the server protects, or that
 // somebody else works on by now. Of an atomic push servers do not always say which ref was the one that they refused.
 func kept(c *git.Checkout, err error, p Update) error {
-	var rejected *git.ErrRejected
-	var unclear *git.ErrUnclear
-	if len(p.Drop) == 0 || !errors.As(err, &rejected) || errors.As(err, &unclear) {
+	rejected := rejection(err)
+	if len(p.Drop) == 0 || rejected == nil {
 		return err
 	}
 	dropped := slices.ContainsFunc(p.Drop, func(r git.Ref) bool { return r.Name == rejected.Ref })
@@ -255,12 +236,7 @@ func refusal(out, stderr string) *git.ErrRejected {
 func reason(said string) git.Reason {
 	said = strings.ToLower(said)
 	has := func(words ...string) bool {
-		for _, word := range words {
-			if strings.Contains(said, word) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 	}
 	switch {
 	case has("create or update workflow"):
@@ -286,10 +262,6 @@ func sent(ctx context.Context, err error, out string) bool {
 		return false
 	}
 	said := strings.ToLower(failed.Stderr)
-	for _, word := range []string{"rpc failed", "hung up unexpectedly", "unexpected disconnect", "early eof", "remote failed to report", "send-pack: "} {
-		if strings.Contains(said, word) {
-			return true
-		}
-	}
-	return failed.Exit < 0
+	words := []string{"rpc failed", "hung up unexpectedly", "unexpected disconnect", "early eof", "remote failed to report", "send-pack: "}
+	return failed.Exit < 0 || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 }

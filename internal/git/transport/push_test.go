@@ -43,9 +43,7 @@ func TestStageIsForcedAndOnlyAStage(t *testing.T) {
 	got, err := fetch.Ref(gittest.Ctx, h.Open(""), gittest.Stage)
 	require.NoError(t, err)
 	assert.Equal(t, start, got)
-	var none *git.ErrNoRef
-	_, err = fetch.Ref(gittest.Ctx, c, "refs/mergexo/turn/8/none")
-	require.ErrorAs(t, err, &none)
+	require.ErrorAs(t, gittest.Err(fetch.Ref(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
 }
 
 func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
@@ -53,8 +51,7 @@ func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
 	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
 	theirs := h.Commit("agent/x", "somebody else", map[string]string{"b.txt": "b\n"})
 	err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, err, &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, err)
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, "refs/heads/agent/x", rejected.Ref)
 	assert.Equal(t, theirs, h.Tip("refs/heads/agent/x"))
@@ -65,8 +62,8 @@ func TestPublishNeverRewinds(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
 	calls := c.NetworkCalls()
-	var rewind *git.ErrRewind
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}), &rewind)
+	rewind := gittest.As[*git.ErrRewind](t,
+		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
 	assert.Equal(t, model.Behind, rewind.Relation)
 	unknown := "00000000000000000000000000000000deadbeef"
 	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
@@ -79,8 +76,7 @@ func TestPublishCreatesABranchOnlyWhereThereIsNone(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/new", SHA: sha}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/new"))
-	var rejected *git.ErrRejected
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", SHA: sha}), &rejected)
+	rejected := gittest.As[*git.ErrRejected](t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", SHA: sha}))
 	assert.Equal(t, git.Stale, rejected.Reason)
 	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
 }
@@ -110,8 +106,7 @@ func TestTheServersWordsAreKeptAndSorted(t *testing.T) {
 			hook := "#!/bin/sh\ncat >/dev/null\necho '" + test.said + "' >&2\nexit 1\n"
 			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
 			err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
-			var rejected *git.ErrRejected
-			require.ErrorAs(t, err, &rejected)
+			rejected := gittest.As[*git.ErrRejected](t, err)
 			assert.Equal(t, test.want, rejected.Reason, rejected.Message)
 			assert.NotContains(t, rejected.Message, "\x1b")
 			assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
@@ -131,8 +126,8 @@ func TestALostAnswerIsUnclear(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}
 	h.Behave(false, lost)
-	var unclear *git.ErrUnclear
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}), &unclear)
+	unclear := gittest.As[*git.ErrUnclear](t,
+		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
 	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"refs/heads/agent/x": sha}, refs, "the remote tells what happened")
@@ -144,20 +139,16 @@ func TestALostAnswerIsUnclear(t *testing.T) {
 	err = transport.Stage(gittest.Ctx, c, gittest.Stage, sha)
 	require.Error(t, err)
 	assert.NotErrorAs(t, err, &unclear, "nothing was sent yet")
-	var failed *git.Error
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, git.Unreachable, failed.Failure)
+	assert.Equal(t, git.Unreachable, gittest.As[*git.Error](t, err).Failure)
 }
 
 func TestRemoteNamesWholeRefs(t *testing.T) {
 	h := gittest.NewHub(t)
 	tip := h.Commit("trap/refs/heads/main", "same ending", nil)
 	c := h.Open("")
-	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main")
-	require.NoError(t, err)
+	refs := gittest.Must(fetch.Remote(gittest.Ctx, c, "refs/heads/main"))(t)
 	assert.Equal(t, map[string]string{"refs/heads/main": h.Tip("refs/heads/main")}, refs)
-	refs, err = fetch.Remote(gittest.Ctx, c)
-	require.NoError(t, err)
+	refs = gittest.Must(fetch.Remote(gittest.Ctx, c))(t)
 	assert.Equal(t, tip, refs["refs/heads/trap/refs/heads/main"])
 	assert.Equal(t, 2, c.NetworkCalls())
 }

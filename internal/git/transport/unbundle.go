@@ -62,15 +62,9 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 // checkPrerequisite refuses a prerequisite that is neither start, nor its ancestor, nor part of a ref of the server.
 func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string) error {
 	for _, tip := range append([]string{start}, fetch.Tips(c)...) {
-		relation, err := history.Relation(ctx, c, need, tip)
-		if err == nil && relation == model.Unknown {
-			var none *git.ErrNoRef
-			if err = history.Deepen(ctx, c, tip, need); errors.As(err, &none) && none.Ref == need {
-				break // a server has all ancestors of its commits
-			}
-			if err == nil {
-				relation, err = history.Relation(ctx, c, need, tip)
-			}
+		relation, err := history.Relate(ctx, c, need, tip)
+		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) && none.Ref == need {
+			break // a server has all ancestors of its commits
 		}
 		if err != nil {
 			return err
@@ -84,12 +78,7 @@ func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string)
 
 // readQuarantined unpacks into dir, checks, and admits the pack.
 func readQuarantined(ctx context.Context, c *git.Checkout, dir string, b *bundle, start string) error {
-	for _, sub := range []string{"info", "pack"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
-			return fmt.Errorf("make quarantine: %w", err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(c.Objects+"\n"), 0o600); err != nil {
+	if err := errors.Join(git.ShareObjects(c, dir), os.Mkdir(filepath.Join(dir, "pack"), 0o755)); err != nil {
 		return fmt.Errorf("make quarantine: %w", err)
 	}
 	inside := *c // the same repository, as seen from the quarantine

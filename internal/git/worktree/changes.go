@@ -178,7 +178,7 @@ func add(ctx context.Context, c *git.Checkout, index string, paths []string, dir
 func noteDiffering(ctx context.Context, c *git.Checkout, head string, ours bool) error {
 	c.Differing = map[string]git.Differing{}
 	index := filepath.Join(c.OwnDir, "written")
-	err := CopyIndex(c, index)
+	err := CopyIndex(c.Index, index)
 	if _, none := os.Lstat(filepath.Join(c.Top, ".gitattributes")); err == nil && (none == nil || c.Noted[filepath.Join(c.Info, "attributes")] != nil) {
 		err = Distrust(index)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
@@ -17,12 +16,12 @@ const (
 	indexLimit    = 1 << 30 // bytes of an index to copy
 )
 
-// CopyIndex copies the checkout's index with its modification time: git compares the content of files that are no older
+// CopyIndex copies an index with its modification time: git compares the content of files that are no older
 // than their index, for they may have changed unnoticed.
 //
 // https://git-scm.com/docs/racy-git
-func CopyIndex(c *git.Checkout, to string) error {
-	from, err := guard.OpenBelow(filepath.Dir(c.Index), filepath.Base(c.Index))
+func CopyIndex(index, to string) error {
+	from, err := guard.OpenBelow(filepath.Dir(index), filepath.Base(index))
 	if err != nil {
 		return err
 	}
