@@ -106,7 +106,7 @@ var (
 	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
-	pullsFromEach = asked{query: "PullsFromEach", variable: "b", kind: "String!", field: "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }"}
+	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, ""}
 	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
@@ -118,13 +118,13 @@ var (
 
 // askEach asks about each of a list, and gives take what GitHub shows of each that is there.
 func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, list []T, take func(one T, n *N)) error {
-	if err := checkRepo(repo); err != nil {
-		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return err
 	}
 	return askAll(ctx, c, a.pages, list, a.most, func(ctx context.Context, some []T) error {
 		all, err := askSome[T, N](ctx, c, a, op, repo, some)
 		if err != nil {
-			return named(err, Query{Repo: repo})
+			return err
 		}
 		for i, n := range all {
 			if n != nil {
@@ -137,16 +137,17 @@ func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 
 // askSome asks about some things in one request; nil stands for one that GitHub does not show.
 func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, some []T) ([]*N, error) {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	tolerated, all := aliases(len(some)), make([]*N, len(some))
+	variables, all := map[string]any{}, make([]*N, len(some))
+	q := question{op: op, document: a.document(len(some)), repo: repo}
 	for i, one := range some {
 		variables[fmt.Sprint(a.variable, i)] = one
-		tolerated[i] = a.lack + tolerated[i]
+		q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
 	}
-	var data struct{ Repository map[string]*N }
-	_, err := c.query(ctx, op, a.document(len(some)), variables, &data, tolerated...)
+	data, err := ask[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 	for i := range some {
-		all[i] = data.Repository[fmt.Sprintf("p%d", i)]
+		if data.Repository != nil {
+			all[i] = (*data.Repository)[fmt.Sprintf("p%d", i)]
+		}
 	}
 	return all, err
 }

@@ -30,6 +30,8 @@ const (
 	pagesOfRuns    = "runs on commits"
 	pagesOfTrain   = "merge train"
 
+	pagesOfBranches = "pull requests from branches"
+
 	pagesOfCarChecks = "checks of a car"
 	pagesOfSaid      = "comments"
 	pagesOfEdited    = "changed review comments"
@@ -60,9 +62,13 @@ func (p *pageSteps) set(kind string, step int) {
 // hasPages is the mark of a query that can be asked for less, in its context.
 type hasPages struct{}
 
-// inPages asks with smaller and smaller pages while the query is too heavy. step is an index into pageLimits. The error is
-// that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is remembered.
+// inPages asks with smaller and smaller pages while the query is too heavy; one of no kind has no pages. step is an index into
+// pageLimits. The error is that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is
+// remembered.
 func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Context, step int) error) error {
+	if kind == "" {
+		return ask(ctx, 0)
+	}
 	first := c.steps.get(kind)
 	for step := first; ; step++ {
 		err := ask(context.WithValue(ctx, hasPages{}, true), step)

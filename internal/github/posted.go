@@ -36,7 +36,7 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 				continue
 			}
 			one := r.said[asked[n.ID]]
-			one.Posted, one.Node = n.first(), ""
+			one.Posted, one.Node = n.firstText().of("", true), ""
 			r.said[asked[n.ID]] = one
 		}
 		return nil

@@ -22,12 +22,10 @@ const fixPulls = `turn on "Allow GitHub Actions to create and approve pull reque
 // https://docs.github.com/rest/pulls/pulls#create-a-pull-request
 func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", oneLine(d.Head), oneLine(d.Base), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return model.PullRef{}, err
-	}
-	made, _, err := c.rest.PullRequests.Create(ctx, repo.Owner, repo.Name, &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base})
+	var made gogithub.PullRequest
+	err := c.write(ctx, op, repo, http.MethodPost, "pulls", &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base}, &made)
 	if err != nil {
-		return model.PullRef{}, pullRefusal(c.failWrite(op, err))
+		return model.PullRef{}, explained(err, pullRefusal)
 	}
 	if made.GetNumber() == 0 {
 		return model.PullRef{}, unreadableWrite(op, "pull request")
@@ -39,7 +37,7 @@ func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (
 }
 
 // pullRefusal tells apart what GitHub says in words only.
-func pullRefusal(e *Error) *Error {
+func pullRefusal(e *Error) {
 	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
 	switch {
 	case e.Status == http.StatusUnprocessableEntity && says("a pull request already exists for"):
@@ -49,5 +47,4 @@ func pullRefusal(e *Error) *Error {
 	case e.Status == http.StatusForbidden && says("not permitted to create or approve pull requests"):
 		e.Fix = fixPulls
 	}
-	return e
 }
