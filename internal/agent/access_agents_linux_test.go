@@ -63,7 +63,7 @@ func TestTheRealKeyIsNowhereThatAnAgentCanLook(t *testing.T) {
 		_, err := ask(t, opt, dir, feedback("please"))
 		require.NoError(t, err)
 
-		placeholder := regexp.MustCompile(`API_KEY=(mergexo-[0-9a-f]{48})\x00`).FindSubmatch(seen)
+		placeholder := regexp.MustCompile(`API_KEY=(mergexo-[A-Z2-7]{26})\x00`).FindSubmatch(seen)
 		require.NotNil(t, placeholder, "the program's own environment was looked at")
 		assert.Contains(t, string(files), "please", "and so were its files")
 		for place, text := range map[string][]byte{

@@ -48,7 +48,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 
 		inside := contents(t, filepath.Join(dir, "env.txt"))
 		assert.NotEmpty(t, names(string(inside)))
-		placeholder := regexp.MustCompile(`mergexo-[0-9a-f]{48}`).FindString(string(own))
+		placeholder := regexp.MustCompile(`mergexo-[A-Z2-7]{26}`).FindString(string(own))
 		require.NotEmpty(t, placeholder)
 		for _, text := range []string{string(inside), s.Asked(1)} {
 			assert.NotContains(t, text, modelstub.Key, "what a model runs gets no key")

@@ -90,7 +90,7 @@ func (opt Options) connected() (inside Options, end func(), err error) {
 			return opt, end, fmt.Errorf("start the proxy for hosts: %w", err)
 		}
 		end = proxy.End
-		opt.doors = append(slices.Clone(opt.doors), door{proxy.Port, proxy.Serve})
+		opt.doors = append(slices.Clone(opt.doors), door{proxy.Port, proxy.Also})
 		for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
 			set[name] = proxy.URL
 		}
