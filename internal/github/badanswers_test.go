@@ -38,8 +38,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			require.NoError(t, l.compare(t), "once was enough")
 
 			l = dial(t, Options{}, c.reply)
-			_, err := l.Pulls.Now(t.Context(), widgets, 7)
-			e = failure(t, err, Unavailable)
+			e = fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable)
 			assert.Equal(t, "look at octo/widgets#7: "+c.says, e.Error())
 
 			l = dial(t, Options{}, c.reply)
@@ -52,8 +51,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 // What is not asked for as JSON need not be JSON.
 func TestADiffIsNoJSON(t *testing.T) {
 	l := dial(t, Options{}, reply{200, "diff --git a/a b/a\n", nil})
-	diff, err := l.Pulls.Diff(t.Context(), widgets, 7)
-	require.NoError(t, err)
+	diff := must(l.Pulls.Diff(t.Context(), widgets, 7))(t)
 	assert.Equal(t, "diff --git a/a b/a\n", diff)
 }
 
@@ -93,8 +91,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := dial(t, Options{MaxWait: 30 * time.Second}, c.reply)
-			_, err := l.read(t, Query{})
-			e := failure(t, err, RateLimited)
+			e := fails(l.read(t, Query{}))(t, RateLimited)
 			assert.Equal(t, noon.Add(c.until), e.Until.UTC())
 			assert.Equal(t, "read octo/widgets#7: rate limit of GitHub until "+noon.Add(c.until).Format(time.RFC3339), e.Error())
 			assert.Len(t, l.seen, 1)
@@ -102,8 +99,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 		})
 	}
 	l := dial(t, Options{}, reply{403, `{"message": "You have exceeded a secondary rate limit."}`, nil}, graphAnswer(emptyPull, ""))
-	_, err := l.read(t, Query{})
-	require.NoError(t, err)
+	_ = must(l.read(t, Query{}))(t)
 	assert.Equal(t, []time.Duration{time.Minute}, l.waited)
 	assert.Equal(t, http.MethodPost, l.seen[1].Method)
 }

@@ -59,8 +59,7 @@ func TestLost(t *testing.T) {
 		relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
 		require.NoError(t, err)
 		assert.Equal(t, []any{q.relation, q.lost, q.more}, []any{relation, len(lost), more}, q.name)
-		other, err := c.Commits.Compare(t.Context(), widgets, q.earlier, q.later)
-		require.NoError(t, err)
+		other := must(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t)
 		assert.Equal(t, relation, other, q.name)
 	}
 
@@ -80,24 +79,20 @@ func TestResolveCommit(t *testing.T) {
 	head := w.head("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
-		sha, err := c.Commits.Resolve(t.Context(), widgets, prefix)
-		require.NoError(t, err)
+		sha := must(c.Commits.Resolve(t.Context(), widgets, prefix))(t)
 		assert.Equal(t, head, sha)
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	for _, prefix := range []string{"", head[:6], head + "0", "main", head[:7] + "^", "../../../user"} {
-		_, err := c.Commits.Resolve(t.Context(), widgets, prefix)
-		failure(t, err, Invalid)
+		fails(c.Commits.Resolve(t.Context(), widgets, prefix))(t, Invalid)
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c), "what no commit can be called is not asked for")
 	_, err := c.Commits.Resolve(t.Context(), widgets, "0000000")
 	assert.Equal(t, "find commit 0000000 in octo/widgets: there is no such commit, or more than one", failure(t, err, NotFound).Error())
-	_, err = c.Commits.Resolve(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head)
-	failure(t, err, NotFound)
+	fails(c.Commits.Resolve(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head))(t, NotFound)
 
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/facade00", "sha": head})
-	_, err = c.Commits.Resolve(t.Context(), widgets, "facade00")
-	assert.Contains(t, failure(t, err, Invalid).Error(), "a branch or a tag")
+	assert.Contains(t, fails(c.Commits.Resolve(t.Context(), widgets, "facade00"))(t, Invalid).Error(), "a branch or a tag")
 
 	for status, answer := range map[int]struct {
 		text string

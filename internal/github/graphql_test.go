@@ -39,8 +39,7 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closingIssuesReferences", "nodes", 0], "message": "SAML"}`,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, fine))
-		snap, err := l.read(t, Query{Author: "ada", Node: "x"})
-		require.NoError(t, err)
+		snap := must(l.read(t, Query{Author: "ada", Node: "x"}))(t)
 		assert.Empty(t, snap.Permissions, "not known, so not there")
 		assert.Equal(t, noon, snap.ReadAt, "the server's time")
 		assert.Equal(t, model.Actor{Login: "x[bot]", ID: 3, Bot: true}, snap.Viewer)
@@ -55,25 +54,21 @@ func TestHalfAnswers(t *testing.T) {
 		`{"message": "Parse error"}`: Invalid,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, bad))
-		_, err := l.read(t, Query{})
-		failure(t, err, kind)
+		fails(l.read(t, Query{}))(t, kind)
 		assert.Len(t, l.seen, 1)
 	}
 	for _, strange := range []string{`{"data": null}`, `{}`, `[]`, `<html>`, `{"data": {"repository": 3}}`} {
 		l := dial(t, Options{}, reply{200, strange, nil})
-		_, err := l.read(t, Query{})
-		failure(t, err, Unavailable)
+		fails(l.read(t, Query{}))(t, Unavailable)
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	_, err := l.read(t, Query{})
-	failure(t, err, NotFound)
+	fails(l.read(t, Query{}))(t, NotFound)
 }
 
 func TestAQueryThatIsTooMuch(t *testing.T) {
 	t.Run("given up on once", func(t *testing.T) {
 		l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
-		_, err := l.read(t, Query{})
-		require.NoError(t, err)
+		_ = must(l.read(t, Query{}))(t)
 		_, graphql := l.Calls()
 		assert.Equal(t, 2, graphql)
 	})
@@ -91,8 +86,7 @@ func TestAQueryThatIsTooMuch(t *testing.T) {
 		defer server.Close()
 		l := &line{url: server.URL}
 		l.open(t, Options{})
-		_, err := l.read(t, Query{})
-		require.NoError(t, err)
+		_ = must(l.read(t, Query{}))(t)
 		assert.Equal(t, []any{25.0, 10.0}, sizes)
 	})
 }
@@ -101,16 +95,14 @@ func TestAQueryThatIsTooMuch(t *testing.T) {
 func TestAStandingCursor(t *testing.T) {
 	page := strings.Replace(emptyPull, `"comments": {"nodes": []}`, `"comments": {"nodes": [], "pageInfo": {"hasNextPage": true, "endCursor": "A"}}`, 1)
 	l := dial(t, Options{}, graphAnswer(page, ""))
-	_, err := l.read(t, Query{})
-	require.NoError(t, err)
+	_ = must(l.read(t, Query{}))(t)
 	assert.Len(t, l.seen, 2)
 }
 
 func TestSettingsThatAreNoText(t *testing.T) {
 	for _, blob := range []string{`{"text": null, "isBinary": true}`, `{"text": "a", "isTruncated": true}`} {
 		l := dial(t, Options{}, graphAnswer(strings.Replace(emptyPull, `"baseRef": null`, `"baseRefName": "main", "baseRef": {"target": {"oid": "a", "file": {"object": `+blob+`}}}`, 1), ""))
-		_, err := l.read(t, Query{})
-		e := failure(t, err, Invalid)
+		e := fails(l.read(t, Query{}))(t, Invalid)
 		assert.Contains(t, e.Error(), ".github/mergexo.toml on main")
 	}
 }
@@ -138,8 +130,7 @@ func TestRightsOneByOne(t *testing.T) {
 		}))
 		l := &line{url: server.URL}
 		l.open(t, Options{})
-		got, err := l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"})
-		require.NoError(t, err)
+		got := must(l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"}))(t)
 		assert.Equal(t, map[string]model.Permission{"ada": model.PermissionMaintain, "custom": model.PermissionWrite, "old": model.PermissionRead, "nobody": model.PermissionNone}, got)
 		assert.Equal(t, "4 REST, 1 GraphQL", calls(l.Client))
 		server.Close()
@@ -148,23 +139,19 @@ func TestRightsOneByOne(t *testing.T) {
 
 func TestComparedWithoutACommonAncestor(t *testing.T) {
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
-	r, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
-	require.NoError(t, err)
+	r := must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t)
 	assert.Equal(t, model.Diverged, r)
 	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
-	r, err = l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
-	require.NoError(t, err)
+	r = must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t)
 	assert.Equal(t, model.Unknown, r)
 }
 
 func TestARunThatMayNotBeSeen(t *testing.T) {
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
-	run, err := l.Actions.Run(t.Context(), widgets, 5)
-	require.NoError(t, err)
+	run := must(l.Actions.Run(t.Context(), widgets, 5))(t)
 	assert.False(t, run.Known)
 	l = dial(t, Options{}, reply{500, ``, nil})
-	_, err = l.Actions.Run(t.Context(), widgets, 5)
-	failure(t, err, Unavailable)
+	fails(l.Actions.Run(t.Context(), widgets, 5))(t, Unavailable)
 }
 
 func TestWhoSaidIt(t *testing.T) {
@@ -249,8 +236,7 @@ func TestReviews(t *testing.T) {
 		return n.comments()
 	}
 	at := func(s string) time.Time {
-		parsed, err := time.Parse(time.RFC3339, s)
-		require.NoError(t, err)
+		parsed := must(time.Parse(time.RFC3339, s))(t)
 		return parsed
 	}
 	summary := `{"fullDatabaseId": "1", "body": "x", "reviewState": "COMMENTED", "createdAt": "` + t1 + `", "submittedAt": "` + t2 + `", "updatedAt": "` + t3 + `"%s}`

@@ -55,8 +55,7 @@ func TestLongLimitsAreNot(t *testing.T) {
 	t.Run("GraphQL", func(t *testing.T) {
 		body := `{"data": null, "errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}`
 		l := dial(t, Options{}, reply{200, body, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(noon.Add(time.Hour).Unix())}})
-		_, err := l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
-		e := failure(t, err, RateLimited)
+		e := fails(l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7}))(t, RateLimited)
 		assert.Equal(t, noon.Add(time.Hour), e.Until.UTC())
 	})
 }
