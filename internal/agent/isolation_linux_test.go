@@ -35,8 +35,7 @@ func machineOf(t *testing.T, uid int) machine {
 	m := machine{t: t, dir: clone(t), opt: opt, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // small
 	m.top = filepath.Dir(m.dir)
 	m.isolator = filepath.Join(m.top, "mergexo")
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	replica(t, self, m.isolator, 0o755)
 	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.isolator, filepath.Join(m.top, "runner-temp", "temp")
 	require.NoError(t, os.MkdirAll(m.opt.Temp, 0o755)) //nolint:gosec // the runner's is as open
@@ -71,8 +70,7 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	allOurs(t, m.dir)
 	passwd := contents(t, "/etc/passwd")
 	assert.NotContains(t, string(passwd), name, "the user is removed")
-	info, err := os.Stat(m.top)
-	require.NoError(t, err)
+	info := must(os.Stat(m.top))(t)
 	assert.Equal(t, "drwx------", info.Mode().String())
 	acl, err := exec.Command("getfattr", "-d", "-m", "-", m.top).CombinedOutput()
 	assert.NotContains(t, string(acl), "acl", err)
@@ -139,8 +137,7 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 		"sh: 3: cannot create /etc/x: Read-only file system", "shut",
 		"CapPrm: 0000000000000000", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", `Max processes +\d{4,5} +\d{4,5} +processes `,
 	}, "\n")+"\n$", said.Log, "nothing else is to be seen in the runner's directory or in /run")
-	text, err := os.ReadFile(commands)
-	require.NoError(t, err)
+	text := must(os.ReadFile(commands))(t)
 	assert.Equal(t, "x", string(text), "it is another file there")
 	text = contents(t, filepath.Join(m.dir, "work"))
 	assert.Equal(t, "work\n", string(text))

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
@@ -33,8 +32,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 			return
 		}
 		s.Play(r.Run("wc -l < /proc/net/dev > devices; id -u > who"), r.Done(greeted))
-		_, err := ask(t, opt, dir, feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"devices": "3", "who": opt.User} {
 			text := contents(t, filepath.Join(dir, file))
 			assert.Equal(t, want+"\n", string(text), file)
