@@ -21,8 +21,7 @@ import (
 // public is what any process of the same user reads of those of a run, which are known by its directory.
 func public(t *testing.T, temp string) (all []byte) {
 	t.Helper()
-	list := must(filepath.Glob("/proc/[0-9]*/environ"))(t)
-	for _, file := range list {
+	for _, file := range must(filepath.Glob("/proc/[0-9]*/environ"))(t) {
 		environ, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(environ, []byte(temp)) {
 			continue // it has ended, or is somebody else's

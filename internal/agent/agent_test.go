@@ -145,8 +145,7 @@ func options(t *testing.T, fake string, log io.Writer) agent.Options {
 
 func run(t *testing.T, ctx context.Context, opt agent.Options, req model.Request) (model.Outcome, error) {
 	t.Helper()
-	a := must(agent.New(opt))(t)
-	return a.Run(ctx, t.TempDir(), req)
+	return must(agent.New(opt))(t).Run(ctx, t.TempDir(), req)
 }
 
 func failure(t *testing.T, err error) *agent.Error {
@@ -212,8 +211,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 	want.Feedback[0].Author, want.Feedback[0].Body, want.Feedback[0].DiffHunk = "al[U+200B]ice", seen, shown
 	want.CI, want.History = []model.CIFailure{{Name: shown, Log: "red[U+202E]"}}, []model.HistoryEntry{{Summary: seen}}
 	want.GitResults[0].Detail, want.Design = shown, &model.Document{Path: "a\u200b.txt", Text: seen}
-	wanted := must(json.Marshal(want))(t)
-	assert.JSONEq(t, string(wanted), string(text))
+	assert.JSONEq(t, string(must(json.Marshal(want))(t)), string(text))
 	assert.Contains(t, string(text), `"id":4611686018427387905,`)
 }
 
@@ -360,8 +358,7 @@ func childOf(t *testing.T, opt agent.Options) *os.File {
 		t.Fatal("there is no child")
 	}
 	t.Cleanup(func() { _ = pipe.Close() })
-	said := must(bufio.NewReader(pipe).ReadString('\n'))(t)
-	require.Equal(t, "here\n", said)
+	require.Equal(t, "here\n", must(bufio.NewReader(pipe).ReadString('\n'))(t))
 	return pipe
 }
 

@@ -49,8 +49,7 @@ func issue(kind, body string) model.Request {
 
 func built(t *testing.T, dir string, req model.Request) model.Outcome {
 	t.Helper()
-	out := must(ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req))(t)
-	return out
+	return must(ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req))(t)
 }
 
 func diffBlock(lines ...string) string { return "```diff\n" + strings.Join(lines, "\n") + "\n```\n" }

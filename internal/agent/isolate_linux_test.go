@@ -80,8 +80,7 @@ func clone(t *testing.T) string {
 // owner is who a file belongs to, a symbolic link itself too.
 func owner(t *testing.T, path ...string) int {
 	t.Helper()
-	info := must(os.Lstat(filepath.Join(path...)))(t)
-	return int(info.Sys().(*syscall.Stat_t).Uid)
+	return int(must(os.Lstat(filepath.Join(path...)))(t).Sys().(*syscall.Stat_t).Uid)
 }
 
 // allOurs holds that everything in a directory is ours again and can be read and removed.
@@ -384,8 +383,7 @@ func TestAnAncestorWithTheTokenIsNamed(t *testing.T) {
 		assert.Regexp(t, `^sh \(process \d+\)$`, look(opt))
 	}
 	opt.Isolator = ""
-	name := must(opt.Exposed("ghs_exposed"))(t)
-	assert.Empty(t, name)
+	assert.Empty(t, must(opt.Exposed("ghs_exposed"))(t))
 }
 
 func TestTheWallIsForNobodyElse(t *testing.T) {
@@ -405,8 +403,7 @@ func TestTheWallIsForNobodyElse(t *testing.T) {
 }
 
 func TestTheWallStandsBeforeTheRestOfUs(t *testing.T) {
-	self := must(agent.Self())(t)
-	cmd := exec.Command(self, isolate.Word)
+	cmd := exec.Command(must(agent.Self())(t), isolate.Word)
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)

@@ -133,8 +133,7 @@ func TestAnAgentOfAnotherUserBySudo(t *testing.T) {
 	assert.Equal(t, 0, owner(t, h.top, "outside"))
 	opensStreams(t, func(script string) string { return h.run(script).Log })
 
-	asked := contents(t, filepath.Join(h.top, "asked"))
-	for line := range strings.Lines(string(asked)) {
+	for line := range strings.Lines(string(contents(t, filepath.Join(h.top, "asked")))) {
 		assert.Regexp(t, `^-n -u (root|#`+h.opt.User+`) -- `+h.opt.Isolator+` __wall\n$`, line, "nothing else is there to be seen")
 	}
 }

@@ -33,8 +33,7 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		s.Play(append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("id -u > who; git add -A"), r.Done(greeted))...)
 		out := must(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
-			text := contents(t, filepath.Join(dir, file))
-			assert.Equal(t, want+"\n", string(text))
+			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))))
 		}
 		for _, place := range []string{dir, opt.Temp, opt.Sessions} {
 			allOurs(t, place)

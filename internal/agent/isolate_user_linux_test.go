@@ -81,13 +81,10 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	for _, place := range []string{dir, opt.Temp, opt.Sessions} {
 		allOurs(t, place)
 	}
-	text := contents(t, filepath.Join(dir, "locked/in/file"))
-	assert.Equal(t, "kept\n", string(text))
-	info := must(os.Stat(filepath.Join(dir, "evil")))(t)
-	assert.Equal(t, os.FileMode(0o755), info.Mode())
+	assert.Equal(t, "kept\n", string(contents(t, filepath.Join(dir, "locked/in/file"))))
+	assert.Equal(t, os.FileMode(0o755), must(os.Stat(filepath.Join(dir, "evil")))(t).Mode())
 	assert.FileExists(t, filepath.Join(dir, "again"), "the agent's own second name")
-	text = contents(t, filepath.Join(dir, "../outside"))
-	assert.Equal(t, "ours", string(text))
+	assert.Equal(t, "ours", string(contents(t, filepath.Join(dir, "../outside"))))
 }
 
 // opensStreams holds that a program can open its streams by name, as it can where nobody isolates it.
@@ -108,8 +105,7 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	replica(t, "/usr/bin/id", id, os.ModeSetuid|0o755)
 	free := exec.Command(id, "-u")
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}
-	out := must(free.Output())(t)
-	require.Equal(t, "0\n", string(out), "without the isolator it would be root")
+	require.Equal(t, "0\n", string(must(free.Output())(t)), "without the isolator it would be root")
 	said := must(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t)
 	assert.Equal(t, opt.User+"\nno\n", said)
 }
@@ -134,8 +130,7 @@ func TestACommandOfAnotherUserAnswersInTwoTurns(t *testing.T) {
 	script := "#!/bin/sh\nn=$(wc -c)\n[ $n -gt 100 ] || exit 1\necho $$ >> ran\necho \"{\\\"general_comment\\\": \\\"$(id -u) $(wc -l < ran)\\\"}\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755)) //nolint:gosec // a program
 	for n := 1; n <= 2; n++ {
-		out := must(ask(t, opt, dir, model.Request{TurnKey: "key"}))(t)
-		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), out.GeneralComment)
+		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), must(ask(t, opt, dir, model.Request{TurnKey: "key"}))(t).GeneralComment)
 		allOurs(t, dir)
 	}
 }

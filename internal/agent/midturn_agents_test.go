@@ -35,8 +35,7 @@ func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 		_, err := ask(t, opt, dir, req)
 		failed := failure(t, err)
 		assert.Equal(t, agent.Limit, failed.Kind)
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text), "what was done stays done")
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))), "what was done stays done")
 		require.Regexp(t, "^"+first.Session[:36]+"/", failed.Session)
 
 		s.Play(r.Done(greeted))

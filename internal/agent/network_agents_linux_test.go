@@ -34,8 +34,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 		s.Play(r.Run("wc -l < /proc/net/dev > devices; id -u > who"), r.Done(greeted))
 		_ = must(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"devices": "3", "who": opt.User} {
-			text := contents(t, filepath.Join(dir, file))
-			assert.Equal(t, want+"\n", string(text), file)
+			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))), file)
 		}
 		assert.Empty(t, events.String(), "it tries nothing else")
 	})

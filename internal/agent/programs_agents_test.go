@@ -27,8 +27,7 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 		opt := rigged(t, r, s)
 		out := must(ask(t, opt, dir, feedback("please shout, said alice")))(t)
 
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text))
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.FileExists(t, filepath.Join(opt.Temp, "agent-home", "kept"), "HOME is one of its own, and can be written to")
 		assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "Done in greet.txt.", Done: true}}, out.ReviewReplies)
@@ -52,8 +51,7 @@ func TestAProgramBeginsAPullRequest(t *testing.T) {
 		a := must(agent.New(rigged(t, r, s)))(t)
 		req := model.Request{Version: 1, Kind: model.AskSmallJob, Flow: model.FlowSmallJob, Prompt: "please shout"}
 		out := must(a.Run(context.Background(), dir, req))(t)
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text))
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.Equal(t, []string{"Greet louder", "In `greet.txt`.", "Shout"}, []string{out.PRTitle, out.PRSummary, out.CommitMessage})
 		assert.Contains(t, s.Asked(0), `"pr_title":{"type":"string"`, "the provider holds it to the schema")
 		assert.NotContains(t, s.Asked(0), `"review_replies"`)
@@ -251,8 +249,7 @@ func TestClaudeIsHeldToTheSchemaByItself(t *testing.T) {
 	bad := claude.Done(`{"commit_message": 7, "review_replies": [], "general_comment": "", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`)
 	s := modelstub.New(t, bad, claude.Done(greeted))
 	opt, dir := rigged(t, claude, s), checkout(t)
-	out := must(ask(t, opt, dir, feedback("please")))(t)
-	assert.Equal(t, "Greet louder", out.CommitMessage)
+	assert.Equal(t, "Greet louder", must(ask(t, opt, dir, feedback("please")))(t).CommitMessage)
 
 	s.Play(bad, bad, bad, bad, bad)
 	_, err := ask(t, opt, dir, feedback("please"))

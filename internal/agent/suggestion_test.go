@@ -46,8 +46,7 @@ func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.O
 	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
 	out := must(a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list}))(t)
 	now := contents(t, file)
-	info := must(os.Stat(file))(t)
-	assert.Equal(t, os.FileMode(0o755), info.Mode(), "the mode stays")
+	assert.Equal(t, os.FileMode(0o755), must(os.Stat(file))(t).Mode(), "the mode stays")
 	return string(now), out
 }
 
@@ -205,8 +204,7 @@ func TestSuggestionsStayInTheCheckout(t *testing.T) {
 	link := "Not applied: its path goes through a symbolic link."
 	assert.Equal(t, map[int64]string{1: link, 2: link, 3: link, 4: "Not applied: it is not a file."}, replies(out))
 	for _, file := range []string{secret, filepath.Join(dir, "real.txt")} {
-		text := contents(t, file)
-		assert.Equal(t, "a\n", string(text))
+		assert.Equal(t, "a\n", string(contents(t, file)))
 	}
 }
 
@@ -238,11 +236,10 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 
 func TestSuggestionsCannotRepair(t *testing.T) {
 	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
-	out, err := a.Run(context.Background(), t.TempDir(), model.Request{
+	out := must(a.Run(context.Background(), t.TempDir(), model.Request{
 		Kind: "repair", CI: []model.CIFailure{{Name: "make test", Log: "FAIL"}},
 		Feedback: []model.Feedback{{ID: 1, Kind: model.KindReview, Path: "a.txt", Lines: model.Lines{Line: 1}, Body: "```suggestion\nx\n```"}, {ID: 2, Kind: model.KindReview, Body: "Why?"}},
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Empty(t, out.BlockedReason)
 	assert.True(t, out.DeadEnd)
 	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 1, Body: "Not applied: the tests fail with this suggestion. The end of the output:\n\n```text\nFAIL\n```\n\nEdit the suggestion, or resolve the thread."}}, out.ReviewReplies)

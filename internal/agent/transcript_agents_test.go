@@ -78,13 +78,11 @@ func TestCodexGoesOnWithWhatItHasPackedItself(t *testing.T) {
 	t.Parallel()
 	r, a, b := modelstub.Codex(), t.TempDir(), t.TempDir()
 	handle, _ := runner(t, r, a, "", "first question", r.Done(greeted))
-	files := must(agent.ReadTranscript(a, "codex", handle, roomy))(t)
-	for at, text := range files { // as it does with old sessions
+	for at, text := range must(agent.ReadTranscript(a, "codex", handle, roomy))(t) { // as it does with old sessions
 		plain := filepath.Join(a, "codex", at)
 		require.NoError(t, errors.Join(os.WriteFile(plain+".zst", zst(text), 0o600), os.Remove(plain)))
 	}
-	files = must(agent.ReadTranscript(a, "codex", handle, roomy))(t)
-	require.NoError(t, agent.WriteTranscript(b, "codex", handle, files))
+	require.NoError(t, agent.WriteTranscript(b, "codex", handle, must(agent.ReadTranscript(a, "codex", handle, roomy))(t)))
 	_, s := runner(t, r, b, handle, "second question", r.Done(greeted))
 	assert.Contains(t, s.Asked(0), "first question")
 }

@@ -168,8 +168,7 @@ func TestATranscriptIsPutBackInPlaceOfWhatIsThere(t *testing.T) {
 		"codex/2026/11/20/rollout-2026-11-20T00-00-00-" + another + ".jsonl": "other", "codex/2026/11/21/notes": "kept", "codex/" + rollout: "new",
 	}
 	assert.Equal(t, want, laid(t, sessions))
-	info := must(os.Stat(file))(t)
-	assert.Equal(t, fs.FileMode(0o600), info.Mode())
+	assert.Equal(t, fs.FileMode(0o600), must(os.Stat(file))(t).Mode())
 
 	require.NoError(t, os.Remove(file))
 	require.NoError(t, os.Symlink(victim, file))
@@ -178,8 +177,7 @@ func TestATranscriptIsPutBackInPlaceOfWhatIsThere(t *testing.T) {
 	assert.Equal(t, map[string]string{"victim": "theirs"}, laid(t, elsewhere))
 
 	require.NoError(t, agent.WriteTranscript(sessions, "claude", thread, map[string][]byte{project: []byte("new")}))
-	info = must(os.Stat(filepath.Join(sessions, "claude", "mergexo")))(t)
-	assert.Equal(t, fs.ModeDir|0o700, info.Mode())
+	assert.Equal(t, fs.ModeDir|0o700, must(os.Stat(filepath.Join(sessions, "claude", "mergexo")))(t).Mode())
 }
 
 func TestWhatIsNotPutBackOrRead(t *testing.T) {

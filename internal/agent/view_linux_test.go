@@ -44,8 +44,7 @@ func listed(t *testing.T, dir string) string {
 		all = append(all, strings.TrimPrefix(path, dir))
 		return err
 	}))
-	node := contents(t, filepath.Join(dir, "bin", "node"))
-	return fmt.Sprintf("%s %s", all, node)
+	return fmt.Sprintf("%s %s", all, contents(t, filepath.Join(dir, "bin", "node")))
 }
 
 func TestForeignCodePlantsNothingOnAMachineThatEverybodyCanWriteTo(t *testing.T) {

@@ -52,8 +52,7 @@ func TestRunsOf(t *testing.T) {
 	require.Len(t, runs, 300)
 	assert.Equal(t, []int64{1329, 1030}, []int64{runs[0].ID, runs[299].ID}, "bounded")
 
-	runs = must(c.Actions.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef"))(t)
-	assert.Empty(t, runs)
+	assert.Empty(t, must(c.Actions.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef"))(t))
 	fails(c.Actions.RunsOf(t.Context(), widgets, ""))(t, Invalid)
 	fails(c.Actions.RunsOf(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, sha))(t, NotFound)
 	assert.Equal(t, "5 REST, 0 GraphQL", calls(c))
@@ -93,8 +92,7 @@ func TestFailedJobs(t *testing.T) {
 	assert.Equal(t, []string{"slow", "timed_out", "Run go test"}, []string{failed[1].Name, failed[1].Conclusion, failed[1].Step})
 
 	w.run(2, sha, job("test", "success"))
-	failed = must(c.Actions.FailedJobs(t.Context(), widgets, 2))(t)
-	assert.Equal(t, []model.CIJob{}, failed, "asked for, and none")
+	assert.Equal(t, []model.CIJob{}, must(c.Actions.FailedJobs(t.Context(), widgets, 2))(t), "asked for, and none")
 	fails(c.Actions.FailedJobs(t.Context(), widgets, 99))(t, NotFound)
 }
 
@@ -120,8 +118,7 @@ func TestRerunFailed(t *testing.T) {
 	require.NoError(t, c.Actions.RerunFailed(t.Context(), widgets, 1))
 	runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	assert.Equal(t, []any{int64(1), 2, false}, []any{runs[1].ID, runs[1].Attempt, runs[1].Completed})
-	failed := must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
-	assert.Empty(t, failed, "the newest attempt has none so far")
+	assert.Empty(t, must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t), "the newest attempt has none so far")
 
 	assert.Equal(t, "rerun the failed jobs of workflow run 1 of octo/widgets: This workflow is already running (403)",
 		failure(t, c.Actions.RerunFailed(t.Context(), widgets, 1), Running).Error())

@@ -18,15 +18,15 @@ func TestAnswersThatAreNone(t *testing.T) {
 		reply
 		says string
 	}{
-		"cut":              {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer is truncated"},
-		"cut on the way":   {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer is truncated"},
-		"nothing":          {reply{200, ``, nil}, "the answer is empty"},
-		"HTML":             {reply{200, proxyPage, nil}, "the answer is a page of HTML, not JSON"},
-		"text":             {reply{200, `upstream timed out`, nil}, "the answer is not JSON"},
-		"two at once":      {reply{200, `{"status": "ahead"} {}`, nil}, "the answer is not JSON"},
-		"HTML of a proxy":  {reply{503, proxyPage, nil}, "GitHub answered 503 Service Unavailable"},
-		"HTML of a 502":    {reply{502, proxyPage, nil}, "GitHub answered 502 Bad Gateway"},
-		"an empty refusal": {reply{500, ``, nil}, "GitHub answered 500 Internal Server Error"},
+		"cut":             {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer is truncated"},
+		"cut on the way":  {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer is truncated"},
+		"nothing":         {reply{200, ``, nil}, "the answer is empty"},
+		"HTML":            {reply{200, proxyPage, nil}, "the answer is a page of HTML, not JSON"},
+		"text":            {reply{200, `upstream timed out`, nil}, "the answer is not JSON"},
+		"two at once":     {reply{200, `{"status": "ahead"} {}`, nil}, "the answer is not JSON"},
+		"HTML of a proxy": {reply{503, proxyPage, nil}, "GitHub answered 503 Service Unavailable"},
+		"HTML of a 502":   {reply{502, proxyPage, nil}, "GitHub answered 502 Bad Gateway"},
+		"a refusal":       {reply{500, `token ` + secret, nil}, "GitHub answered 500 Internal Server Error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := dial(t, Options{}, c.reply)
@@ -51,26 +51,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 // What is not asked for as JSON need not be JSON.
 func TestADiffIsNoJSON(t *testing.T) {
 	l := dial(t, Options{}, reply{200, "diff --git a/a b/a\n", nil})
-	diff := must(l.Pulls.Diff(t.Context(), widgets, 7))(t)
-	assert.Equal(t, "diff --git a/a b/a\n", diff)
-}
-
-// The sandbox gives what a server on the way to GitHub may make of an answer.
-func TestACutAnswerOfTheSandbox(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
-	for _, fault := range []map[string]any{
-		{"status": 200, "body": `{"data": {"viewer": `},
-		{"status": 200, "body": proxyPage},
-		{"status": 200, "body": `{"data": {}}`, "headers": map[string]string{"Content-Length": "4096"}},
-		{"drop": true},
-	} {
-		fault["match"], fault["times"] = map[string]any{"method": "POST", "path": "/api/graphql"}, 1
-		w.control("faults", fault)
-		c := w.patient()
-		assert.Equal(t, n, w.snapshot(c, Query{Number: n}).Pull.Number)
-		assert.Equal(t, "0 REST, 2 GraphQL", calls(c), "%v", fault)
-	}
+	assert.Equal(t, "diff --git a/a b/a\n", must(l.Pulls.Diff(t.Context(), widgets, 7))(t))
 }
 
 // A limit of GraphQL comes in several forms; with a time and without one it is a limit, and never an answer.

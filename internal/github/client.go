@@ -5,6 +5,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -156,15 +157,9 @@ func (c *Client) Calls() (rest, graphql int) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.APIURL == "" {
-		o.APIURL = DefaultAPIURL
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "mergexo"
-	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
-	}
+	o.APIURL, o.UserAgent = cmp.Or(o.APIURL, DefaultAPIURL), cmp.Or(o.UserAgent, "mergexo")
+	o.MaxWait, o.Timeout = cmp.Or(o.MaxWait, DefaultMaxWait), cmp.Or(o.Timeout, DefaultTimeout)
+	o.Transport, o.Log = cmp.Or(o.Transport, http.DefaultTransport), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -173,15 +168,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Random == nil {
 		o.Random = rand.Float64
-	}
-	if o.MaxWait == 0 {
-		o.MaxWait = DefaultMaxWait
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o
 }

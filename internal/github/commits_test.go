@@ -59,8 +59,7 @@ func TestLost(t *testing.T) {
 		relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
 		require.NoError(t, err)
 		assert.Equal(t, []any{q.relation, q.lost, q.more}, []any{relation, len(lost), more}, q.name)
-		other := must(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t)
-		assert.Equal(t, relation, other, q.name)
+		assert.Equal(t, relation, must(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t), q.name)
 	}
 
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
@@ -68,6 +67,8 @@ func TestLost(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{model.Diverged, 0, true}, []any{relation, len(lost), more}, "all of it is lost")
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/bbb...aaa", l.seen[0].RequestURI)
+	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
+	assert.Equal(t, model.Unknown, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	l = dial(t, Options{}, reply{500, ``, nil})
 	_, _, _, err = l.Commits.Lost(t.Context(), widgets, "aaa", "bbb", 10)
 	failure(t, err, Unavailable)
@@ -79,8 +80,7 @@ func TestResolveCommit(t *testing.T) {
 	head := w.head("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
-		sha := must(c.Commits.Resolve(t.Context(), widgets, prefix))(t)
-		assert.Equal(t, head, sha)
+		assert.Equal(t, head, must(c.Commits.Resolve(t.Context(), widgets, prefix))(t))
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	for _, prefix := range []string{"", head[:6], head + "0", "main", head[:7] + "^", "../../../user"} {

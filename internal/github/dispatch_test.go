@@ -48,8 +48,7 @@ func TestDispatch(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "status": 502, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
 	failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven), Unclear)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	runs = must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
-	assert.Len(t, runs, 2)
+	assert.Len(t, must(c.Actions.RunsOf(t.Context(), widgets, sha))(t), 2)
 }
 
 func TestADispatchThatIsAnswered(t *testing.T) {

@@ -14,51 +14,28 @@ import (
 //go:embed queries/*.graphql
 var queries embed.FS
 
-// The documents that are sent, each with the fragments it uses and no others.
-var (
-	snapshotDocument = document("snapshot")
-	pageDocument     = document("page")
-	surveyDocument   = document("survey")
-
-	mergeFactsDocument = document("mergefacts")
-	mergeMoreDocument  = document("mergemore")
-	pullsFromDocument  = document("pullsfrom")
-
-	ourIssuesDocument = document("ourissues")
-	trainDocument     = document("train")
-	carChecksDocument = document("carchecks")
-	saidDocument      = document("said")
-	editedDocument    = document("edited")
-	postedDocument    = document("posted")
-
-	roadmapDocument     = document("roadmap")
-	openedSinceDocument = document("openedsince")
-
-	queueDocument   = document("queue")
-	enqueueDocument = document("enqueue")
-	dequeueDocument = document("dequeue")
-	resolveDocument = document("resolve")
-	renamedDocument = document("renamed")
-)
+// documents are the texts of queries/, each with the fragments it uses and no others.
+var documents = func() map[string]string {
+	all := map[string]string{}
+	files, _ := queries.ReadDir("queries") // part of the program
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".graphql")
+		all[name] = withFragments(queryText(name))
+	}
+	return all
+}()
 
 var (
-	fragmentHead = regexp.MustCompile(`(?m)^fragment (\w+) on `)
-	spread       = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
+	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n`)
+	spread   = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
 )
-
-// document is the query of that file followed by the fragments it reaches.
-func document(name string) string { return withFragments(queryText(name)) }
 
 // fragments are the texts of all fragments, by name.
 var fragments = sync.OnceValue(func() map[string]string {
-	all, text := queryText("fragments"), map[string]string{}
-	heads := fragmentHead.FindAllStringSubmatchIndex(all, -1)
-	for i, h := range heads {
-		end := len(all)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		text[all[h[2]:h[3]]] = strings.TrimSpace(all[h[0]:end])
+	text := map[string]string{}
+	for _, one := range strings.Split("\n"+queryText("fragments"), "\nfragment ")[1:] {
+		name, _, _ := strings.Cut(one, " ")
+		text[name] = "fragment " + strings.TrimSpace(one)
 	}
 	return text
 })
@@ -83,13 +60,7 @@ func withFragments(query string) string {
 // queryText reads an embedded file without its comments. The files are part of the program, so they are there.
 func queryText(name string) string {
 	raw, _ := queries.ReadFile("queries/" + name + ".graphql")
-	var kept []string
-	for line := range strings.Lines(string(raw)) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			kept = append(kept, line)
-		}
-	}
-	return strings.TrimSpace(strings.Join(kept, ""))
+	return strings.TrimSpace(comments.ReplaceAllString(string(raw), ""))
 }
 
 // asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
@@ -167,12 +138,19 @@ func (a asked) document(n int) string {
 // asks for each of several things asks for two; the numbers in it are 1 and 2.
 func Documents() map[string]string {
 	const two = 2
-	return map[string]string{
-		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
-		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
-		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "posted": postedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two), "threadsof": threadsOfEach.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
+	all := map[string]string{"surveyissues": surveyIssuesDocument([]int{1, two}, true)}
+	for _, name := range []string{
+		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited", "posted", "queue", "roadmap", "openedsince",
+	} {
+		all[name] = documents[name]
 	}
+	for name, a := range map[string]asked{
+		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits, "states": statesOf,
+		"threadsof": threadsOfEach, "items": itemsOf,
+	} {
+		all[name] = a.document(two)
+	}
+	return all
 }
 
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the

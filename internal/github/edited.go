@@ -59,7 +59,7 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 	}
 	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
 		var data struct{ Nodes []*foreignNode }
-		if _, err := c.query(ctx, op, editedDocument, map[string]any{"ids": some}, &data, "?nodes"); err != nil {
+		if _, err := c.query(ctx, op, documents["edited"], map[string]any{"ids": some}, &data, "?nodes"); err != nil {
 			return err
 		}
 		for _, n := range data.Nodes { // null: deleted since it was listed

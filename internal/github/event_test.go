@@ -19,8 +19,7 @@ import (
 
 func payload(t testing.TB, name string) []byte {
 	t.Helper()
-	b := must(os.ReadFile("testdata/events/" + name + ".json"))(t)
-	return b
+	return must(os.ReadFile("testdata/events/" + name + ".json"))(t)
 }
 
 func TestEveryTrigger(t *testing.T) {
@@ -56,8 +55,7 @@ func TestEveryTrigger(t *testing.T) {
 				w.Sender = coder
 			}
 			assert.Equal(t, w, e)
-			name := must(InferEvent(raw))(t)
-			assert.Equal(t, w.Name, name)
+			assert.Equal(t, w.Name, must(InferEvent(raw))(t))
 		})
 	}
 }
@@ -75,16 +73,14 @@ func edit(t testing.TB, name string, v any, path ...string) []byte {
 	if v == gone {
 		delete(at, path[len(path)-1])
 	}
-	out := must(json.Marshal(o))(t)
-	return out
+	return must(json.Marshal(o))(t)
 }
 
 const gone = "\x00gone"
 
 func moment(t *testing.T, s string) time.Time {
 	t.Helper()
-	at := must(time.Parse(time.RFC3339, s))(t)
-	return at.UTC()
+	return must(time.Parse(time.RFC3339, s))(t).UTC()
 }
 
 // When the text that the trigger carries was written: a comment's newest edit counts, a review's submission.
@@ -110,8 +106,7 @@ func TestWhenItWasSaid(t *testing.T) {
 			delete(said, key)
 		}
 		maps.Copy(said, c.times)
-		raw := must(json.Marshal(o))(t)
-		e := must(ParseEvent(c.name, raw))(t)
+		e := must(ParseEvent(c.name, must(json.Marshal(o))(t)))(t)
 		if c.want == "" {
 			assert.True(t, e.CommentAt.IsZero(), "%s %v", c.name, c.times)
 		} else {
@@ -163,8 +158,7 @@ func TestPushesOfBranches(t *testing.T) {
 		var o map[string]any
 		require.NoError(t, json.Unmarshal(payload(t, c.name), &o))
 		maps.Copy(o, c.change)
-		raw := must(json.Marshal(o))(t)
-		e := must(ParseEvent(c.name, raw))(t)
+		e := must(ParseEvent(c.name, must(json.Marshal(o))(t)))(t)
 		assert.Equal(t, c.branch, e.Branch, "%s %v", c.name, c.change)
 		assert.Equal(t, c.sha, e.SHA, "%s %v", c.name, c.change)
 		assert.Zero(t, e.Number)
@@ -231,8 +225,7 @@ func TestWhatMayBeMissing(t *testing.T) {
 	e := must(ParseEvent("schedule", []byte(`{"schedule": "0 0 * * *"}`)))(t)
 	assert.Equal(t, model.Event{Name: "schedule"}, e)
 
-	e = must(ParseEvent("issue_comment", edit(t, "issue_comment", nil, "comment", "user")))(t)
-	assert.Equal(t, "ghost", e.Author.Login)
+	assert.Equal(t, "ghost", must(ParseEvent("issue_comment", edit(t, "issue_comment", nil, "comment", "user")))(t).Author.Login)
 
 	e = must(ParseEvent("issue_comment", edit(t, "issue_comment", map[string]any{"url": "x"}, "issue", "pull_request")))(t)
 	assert.True(t, e.IsPull)
@@ -251,8 +244,7 @@ func TestWhatMayBeMissing(t *testing.T) {
 	assert.Equal(t, 9, e.Number)
 
 	for _, bot := range []map[string]any{{"login": "github-actions[bot]"}, {"login": "renovate", "type": "Bot"}} {
-		e = must(ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender")))(t)
-		assert.True(t, e.Sender.Bot)
+		assert.True(t, must(ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender")))(t).Sender.Bot)
 	}
 }
 
@@ -268,8 +260,7 @@ func TestIssueEvents(t *testing.T) {
 		raw := edit(t, "issues", action, "action")
 		e := must(ParseEvent("issues", raw))(t)
 		assert.Equal(t, []any{action, 1, false, ""}, []any{e.Action, e.Number, e.IsPull, e.Author.Login})
-		name := must(InferEvent(raw))(t)
-		assert.Equal(t, "issues", name)
+		assert.Equal(t, "issues", must(InferEvent(raw))(t))
 	}
 }
 

@@ -27,8 +27,7 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	}, f)
 
 	w.as("octo", "PATCH", "", map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
-	f = must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t)
-	assert.Equal(t, []string{"squash"}, f.Methods)
+	assert.Equal(t, []string{"squash"}, must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t).Methods)
 
 	w.as("octo", "PUT", "actions/permissions/workflow", map[string]any{"default_workflow_permissions": "read", "can_approve_pull_request_reviews": false})
 	w.as("octo", "PUT", "branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
@@ -68,8 +67,7 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	assert.Equal(t, "on: push\n", f.Text)
 	assert.Equal(t, files[0].SHA, f.SHA)
 
-	files = must(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t)
-	assert.Empty(t, files)
+	assert.Empty(t, must(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t))
 	_, ok, err = c.Repositories.File(t.Context(), widgets, ".github/workflows")
 	require.NoError(t, err)
 	assert.False(t, ok, "a directory is no file")
@@ -97,8 +95,7 @@ func answers(t *testing.T, header map[string]string, bodies map[string]string) *
 		fmt.Fprint(w, body)
 	})))
 	t.Cleanup(server.Close)
-	c := must(New(Options{APIURL: server.URL + "/api/v3", Token: secret}))(t)
-	return c
+	return must(New(Options{APIURL: server.URL + "/api/v3", Token: secret}))(t)
 }
 
 // repository is what GitHub says of octo/widgets, cut from the sandbox.
@@ -237,8 +234,7 @@ func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
 		require.NoError(t, err, dir)
 		assert.Len(t, all, want, dir)
 	}
-	top := must(c.Repositories.Files(t.Context(), widgets, "."))(t)
-	assert.NotEmpty(t, top)
+	assert.NotEmpty(t, must(c.Repositories.Files(t.Context(), widgets, "."))(t))
 	before := calls(c)
 	for _, name := range []string{"..", "../gadgets/contents/a.md", "docs/../../gadgets"} {
 		_, ok, err := c.Repositories.File(t.Context(), widgets, name)

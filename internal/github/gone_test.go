@@ -18,8 +18,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 	c := w.client("actions")
 	var ours []model.Comment
 	for _, n := range []int{deleted, transferred, converted} {
-		made := must(c.Comments.Create(t.Context(), widgets, n, "at work"))(t)
-		ours = append(ours, made)
+		ours = append(ours, must(c.Comments.Create(t.Context(), widgets, n, "at work"))(t))
 	}
 	w.control("issues", map[string]any{"number": deleted, "state": "deleted"})
 	w.control("issues", map[string]any{"number": transferred, "state": "transferred", "to": "octo/gears"})

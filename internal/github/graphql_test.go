@@ -51,6 +51,8 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository with the name 'octo/widgets'."}`: NotFound,
 		`{"type": "INSUFFICIENT_SCOPES", "message": "Your token ` + secret + ` has not been granted the required scopes"}`:            Forbidden,
 		`{"message": "Field 'x' doesn't exist on type 'Query'", "extensions": {"code": "undefinedField"}}`:                            Outdated,
+		`{"type": "FORBIDDEN", "path": ["repository", "branch"], "message": "no"}`:                                                    Forbidden, // or it would look like one that is not there
+		`{"type": "FORBIDDEN", "path": ["repository", "branchPulls"], "message": "no"}`:                                               Forbidden,
 		`{"message": "Parse error"}`: Invalid,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, bad))
@@ -65,30 +67,10 @@ func TestHalfAnswers(t *testing.T) {
 	fails(l.read(t, Query{}))(t, NotFound)
 }
 
-func TestAQueryThatIsTooMuch(t *testing.T) {
-	t.Run("given up on once", func(t *testing.T) {
-		l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
-		_ = must(l.read(t, Query{}))(t)
-		_, graphql := l.Calls()
-		assert.Equal(t, 2, graphql)
-	})
-	t.Run("answered only in small pages", func(t *testing.T) {
-		var sizes []any
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			var in struct{ Variables map[string]any }
-			if json.NewDecoder(r.Body).Decode(&in) != nil || in.Variables["page"] == 100.0 {
-				w.WriteHeader(http.StatusBadGateway)
-				return
-			}
-			sizes = append(sizes, in.Variables["page"], in.Variables["reviews"])
-			io.WriteString(w, graphAnswer(emptyPull, "").body)
-		}))
-		defer server.Close()
-		l := &line{url: server.URL}
-		l.open(t, Options{})
-		_ = must(l.read(t, Query{}))(t)
-		assert.Equal(t, []any{25.0, 10.0}, sizes)
-	})
+func TestAQueryThatIsTooMuchOnce(t *testing.T) {
+	l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
+	_ = must(l.read(t, Query{}))(t)
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(l.Client))
 }
 
 // A cursor that does not move would be followed for ever.
@@ -100,10 +82,14 @@ func TestAStandingCursor(t *testing.T) {
 }
 
 func TestSettingsThatAreNoText(t *testing.T) {
-	for _, blob := range []string{`{"text": null, "isBinary": true}`, `{"text": "a", "isTruncated": true}`} {
-		l := dial(t, Options{}, graphAnswer(strings.Replace(emptyPull, `"baseRef": null`, `"baseRefName": "main", "baseRef": {"target": {"oid": "a", "file": {"object": `+blob+`}}}`, 1), ""))
-		e := fails(l.read(t, Query{}))(t, Invalid)
-		assert.Contains(t, e.Error(), ".github/mergexo.toml on main")
+	for _, blob := range []string{`{"text": null, "isBinary": true}`, `{"text": null}`, `{"text": "a", "isTruncated": true}`} {
+		for branch, answer := range map[string]string{
+			"main":  `"issueOrPullRequest": {"__typename": "PullRequest", "number": 7, "baseRefName": "main", "baseRef": {"target": {"oid": "a", "file": {"object": ` + blob + `}}}}`,
+			"trunk": `"defaultBranchRef": {"name": "trunk", "target": {"oid": "a", "file": {"object": ` + blob + `}}}, "issueOrPullRequest": {"__typename": "Issue", "number": 7}`,
+		} {
+			l := dial(t, Options{}, reply{200, `{"data": {"viewer": {"login": "x"}, "repository": {` + answer + `}}}`, nil})
+			assert.Contains(t, fails(l.read(t, Query{}))(t, Invalid).Error(), ".github/mergexo.toml on "+branch)
+		}
 	}
 }
 
@@ -137,19 +123,9 @@ func TestRightsOneByOne(t *testing.T) {
 	}
 }
 
-func TestComparedWithoutACommonAncestor(t *testing.T) {
-	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
-	r := must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t)
-	assert.Equal(t, model.Diverged, r)
-	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
-	r = must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t)
-	assert.Equal(t, model.Unknown, r)
-}
-
 func TestARunThatMayNotBeSeen(t *testing.T) {
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
-	run := must(l.Actions.Run(t.Context(), widgets, 5))(t)
-	assert.False(t, run.Known)
+	assert.False(t, must(l.Actions.Run(t.Context(), widgets, 5))(t).Known)
 	l = dial(t, Options{}, reply{500, ``, nil})
 	fails(l.Actions.Run(t.Context(), widgets, 5))(t, Unavailable)
 }
@@ -236,8 +212,7 @@ func TestReviews(t *testing.T) {
 		return n.comments()
 	}
 	at := func(s string) time.Time {
-		parsed := must(time.Parse(time.RFC3339, s))(t)
-		return parsed
+		return must(time.Parse(time.RFC3339, s))(t)
 	}
 	summary := `{"fullDatabaseId": "1", "body": "x", "reviewState": "COMMENTED", "createdAt": "` + t1 + `", "submittedAt": "` + t2 + `", "updatedAt": "` + t3 + `"%s}`
 	assert.Equal(t, at(t2), review(fmt.Sprintf(summary, ""))[0].UpdatedAt, "a review's updatedAt moves without an edit")

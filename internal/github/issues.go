@@ -67,7 +67,7 @@ func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]
 			Author           *actorNode
 		}]
 	}
-	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: ourIssuesDocument, repo: repo, pages: pagesOfOurs}
+	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: pagesOfOurs}
 	var out []OurIssue
 	after := cursor{more: true}
 	for seen := 0; seen < mostIssues && after.more; {

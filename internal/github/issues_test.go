@@ -14,8 +14,7 @@ import (
 func TestOurIssues(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	none := must(c.Issues.Ours(t.Context(), widgets))(t)
-	assert.Empty(t, none)
+	assert.Empty(t, must(c.Issues.Ours(t.Context(), widgets))(t))
 
 	n, url, err := c.Issues.Open(t.Context(), widgets, "Flaky: <b>", "body one")
 	require.NoError(t, err)
@@ -39,8 +38,7 @@ func TestOurIssues(t *testing.T) {
 			w.issue("of somebody else")
 		}
 		c = w.client("actions")
-		got = must(c.Issues.Ours(t.Context(), widgets))(t)
-		assert.Len(t, got, s.ours)
+		assert.Len(t, must(c.Issues.Ours(t.Context(), widgets))(t), s.ours)
 		assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "bounded")
 	}
 	for i := range 31 {

@@ -90,7 +90,7 @@ type rollupNode struct{ Contexts contextsNode }
 // "" does not ask. Parts that the token may not see are named in Missing.
 func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, head, base string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
-	ours := question{op: op, document: mergeFactsDocument, repo: repo, number: number, pages: pagesOfFacts, may: []string{"requestedReviewer"}}
+	ours := question{op: op, document: documents["mergefacts"], repo: repo, number: number, pages: pagesOfFacts, may: []string{"requestedReviewer"}}
 	for _, p := range factParts {
 		ours.may = append(ours.may, p.alias)
 	}
@@ -100,7 +100,7 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 		return model.MergeFacts{}, err
 	}
 	r.start(n, number)
-	ours.document = mergeMoreDocument
+	ours.document = documents["mergemore"]
 	for pages := 1; (r.opinions.more || r.checks.more) && r.read < mostChecks && pages < mostPages; pages++ {
 		if _, err := c.mergePage(ctx, ours, r.further(), &r); err != nil {
 			return model.MergeFacts{}, err

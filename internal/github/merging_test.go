@@ -63,8 +63,7 @@ func TestClosingTwice(t *testing.T) {
 	for range 2 {
 		require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	}
-	now := must(c.Pulls.Now(t.Context(), widgets, n))(t)
-	assert.Equal(t, model.PullClosed, now.State)
+	assert.Equal(t, model.PullClosed, must(c.Pulls.Now(t.Context(), widgets, n))(t).State)
 	l := dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil})
 	require.NoError(t, l.Pulls.Close(t.Context(), widgets, 7))
 	fails(c.Pulls.Now(t.Context(), widgets, 99))(t, NotFound)
@@ -156,8 +155,7 @@ func TestPullsOfCommits(t *testing.T) {
 
 	from := must(c.Pulls.FromBranch(t.Context(), widgets, "next"))(t)
 	assert.Equal(t, []model.PullRef{{Number: n + 1, Title: "Next", URL: open["html_url"].(string), State: model.PullOpen, BaseRef: "main", HeadSHA: next, Ours: true}}, from)
-	from = must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7"))(t)
-	assert.Empty(t, from, "merged")
+	assert.Empty(t, must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7"))(t), "merged")
 	from = must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged))(t)
 	require.Len(t, from, 1)
 	assert.Equal(t, model.PullMerged, from[0].State)

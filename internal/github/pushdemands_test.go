@@ -15,8 +15,7 @@ func TestPushDemands(t *testing.T) {
 	admin, writer := Pusher{Login: "octo", Administers: true}, Pusher{Login: "grace"}
 	demands := func(login string, who Pusher) []model.Demand {
 		t.Helper()
-		list := must(w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who))(t)
-		return list
+		return must(w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who))(t)
 	}
 	classic := model.Demand{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}
 	assert.Empty(t, demands("octo", admin))

@@ -30,7 +30,7 @@ type queueExitNode struct {
 // Queue reads where a pull request stands in the merge queue of its base: one GraphQL request. Checks that the token may not
 // read are left out.
 func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
-	q := question{op: fmt.Sprintf("read the merge queue entry of %s#%d", repo, number), document: queueDocument, repo: repo, number: number, may: []string{"statusCheckRollup"}}
+	q := question{op: fmt.Sprintf("read the merge queue entry of %s#%d", repo, number), document: documents["queue"], repo: repo, number: number, may: []string{"statusCheckRollup"}}
 	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any { return map[string]any{"page": mostCarChecks} })
 	if err == nil && data.Repository.PullRequest == nil {
 		err = q.absent()
@@ -59,13 +59,13 @@ func (n *queueNode) view() model.QueueView {
 // that it may be in the queue. Of a refusal GitHub documents no words: Queue tells what stands in the way.
 // https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
 func (c Pulls) Enqueue(ctx context.Context, repo model.Repo, node, head string) error {
-	return c.mutate(ctx, "put a pull request into the merge queue of "+repo.String(), repo, enqueueDocument, map[string]any{"id": node, "head": head})
+	return c.mutate(ctx, "put a pull request into the merge queue of "+repo.String(), repo, documents["enqueue"], map[string]any{"id": node, "head": head})
 }
 
 // Dequeue takes a pull request, by its GraphQL id, out of the merge queue of its base. Unclear means that it may be out.
 // https://docs.github.com/graphql/reference/mutations#dequeuepullrequest
 func (c Pulls) Dequeue(ctx context.Context, repo model.Repo, node string) error {
-	return c.mutate(ctx, "take a pull request out of the merge queue of "+repo.String(), repo, dequeueDocument, map[string]any{"id": node})
+	return c.mutate(ctx, "take a pull request out of the merge queue of "+repo.String(), repo, documents["dequeue"], map[string]any{"id": node})
 }
 
 // mutates is the mark of a GraphQL request that changes something, in its context.

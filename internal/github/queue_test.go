@@ -25,8 +25,7 @@ func TestTheMergeQueue(t *testing.T) {
 	c := w.client("actions")
 	read := func() model.QueueView {
 		t.Helper()
-		v := must(c.Threads.Queue(t.Context(), widgets, number))(t)
-		return v
+		return must(c.Threads.Queue(t.Context(), widgets, number))(t)
 	}
 	view := read()
 	assert.Equal(t, model.QueueView{Node: view.Node, State: model.PullOpen, HeadSHA: head, Enabled: true}, view)

@@ -311,7 +311,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 
 // page reads one page of what the request names when sized has chosen its size.
 func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(step int) pageSize) error {
-	ours := question{op, pageDocument, r.q.Repo, r.q.Number, pages, tolerated}
+	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
 	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
 		size := sized(step)
 		return map[string]any{

@@ -17,8 +17,7 @@ func TestRefs(t *testing.T) {
 	c := w.client("actions")
 	sha := w.tip("main")
 	list := func(prefix string) []model.Ref {
-		refs := must(c.Refs.List(t.Context(), widgets, prefix))(t)
-		return refs
+		return must(c.Refs.List(t.Context(), widgets, prefix))(t)
 	}
 	assert.Empty(t, list("refs/mergexo/"))
 	var want []model.Ref
@@ -64,8 +63,7 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "status": 422, "body": map[string]any{"message": "Reference update failed"}, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}})
 	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", first), "refused, and made all the same")
 	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/y", SHA: first}}, func() []model.Ref {
-		refs := must(c.Refs.List(t.Context(), widgets, "refs/mergexo/y"))(t)
-		return refs
+		return must(c.Refs.List(t.Context(), widgets, "refs/mergexo/y"))(t)
 	}())
 
 	w.control("faults", map[string]any{"status": 403, "match": map[string]any{"method": "GET", "path": "/api/v3/repos/octo/widgets/git/ref/"}})
@@ -83,12 +81,10 @@ func TestRefsThatAreNone(t *testing.T) {
 
 	// GitHub gives what begins like that, too: the end of an address may lose its slash on the way.
 	l = dial(t, Options{}, reply{200, `[{"ref": "refs/mergexo2/x", "object": {"sha": "a"}}, {"ref": "refs/mergexo/x", "object": {"sha": "b"}}]`, nil})
-	refs := must(l.Refs.List(t.Context(), widgets, "refs/mergexo/"))(t)
-	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, refs)
+	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, must(l.Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 
 	for _, r := range []reply{{409, `{"message": "Git Repository is empty."}`, nil}, {404, `{"message": "Not Found"}`, nil}} {
-		refs := must(dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t)
-		assert.Empty(t, refs)
+		assert.Empty(t, must(dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 	}
 	fails(dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t, Forbidden)
 }

@@ -28,7 +28,7 @@ type LineComment struct {
 // write contents, too: https://github.com/orgs/community/discussions/44650
 // https://docs.github.com/graphql/reference/mutations#resolvereviewthread
 func (c Pulls) ResolveThread(ctx context.Context, repo model.Repo, node string) error {
-	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, resolveDocument, map[string]any{"id": node})
+	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, documents["resolve"], map[string]any{"id": node})
 }
 
 // Review posts a review that comments, neither approving nor requesting changes, and gives its address. Invalid means that

@@ -99,7 +99,7 @@ func withoutLines(text string, begins ...string) string {
 
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
-	ours := question{op: fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), document: roadmapDocument, repo: q.Repo, number: q.Number, pages: pagesOfOurs}
+	ours := question{op: fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), document: documents["roadmap"], repo: q.Repo, number: q.Number, pages: pagesOfOurs}
 	for after := (cursor{more: true}); after.more; {
 		data, err := ask[roadmapNode](ctx, c.conn, ours, func(step int) map[string]any {
 			variables := map[string]any{"path": q.Path, "dir": q.Dir}
@@ -144,7 +144,7 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
 	type data struct{ Issues connection[*itemNode] }
-	q := question{op: fmt.Sprintf("look for our issues in %s", repo), document: openedSinceDocument, repo: repo, pages: pagesOfOurs}
+	q := question{op: fmt.Sprintf("look for our issues in %s", repo), document: documents["openedsince"], repo: repo, pages: pagesOfOurs}
 	for after := (cursor{more: true}); after.more; {
 		got, err := ask[data](ctx, c.conn, q, after.page)
 		if err != nil {

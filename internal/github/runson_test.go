@@ -55,11 +55,9 @@ func TestRunsOn(t *testing.T) {
 	for i := range 50 {
 		many = append(many, fmt.Sprintf("%040d", i+1))
 	}
-	got = must(c.Actions.RunsOn(t.Context(), widgets, append(many, second)))(t)
-	assert.Len(t, got, 2)
+	assert.Len(t, must(c.Actions.RunsOn(t.Context(), widgets, append(many, second)))(t), 2)
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
-	got = must(c.Actions.RunsOn(t.Context(), widgets, nil))(t)
-	assert.Empty(t, got)
+	assert.Empty(t, must(c.Actions.RunsOn(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
 }
 

@@ -21,7 +21,7 @@ import (
 func TestDocuments(t *testing.T) {
 	schema := must(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
 	all := Documents()
-	all["enqueue"], all["dequeue"] = enqueueDocument, dequeueDocument
+	all["enqueue"], all["dequeue"] = documents["enqueue"], documents["dequeue"]
 	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
 	all["surveyissues without sub-issues"] = surveyIssuesDocument([]int{1}, false)
 	all["roadmap without sub-issues"] = withoutSubIssues()
@@ -338,8 +338,7 @@ func TestRights(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: n, Author: "mallory"})
 	assert.Equal(t, map[string]model.Permission{"mallory": model.PermissionNone}, snap.Permissions)
 
-	none := must(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t)
-	assert.Empty(t, none)
+	assert.Empty(t, must(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
 }
 
 func TestWhatIsNotThere(t *testing.T) {
@@ -377,8 +376,7 @@ func TestCompareAndRuns(t *testing.T) {
 		{moved, p.HeadSHA, model.Diverged},
 		{p.BaseSHA, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		got := must(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t)
-		assert.Equal(t, want.relation, got)
+		assert.Equal(t, want.relation, must(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
 	}
 
 	w.control("runs/17", map[string]any{"status": "in_progress"})

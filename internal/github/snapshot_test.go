@@ -84,8 +84,7 @@ func TestLabelChangesThatCannotBeSeen(t *testing.T) {
 	} {
 		pull := `{"labelChanges": ` + changes + `, ` + emptyPull[1:]
 		l := dial(t, Options{}, graphAnswer(pull, `{"type": "NOT_FOUND", "path": ["repository", "issueOrPullRequest", "labelChanges", "nodes", 0, "label"], "message": "gone"}`))
-		snap := must(l.read(t, Query{}))(t)
-		assert.Equal(t, want, snap.Pull.LabelChanges)
+		assert.Equal(t, want, must(l.read(t, Query{}))(t).Pull.LabelChanges)
 	}
 }
 
@@ -191,8 +190,7 @@ func TestPullsOfAnIssue(t *testing.T) {
 	}
 	l := dial(t, Options{}, graphAnswer(`{"__typename": "Issue", "number": 7, "closedBy": {"nodes": [null, `+pull(1, "OPEN", "octo/gears")+`, `+
 		pull(2, "MERGED", "octo/widgets")+`, `+pull(3, "OPEN", "Octo/Widgets")+`]}}`, `{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closedBy", "nodes", 0], "message": "SAML"}`))
-	snap := must(l.read(t, Query{}))(t)
-	assert.Equal(t, []int{3}, snap.Issue().Pulls)
+	assert.Equal(t, []int{3}, must(l.read(t, Query{}))(t).Issue().Pulls)
 }
 
 // A design closes no issue, so GitHub does not tell which one it is for.
@@ -207,12 +205,6 @@ func TestTheIssueThatAPullRequestIsForIsReadAlong(t *testing.T) {
 	assert.Nil(t, w.snapshot(c, Query{Number: n, Source: 4242}).Pull.Issue, "one that is gone hides nothing else")
 	assert.Nil(t, w.snapshot(c, Query{Number: n, Source: n}).Pull.Issue, "a pull request is no issue")
 	assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
-}
-
-func TestSettingsOfAnIssueThatAreNoText(t *testing.T) {
-	l := dial(t, Options{}, reply{200, `{"data": {"viewer": {"login": "x"}, "repository": {"defaultBranchRef": {"name": "trunk", "target": {"oid": "a", "file": {"object": {"text": null}}}},
-		"issueOrPullRequest": {"__typename": "Issue", "number": 7}}}}`, nil})
-	assert.Contains(t, fails(l.read(t, Query{}))(t, Invalid).Error(), ".github/mergexo.toml on trunk")
 }
 
 // Whoever said something in an issue after it was labeled must be known: its text, its title, its labels.
@@ -280,8 +272,7 @@ func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
 	status(was)
 	assert.Equal(t, "SUCCESS", w.snapshot(c, Query{Number: n}).Pull.Rollup)
 	w.as("actions", "PUT", "contents/b.txt", map[string]any{"branch": "agent/7", "message": "b", "content": "Yg=="})
-	now := must(c.Pulls.Now(t.Context(), widgets, n))(t)
-	assert.Equal(t, was, now.HeadSHA, "not shown yet")
+	assert.Equal(t, was, must(c.Pulls.Now(t.Context(), widgets, n))(t).HeadSHA, "not shown yet")
 	w.as("actions", "PUT", "contents/c.txt", map[string]any{"branch": "agent/7", "message": "c", "content": "Yg=="})
 	read := w.snapshot(c, Query{Number: n}).Pull
 	assert.NotEqual(t, was, read.HeadSHA)

@@ -25,8 +25,7 @@ func TestStates(t *testing.T) {
 		assert.Equal(t, n > 100 && want != "" && want != "OPEN", !got[n].ClosedAt.IsZero(), "#%d", n)
 	}
 	assert.NotContains(t, got, 999)
-	none := must(c.Threads.States(t.Context(), widgets, nil))(t)
-	assert.Empty(t, none)
+	assert.Empty(t, must(c.Threads.States(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 	_, err := c.Threads.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
 	assert.Equal(t, "read what is open of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
@@ -44,7 +43,6 @@ func TestThreadsThatPeopleHaveResolved(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
 	c := w.client("actions")
-	by := must(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t)
-	assert.Empty(t, by)
+	assert.Empty(t, must(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
 	fails(c.Threads.Resolved(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1}))(t, NotFound)
 }

@@ -113,21 +113,12 @@ func (l *line) compare(t *testing.T) error {
 
 func TestReadsAreRepeated(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 502}, reply{status: 503}, reply{status: 200, body: `{"status": "ahead"}`})
-	relation := must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t)
-	assert.Equal(t, model.Ahead, relation)
+	assert.Equal(t, model.Ahead, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	assert.Equal(t, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, l.waited)
 	rest, graphql := l.Calls()
 	assert.Equal(t, []int{3, 0}, []int{rest, graphql})
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/aaa...bbb?per_page=1", l.seen[0].RequestURI)
 	assert.Equal(t, "Bearer "+secret, l.seen[0].Header.Get("Authorization"))
-}
-
-func TestReadsGiveUp(t *testing.T) {
-	l := dial(t, Options{}, reply{status: 500, body: "token " + secret})
-	e := failure(t, l.compare(t), Unavailable)
-	assert.Equal(t, 500, e.Status)
-	assert.Len(t, l.seen, tries)
-	assert.Equal(t, "compare aaa with bbb in octo/widgets: GitHub answered 500 Internal Server Error", e.Error())
 }
 
 func TestAnUnclearWriteIsSentOnce(t *testing.T) {

@@ -30,8 +30,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	s := must(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	urls := must(s.Start("127.0.0.1:0"))(t)
-	w := &world{t: t, s: s, urls: urls, now: noon, made: map[string]time.Time{}}
+	w := &world{t: t, s: s, urls: must(s.Start("127.0.0.1:0"))(t), now: noon, made: map[string]time.Time{}}
 	w.tick()
 	for login, right := range map[string]string{"ada": "write", "grace": "maintain", "tri": "triage", "mallory": "none"} {
 		w.control("users/"+login, map[string]any{"permission": right})
