@@ -123,7 +123,7 @@ func (n jobNode) job() model.CIJob {
 func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("rerun the failed jobs of workflow run %d of %s", run, repo)
 	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", run), nil, nil)
-	return explained(err, rerunRefusal)
+	return explained(err, rerunRefusals...)
 }
 
 // Cancel stops a workflow run, which takes GitHub a while. One that is completed stays as it is.
@@ -134,26 +134,19 @@ func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
 		return nil
 	}
-	return explained(err, actionsRefusal)
+	return explained(err, noActions)
 }
 
-// rerunRefusal tells apart what GitHub says in words only: "This workflow is already running", "Unable to retry this
-// workflow run because it was created over a month ago". https://github.com/cli/cli/issues/9221
-func rerunRefusal(e *Error) {
-	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
-	switch {
-	case e.Status == http.StatusConflict, e.Status == http.StatusForbidden && says("already running"):
-		e.Kind, e.Fix = Running, "wait until it is completed"
-	case e.Status == http.StatusForbidden && (says("unable to re") || says("cannot be re") || says("no failed jobs")):
-		e.Kind, e.Fix = NoRerun, "push a commit, so that a new run begins"
-	default:
-		actionsRefusal(e)
-	}
-}
+// noActions names the right to start and stop workflows.
+var noActions = refusalRow{status: http.StatusForbidden, fix: fixActions}
 
-// actionsRefusal names the right to start and stop workflows where a token has none of those that a run needs.
-func actionsRefusal(e *Error) {
-	if e.Kind == Forbidden && e.Fix == fixRights {
-		e.Fix = fixActions
-	}
+// rerunRefusals are what GitHub says in words only: "This workflow is already running", "Unable to retry this workflow run because
+// it was created over a month ago". https://github.com/cli/cli/issues/9221
+var rerunRefusals = []refusalRow{
+	{http.StatusConflict, "", Running, "wait until it is completed"},
+	{http.StatusForbidden, "already running", Running, "wait until it is completed"},
+	{http.StatusForbidden, "unable to re", NoRerun, "push a commit, so that a new run begins"},
+	{http.StatusForbidden, "cannot be re", NoRerun, "push a commit, so that a new run begins"},
+	{http.StatusForbidden, "no failed jobs", NoRerun, "push a commit, so that a new run begins"},
+	noActions,
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -99,14 +100,13 @@ type conn struct {
 	rest    *gogithub.Client
 	http    *http.Client
 	graphql string
-	scrub   func(string) string
-	kind    func() string // of the token, as TokenKind has it
+	source  credential.Source
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
 
 	restCalls, graphqlCalls atomic.Int64
-	steps                   pageSteps
+	steps                   sync.Map // the index of the page limit that was answered last, for the rest of the run, by the kind of query
 }
 
 // New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.
@@ -127,8 +127,8 @@ func New(o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &conn{graphql: graph.String(), scrub: scrubber(o.Credential), kind: kindOf(o.Credential), now: o.Now, sleep: o.Sleep, log: o.Log}
-	w := &wire{options: o, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
+	c := &conn{graphql: graph.String(), source: o.Credential, now: o.Now, sleep: o.Sleep, log: o.Log}
+	w := &wire{options: o, api: api, graph: graph, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)
 	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash

@@ -27,27 +27,21 @@ func (c Actions) Dispatch(ctx context.Context, repo model.Repo, workflow, ref st
 	}{ref, inputs}
 	// Answered with 204, by newer versions of the API with 200 and the run: what it is like is nobody's question here.
 	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/workflows/%s/dispatches", url.PathEscape(workflow)), body, nil)
-	return explained(err, func(e *Error) { dispatchRefusal(e, inputs) })
+	return explained(err, dispatchRefusals(inputs)...)
 }
 
-// dispatchRefusal says what to do about "Resource not accessible by integration", "Workflow does not have
+// dispatchRefusals say what to do about "Resource not accessible by integration", "Workflow does not have
 // 'workflow_dispatch' trigger", `Unexpected inputs provided: ["number"]` and "No ref found for: main".
-func dispatchRefusal(e *Error, inputs map[string]string) {
+func dispatchRefusals(inputs map[string]string) []refusalRow {
 	trigger := "on: workflow_dispatch"
 	if len(inputs) > 0 {
 		trigger += ": inputs: " + strings.Join(slices.Sorted(maps.Keys(inputs)), ", ")
 	}
-	switch says := strings.ToLower(e.Message); {
-	case e.Kind == Forbidden:
-		actionsRefusal(e)
-	case e.Kind == NotFound:
-		e.Fix = "put the workflow's file into .github/workflows on the default branch, and check that the token may see the repository"
-	case e.Status != http.StatusUnprocessableEntity:
-	case strings.Contains(says, "disabled workflow"):
-		e.Fix = "enable the workflow on the repository's Actions page"
-	case strings.Contains(says, "no ref found"):
-		e.Fix = "name a branch that the repository has"
-	default:
-		e.Fix = "add to the workflow on the default branch: `" + trigger + "`"
+	return []refusalRow{
+		noActions,
+		{status: http.StatusNotFound, fix: "put the workflow's file into .github/workflows on the default branch, and check that the token may see the repository"},
+		{status: http.StatusUnprocessableEntity, says: "disabled workflow", fix: "enable the workflow on the repository's Actions page"},
+		{status: http.StatusUnprocessableEntity, says: "no ref found", fix: "name a branch that the repository has"},
+		{status: http.StatusUnprocessableEntity, fix: "add to the workflow on the default branch: `" + trigger + "`"},
 	}
 }

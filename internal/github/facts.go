@@ -12,7 +12,6 @@ import (
 
 	gogithub "github.com/google/go-github/v60/github"
 
-	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -41,16 +40,6 @@ func kindOfToken(token string) (k tokenKind) {
 		k = tokenKinds[i]
 	}
 	return k
-}
-
-// kindOf is TokenKind of the newest token that s has given.
-func kindOf(s credential.Source) func() string {
-	return func() string {
-		if given := s.Secrets(); len(given) > 0 {
-			return TokenKind(given[len(given)-1])
-		}
-		return ""
-	}
 }
 
 // HasPerson tells whether this is the token of a person, as far as its beginning tells. The rights that GitHub shows with a
@@ -107,7 +96,7 @@ func (c Repositories) refusesChecks(ctx context.Context, repo model.Repo, branch
 // checksHidden says why this token cannot read checks. There is no permission by which a fine-grained one could:
 // https://github.com/cli/cli/issues/12597
 func (c *conn) checksHidden() model.Hidden {
-	if c.kind() == fineGrained {
+	if given := c.source.Secrets(); len(given) > 0 && TokenKind(given[len(given)-1]) == fineGrained { // the newest
 		return model.Hidden{Why: "a fine-grained personal token cannot read check runs", Fix: "give MergeXO the workflow's own token or that of a GitHub App"}
 	}
 	return model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}

@@ -1,9 +1,6 @@
 package github
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // heavyTries is how often a query that is too heavy is sent: GitHub may have been slow by chance, and each try costs points,
 // also one that ends with a timeout.
@@ -38,27 +35,6 @@ const (
 	pagesOfPosted    = "first texts"
 )
 
-// pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.
-type pageSteps struct {
-	mu sync.Mutex
-	at map[string]int
-}
-
-func (p *pageSteps) get(kind string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.at[kind]
-}
-
-func (p *pageSteps) set(kind string, step int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at == nil {
-		p.at = map[string]int{}
-	}
-	p.at[kind] = step
-}
-
 // hasPages is the mark of a query that can be asked for less, in its context.
 type hasPages struct{}
 
@@ -69,7 +45,8 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 	if kind == "" {
 		return ask(ctx, 0)
 	}
-	first := c.steps.get(kind)
+	known, _ := c.steps.Load(kind)
+	first, _ := known.(int)
 	for step := first; ; step++ {
 		err := ask(context.WithValue(ctx, hasPages{}, true), step)
 		e, _ := err.(*Error)
@@ -80,7 +57,7 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 			c.log.WarnContext(ctx, "github_query_too_heavy", "query", kind, "page", pageLimits[step], "smaller", pageLimits[step+1], "error", e.Error())
 			continue
 		case err == nil && step != first:
-			c.steps.set(kind, step)
+			c.steps.Store(kind, step)
 		}
 		return err
 	}

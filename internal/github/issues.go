@@ -47,11 +47,7 @@ func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string)
 	if err == nil && made.Number == 0 {
 		err = unreadableWrite(op, "issue")
 	}
-	return made, explained(err, func(e *Error) {
-		if e.Kind == Gone {
-			e.Fix = "turn on Issues in Settings > General > Features of the repository"
-		}
-	})
+	return made, explained(err, refusalRow{status: http.StatusGone, fix: "turn on Issues in Settings > General > Features of the repository"})
 }
 
 // Ours gives the newest issues that the token or the accounts with these logins opened, in whatever state, newest first:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -109,19 +108,14 @@ func (c Pulls) Merge(ctx context.Context, repo model.Repo, number int, in MergeI
 	if err == nil && done.SHA == "" {
 		err = unreadableWrite(op, "commit")
 	}
-	return done.SHA, explained(err, mergeRefusal)
+	return done.SHA, explained(err, mergeRefusals...)
 }
 
-// mergeRefusal tells apart what the endpoint says with its two statuses.
-func mergeRefusal(e *Error) {
-	switch {
-	case e.Status == http.StatusConflict:
-		e.Kind = HeadMoved
-	case e.Status == http.StatusMethodNotAllowed && strings.Contains(strings.ToLower(e.Message), "base branch was modified"):
-		e.Kind = BaseMoved
-	case e.Status == http.StatusMethodNotAllowed:
-		e.Kind = NotMergeable
-	}
+// mergeRefusals are what the endpoint says with its two statuses.
+var mergeRefusals = []refusalRow{
+	{status: http.StatusConflict, kind: HeadMoved},
+	{status: http.StatusMethodNotAllowed, says: "base branch was modified", kind: BaseMoved},
+	{status: http.StatusMethodNotAllowed, kind: NotMergeable},
 }
 
 // Close closes a pull request. One that is closed or merged stays as it is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -25,7 +24,7 @@ func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (
 	var made gogithub.PullRequest
 	err := c.write(ctx, op, repo, http.MethodPost, "pulls", &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base}, &made)
 	if err != nil {
-		return model.PullRef{}, explained(err, pullRefusal)
+		return model.PullRef{}, explained(err, pullRefusals...)
 	}
 	if made.GetNumber() == 0 {
 		return model.PullRef{}, unreadableWrite(op, "pull request")
@@ -36,15 +35,9 @@ func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (
 	}, nil
 }
 
-// pullRefusal tells apart what GitHub says in words only.
-func pullRefusal(e *Error) {
-	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
-	switch {
-	case e.Status == http.StatusUnprocessableEntity && says("a pull request already exists for"):
-		e.Kind = PullExists
-	case e.Status == http.StatusUnprocessableEntity && says("no commits between"):
-		e.Kind = NoCommits
-	case e.Status == http.StatusForbidden && says("not permitted to create or approve pull requests"):
-		e.Fix = fixPulls
-	}
+// pullRefusals are what GitHub says in words only.
+var pullRefusals = []refusalRow{
+	{status: http.StatusUnprocessableEntity, says: "a pull request already exists for", kind: PullExists},
+	{status: http.StatusUnprocessableEntity, says: "no commits between", kind: NoCommits},
+	{status: http.StatusForbidden, says: "not permitted to create or approve pull requests", fix: fixPulls},
 }

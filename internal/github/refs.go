@@ -89,9 +89,9 @@ func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e 
 		e.Message = "GitHub refused it, and the ref does not exist: " + e.Message
 		return e
 	case err != nil:
-		return explained(err, func(read *Error) {
-			read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it exists could not be read: %s", e.Message, read.Message)
-		})
+		read := c.fail(e.Op, err)
+		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it exists could not be read: %s", e.Message, read.Message)
+		return read
 	case there.Object.SHA == sha && there.Ref == name:
 		return nil
 	}

@@ -1,12 +1,14 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -165,10 +167,29 @@ func unless(err error, kinds ...Kind) error {
 	return err
 }
 
-// explained is err, and explain puts what GitHub says of it only in words into its fields.
-func explained(err error, explain func(*Error)) error {
-	if e, ok := err.(*Error); ok {
-		explain(e)
+// refusalRow is a refusal that means more than its status says: with these words in it, in lower case.
+type refusalRow struct {
+	status int
+	says   string
+	kind   Kind   // "": as the status has it
+	fix    string // "": as it is. Without words or a kind it takes no fix away that names a permission.
+}
+
+// explained is err, and the first row that it is one of says what it means.
+func explained(err error, rows ...refusalRow) error {
+	e, ok := err.(*Error)
+	if !ok {
+		return err
+	}
+	says := strings.ToLower(e.Message)
+	for _, r := range rows {
+		if e.Status == r.status && strings.Contains(says, r.says) {
+			if r.says != "" || r.kind != "" || slices.Contains([]string{"", fixRights, fixHidden}, e.Fix) {
+				e.Fix = cmp.Or(r.fix, e.Fix)
+			}
+			e.Kind = cmp.Or(r.kind, e.Kind)
+			break
+		}
 	}
 	return err
 }

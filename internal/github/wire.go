@@ -33,7 +33,6 @@ const (
 type wire struct {
 	options       Options
 	api, graph    *url.URL
-	scrub         func(string) string
 	rest, graphql *atomic.Int64
 	worked        atomic.Bool // a token did, once
 	doubts        atomic.Int32
@@ -245,7 +244,7 @@ func (w *wire) within(u *url.URL) string {
 	return path
 }
 
-func (w *wire) line(s string) string { return oneLine(w.scrub(s)) }
+func (w *wire) line(s string) string { return oneLine(credential.Redact(w.options.Credential, s)) }
 
 // is tells whether u is on the server of root: scheme, host and port.
 func (w *wire) is(root, u *url.URL) bool { return root.Scheme == u.Scheme && root.Host == u.Host }
@@ -256,7 +255,7 @@ func (w *wire) isAPI(u *url.URL) bool {
 }
 
 func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
-	args := []any{"method", req.Method, "path", w.scrub(req.URL.Path), "try", try}
+	args := []any{"method", req.Method, "path", credential.Redact(w.options.Credential, req.URL.Path), "try", try}
 	if err != nil {
 		w.options.Log.InfoContext(req.Context(), "github_request_failed", append(args, "error", w.line(err.Error()))...)
 		return
