@@ -27,9 +27,9 @@ var budgets = []budget{
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
 	{"engine", `internal/engine(/.*)?`, 18063},
-	{"github", `internal/github(/.*)?`, 5640},
+	{"github", `internal/github(/.*)?`, 5632},
 	{"git", `internal/git(/.*)?`, 11248},
-	{"agent", `internal/agent(/.*)?`, 6282},
+	{"agent", `internal/agent(/.*)?`, 6288},
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
 	{"train", `internal/train`, 1936},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10239},
@@ -37,7 +37,7 @@ var budgets = []budget{
 	{"doctor", `internal/doctor(/.*)?`, 2909},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5599},
-	{"ground", `.*`, 925},
+	{"ground", `.*`, 920},
 }
 
 func TestEveryRoomKeepsItsBudget(t *testing.T) {

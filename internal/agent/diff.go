@@ -169,7 +169,7 @@ func (t *tree) apply(ctx context.Context, f *gitdiff.File) (why string, err erro
 }
 
 // rewrite replaces a text with what a diff makes of it.
-func (t *tree) rewrite(ctx context.Context, f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string, err error) {
+func (t *tree) rewrite(ctx context.Context, f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string, _ error) {
 	for _, hunk := range f.TextFragments {
 		if why := unfit(string(text), fmt.Sprint(hunk.Lines)); why != "" {
 			return why, nil

@@ -349,7 +349,10 @@ func (opt Options) takeBack(back isolate.Owners, dirs []string) error {
 
 // back is how files come back. unknown says that nobody knows what was shared.
 func (opt Options) back(shared []isolate.File, unknown bool) isolate.Owners {
-	return isolate.Owners{From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared, Unknown: unknown}
+	return isolate.Owners{
+		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
+		Unknown: unknown,
+	}
 }
 
 // chown changes owners as root.

@@ -46,7 +46,8 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 	if opt.tenant.sudo != "" {
 		as = opt.tenant.root()
 	}
-	k, err := opt.startKeeper(as, isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: opt.back(nil, true), Lock: !opt.tenant.made})
+	spec := isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: opt.back(nil, true), Lock: !opt.tenant.made}
+	k, err := opt.startKeeper(as, spec)
 	if err != nil {
 		return nil, &noEntry{err: err}
 	}

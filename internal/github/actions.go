@@ -91,7 +91,8 @@ func isFailure(conclusion string) bool {
 // https://docs.github.com/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
 func (c Actions) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
 	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
-	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, op, repo, fmt.Sprintf("actions/runs/%d/jobs", run), url.Values{"filter": {"latest"}}, mostJobPages)
+	path := fmt.Sprintf("actions/runs/%d/jobs", run)
+	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ func (c Apps) Installation(ctx context.Context, repo model.Repo) (model.Installa
 	if err := c.read(ctx, fmt.Sprintf("find the App's installation on %s", repo), repo, "installation", &found); err != nil {
 		return model.Installation{}, err
 	}
-	return model.Installation{ID: found.ID, App: found.Slug, Account: found.Account.Login, URL: found.URL, Permissions: found.Permissions, Suspended: found.Suspended.UTC()}, nil
+	return model.Installation{
+		ID: found.ID, App: found.Slug, Account: found.Account.Login, URL: found.URL, Permissions: found.Permissions,
+		Suspended: found.Suspended.UTC(),
+	}, nil
 }
 
 // NewToken makes a token of an installation, for these repositories of its account and with these permissions alone. The

@@ -44,7 +44,8 @@ func (n *checkNode) check() model.Check {
 		return c
 	}
 	suite := n.CheckSuite
-	return model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Begun: n.Status == "IN_PROGRESS", Node: n.ID, Required: n.IsRequired,
+	return model.Check{
+		Name: n.Name, State: runState(n.Status, n.Conclusion), Begun: n.Status == "IN_PROGRESS", Node: n.ID, Required: n.IsRequired,
 		URL: cmp.Or(n.DetailsURL, n.URL), Suite: suite.ID, App: suite.App.Slug, RunID: runID(suite.WorkflowRun.URL),
 		// The end of a run says nothing about which one is newer: an old one may end after the new one began.
 		At: cmp.Or(n.StartedAt, n.CompletedAt).UTC(),

@@ -106,7 +106,7 @@ type conn struct {
 	log     *slog.Logger
 
 	restCalls, graphqlCalls atomic.Int64
-	steps                   sync.Map // the index of the page limit that was answered last, for the rest of the run, by the kind of query
+	steps                   sync.Map // by the kind of query: the index of the page limit that was answered last
 }
 
 // New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.

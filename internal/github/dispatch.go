@@ -26,7 +26,8 @@ func (c Actions) Dispatch(ctx context.Context, repo model.Repo, workflow, ref st
 		Inputs map[string]string `json:"inputs,omitempty"`
 	}{ref, inputs}
 	// Answered with 204, by newer versions of the API with 200 and the run: what it is like is nobody's question here.
-	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/workflows/%s/dispatches", url.PathEscape(workflow)), body, nil)
+	path := fmt.Sprintf("actions/workflows/%s/dispatches", url.PathEscape(workflow))
+	err := c.write(ctx, op, repo, http.MethodPost, path, body, nil)
 	return explained(err, dispatchRefusals(inputs)...)
 }
 
@@ -39,7 +40,8 @@ func dispatchRefusals(inputs map[string]string) []refusalRow {
 	}
 	return []refusalRow{
 		noActions,
-		{status: http.StatusNotFound, fix: "put the workflow's file into .github/workflows on the default branch, and check that the token may see the repository"},
+		{status: http.StatusNotFound, fix: "put the workflow's file into .github/workflows on the default branch, and check that the token " +
+			"may see the repository"},
 		{status: http.StatusUnprocessableEntity, says: "disabled workflow", fix: "enable the workflow on the repository's Actions page"},
 		{status: http.StatusUnprocessableEntity, says: "no ref found", fix: "name a branch that the repository has"},
 		{status: http.StatusUnprocessableEntity, fix: "add to the workflow on the default branch: `" + trigger + "`"},

@@ -77,7 +77,8 @@ var (
 	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
-	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, ""}
+	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) " +
+		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, ""}
 	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
@@ -140,13 +141,14 @@ func Documents() map[string]string {
 	const two = 2
 	all := map[string]string{"surveyissues": surveyIssuesDocument([]int{1, two}, true)}
 	for _, name := range []string{
-		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited", "posted", "queue", "roadmap", "openedsince",
+		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited",
+		"posted", "queue", "roadmap", "openedsince",
 	} {
 		all[name] = documents[name]
 	}
 	for name, a := range map[string]asked{
-		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits, "states": statesOf,
-		"threadsof": threadsOfEach, "items": itemsOf,
+		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits,
+		"states": statesOf, "threadsof": threadsOfEach, "items": itemsOf,
 	} {
 		all[name] = a.document(two)
 	}

@@ -154,7 +154,7 @@ func named(err error, repo model.Repo, number int) error {
 
 // query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
 // see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one.
-func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (r answerInfo, err error) {
+func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, may ...string) (r answerInfo, err error) {
 	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return r, fmt.Errorf("encode the query: %w", err)
@@ -177,7 +177,7 @@ func (c *conn) query(ctx context.Context, op, document string, variables map[str
 		return r, e
 	}
 	r.at = serverTime(resp.Header, c.now)
-	r.missing, err = c.decodeGraph(op, resp, out, tolerated)
+	r.missing, err = c.decodeGraph(op, resp, out, may)
 	return r, err
 }
 

@@ -27,8 +27,8 @@ func (c Setup) CreateLabel(ctx context.Context, repo model.Repo, name, color, ab
 // AllowPullRequests lets workflows open pull requests. It leaves their other rights as they are.
 // https://docs.github.com/rest/actions/permissions#set-default-workflow-permissions-for-a-repository
 func (c Setup) AllowPullRequests(ctx context.Context, repo model.Repo) error {
-	return c.write(ctx, fmt.Sprintf("let the workflows of %s open pull requests", repo), repo, http.MethodPut, "actions/permissions/workflow",
-		map[string]bool{"can_approve_pull_request_reviews": true}, nil)
+	op := fmt.Sprintf("let the workflows of %s open pull requests", repo)
+	return c.write(ctx, op, repo, http.MethodPut, "actions/permissions/workflow", map[string]bool{"can_approve_pull_request_reviews": true}, nil)
 }
 
 // Secrets are the names of the secrets that workflows of the repository can use, its own and those of its organization.
@@ -63,7 +63,8 @@ func (c Setup) listed(ctx context.Context, repo model.Repo, kinds ...string) (ma
 				Secrets, Variables []struct{ Name, Value string }
 			}
 			what := strings.TrimPrefix(kind, "organization-")
-			err := c.read(ctx, fmt.Sprintf("list the %s of %s", what, repo), repo, fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found)
+			path := fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page)
+			err := c.read(ctx, fmt.Sprintf("list the %s of %s", what, repo), repo, path, &found)
 			if KindOf(err) == NotFound && what != kind {
 				break
 			}
@@ -133,10 +134,11 @@ func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value strin
 		ID  string `json:"key_id"`
 		Key string
 	}
-	if err := c.read(ctx, fmt.Sprintf("read the public key for secrets of %s", repo), repo, "actions/secrets/public-key", &given); err != nil {
+	op := fmt.Sprintf("read the public key for secrets of %s", repo)
+	if err := c.read(ctx, op, repo, "actions/secrets/public-key", &given); err != nil {
 		return err
 	}
-	op := fmt.Sprintf("create the secret %s of %s", name, repo)
+	op = fmt.Sprintf("create the secret %s of %s", name, repo)
 	raw, err := base64.StdEncoding.DecodeString(given.Key)
 	if err != nil || len(raw) != 32 {
 		return &Error{Kind: Unavailable, Op: op, Message: "the public key is not one of 32 bytes", Fix: fixLater}

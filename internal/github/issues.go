@@ -47,7 +47,8 @@ func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string)
 	if err == nil && made.Number == 0 {
 		err = unreadableWrite(op, "issue")
 	}
-	return made, explained(err, refusalRow{status: http.StatusGone, fix: "turn on Issues in Settings > General > Features of the repository"})
+	off := refusalRow{status: http.StatusGone, fix: "turn on Issues in Settings > General > Features of the repository"}
+	return made, explained(err, off)
 }
 
 // Ours gives the newest issues that the token or the accounts with these logins opened, in whatever state, newest first:

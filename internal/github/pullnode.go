@@ -128,7 +128,8 @@ type labelChangeNode struct {
 }
 
 func (n labelChangeNode) change() model.LabelChange {
-	c := model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC(), LabelAt: n.Label.UpdatedAt.UTC()}
+	on := n.Typename == "LabeledEvent"
+	c := model.LabelChange{Label: n.Label.Name, On: on, At: n.CreatedAt.UTC(), LabelAt: n.Label.UpdatedAt.UTC()}
 	if n.Actor != nil {
 		c.By = n.Actor.actor()
 	}
@@ -201,8 +202,9 @@ func (n pullNode) pull() model.Pull {
 		}
 	}
 	for _, c := range n.Commits.Nodes {
-		if c.Commit.OID != "" {
-			p.Commits = append(p.Commits, model.CommitText{SHA: c.Commit.OID, Message: c.Commit.Message, At: c.Commit.CommittedDate.UTC(), Author: c.Commit.Author.User.Login})
+		if n := c.Commit; n.OID != "" {
+			text := model.CommitText{SHA: n.OID, Message: n.Message, At: n.CommittedDate.UTC(), Author: n.Author.User.Login}
+			p.Commits = append(p.Commits, text)
 		}
 	}
 	if len(n.ClosingIssuesReferences.Nodes) > 0 {
@@ -318,7 +320,8 @@ func (n pullNode) thread(repo model.Repo) *model.Issue {
 func (n branchNode) settings(op, branch string) (text string, found bool, err error) {
 	file := n.Target.File.Object
 	if text, found = file.text(); !found && file != nil {
-		err = &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + branch + " is not a text file that GitHub shows whole", Fix: "make it a plain UTF-8 text file"}
+		err = &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + branch + " is not a text file that GitHub shows whole",
+			Fix: "make it a plain UTF-8 text file"}
 	}
 	return text, found, err
 }

@@ -22,7 +22,8 @@ const fixPulls = `turn on "Allow GitHub Actions to create and approve pull reque
 func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", oneLine(d.Head), oneLine(d.Base), repo)
 	var made gogithub.PullRequest
-	err := c.write(ctx, op, repo, http.MethodPost, "pulls", &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base}, &made)
+	draft := &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base}
+	err := c.write(ctx, op, repo, http.MethodPost, "pulls", draft, &made)
 	if err != nil {
 		return model.PullRef{}, explained(err, pullRefusals...)
 	}

@@ -38,7 +38,8 @@ func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (m
 // in the given states. Those of forks are left out.
 func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string, states ...model.PullState) ([]model.PullRef, error) {
 	type data struct{ PullRequests connection[branchPullNode] }
-	q := question{op: fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo), document: documents["pullsfrom"], repo: repo}
+	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
+	q := question{op: op, document: documents["pullsfrom"], repo: repo}
 	got, err := ask[data](ctx, c.conn, q, func(int) map[string]any {
 		variables := map[string]any{"branch": branch}
 		if len(states) > 0 {

@@ -30,8 +30,11 @@ type queueExitNode struct {
 // Queue reads where a pull request stands in the merge queue of its base: one GraphQL request. Checks that the token may not
 // read are left out.
 func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
-	q := question{op: fmt.Sprintf("read the merge queue entry of %s#%d", repo, number), document: documents["queue"], repo: repo, number: number, may: []string{"statusCheckRollup"}}
-	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any { return map[string]any{"page": mostCarChecks} })
+	op := fmt.Sprintf("read the merge queue entry of %s#%d", repo, number)
+	q := question{op, documents["queue"], repo, number, "", []string{"statusCheckRollup"}}
+	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any {
+		return map[string]any{"page": mostCarChecks}
+	})
 	if err == nil && data.Repository.PullRequest == nil {
 		err = q.absent()
 	}
@@ -48,8 +51,8 @@ func (n *queueNode) view() model.QueueView {
 	}
 	for _, left := range n.TimelineItems.Nodes {
 		if left != nil {
-			before := left.BeforeCommit
-			v.Left = &model.QueueExit{ID: left.ID, Reason: left.Reason, By: left.Actor.actor(), SHA: before.OID, Checks: before.StatusCheckRollup.newest()}
+			of := left.BeforeCommit
+			v.Left = &model.QueueExit{ID: left.ID, Reason: left.Reason, By: left.Actor.actor(), SHA: of.OID, Checks: of.StatusCheckRollup.newest()}
 		}
 	}
 	return v
@@ -59,13 +62,15 @@ func (n *queueNode) view() model.QueueView {
 // that it may be in the queue. Of a refusal GitHub documents no words: Queue tells what stands in the way.
 // https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
 func (c Pulls) Enqueue(ctx context.Context, repo model.Repo, node, head string) error {
-	return c.mutate(ctx, "put a pull request into the merge queue of "+repo.String(), repo, documents["enqueue"], map[string]any{"id": node, "head": head})
+	op := "put a pull request into the merge queue of " + repo.String()
+	return c.mutate(ctx, op, repo, documents["enqueue"], map[string]any{"id": node, "head": head})
 }
 
 // Dequeue takes a pull request, by its GraphQL id, out of the merge queue of its base. Unclear means that it may be out.
 // https://docs.github.com/graphql/reference/mutations#dequeuepullrequest
 func (c Pulls) Dequeue(ctx context.Context, repo model.Repo, node string) error {
-	return c.mutate(ctx, "take a pull request out of the merge queue of "+repo.String(), repo, documents["dequeue"], map[string]any{"id": node})
+	op := "take a pull request out of the merge queue of " + repo.String()
+	return c.mutate(ctx, op, repo, documents["dequeue"], map[string]any{"id": node})
 }
 
 // mutates is the mark of a GraphQL request that changes something, in its context.

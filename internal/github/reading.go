@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,9 @@ func (r *reading) comments() []model.Comment {
 		}
 		out = append(out, c)
 	}
-	sortComments(out)
+	slices.SortFunc(out, func(a, b model.Comment) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
+	})
 	return out
 }
 
@@ -310,7 +313,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 }
 
 // page reads one page of what the request names when sized has chosen its size.
-func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(step int) pageSize) error {
+func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(int) pageSize) error {
 	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
 	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
 		size := sized(step)

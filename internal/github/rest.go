@@ -46,13 +46,15 @@ func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body 
 // Edit replaces the body of a comment in the conversation. NotFound and Gone mean that somebody deleted it.
 // https://docs.github.com/rest/issues/comments#update-an-issue-comment
 func (c Comments) Edit(ctx context.Context, repo model.Repo, id int64, body string) error {
-	return c.write(ctx, fmt.Sprintf("edit comment %d of %s", id, repo), repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text{body}, nil)
+	op := fmt.Sprintf("edit comment %d of %s", id, repo)
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text{body}, nil)
 }
 
 // Delete deletes a comment in the conversation. One that is gone already is deleted.
 // https://docs.github.com/rest/issues/comments#delete-an-issue-comment
 func (c Comments) Delete(ctx context.Context, repo model.Repo, id int64) error {
-	err := c.write(ctx, fmt.Sprintf("delete comment %d of %s", id, repo), repo, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+	op := fmt.Sprintf("delete comment %d of %s", id, repo)
+	err := c.write(ctx, op, repo, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
 	return unless(err, NotFound, Gone)
 }
 
@@ -61,7 +63,8 @@ func (c Comments) Delete(ctx context.Context, repo model.Repo, id int64) error {
 func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
 	op := fmt.Sprintf("reply to review comment %d of %s#%d", thread, repo, number)
 	var made gogithub.PullRequestComment
-	if err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", number, thread), text{body}, &made); err != nil {
+	path := fmt.Sprintf("pulls/%d/comments/%d/replies", number, thread)
+	if err := c.write(ctx, op, repo, http.MethodPost, path, text{body}, &made); err != nil {
 		return model.Comment{}, err
 	}
 	if made.GetID() == 0 {
@@ -125,13 +128,12 @@ func (c *conn) read(ctx context.Context, op string, repo model.Repo, path string
 }
 
 // pagesOf reads the pages of a list below a repository, of a hundred entries each: all of them, or the first most.
-func pagesOf[P any](ctx context.Context, c *conn, op string, repo model.Repo, path string, query url.Values, most int) ([]P, error) {
+func pagesOf[P any](ctx context.Context, c *conn, op string, repo model.Repo, path string, query url.Values, most int) (all []P, _ error) {
 	if err := c.check(op, repo); err != nil {
 		return nil, err
 	}
-	var pages []P
 	query.Set("per_page", "100")
-	for next := 1; next != 0 && len(pages) < most; {
+	for next := 1; next != 0 && len(all) < most; {
 		query.Set("page", fmt.Sprint(next))
 		var page P
 		req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s?%s", repo, path, query.Encode()), nil)
@@ -142,13 +144,13 @@ func pagesOf[P any](ctx context.Context, c *conn, op string, repo model.Repo, pa
 		if err != nil {
 			return nil, c.fail(op, err)
 		}
-		pages, next = append(pages, page), resp.NextPage
+		all, next = append(all, page), resp.NextPage
 	}
-	return pages, nil
+	return all, nil
 }
 
-// write sends a write to an address below a repository, and reads the answer into into; nil: it is not read. Unclear means that it
-// may have taken effect.
+// write sends a write to an address below a repository, and reads the answer into into; nil: it is not read. Unclear means that
+// it may have taken effect.
 func (c *conn) write(ctx context.Context, op string, repo model.Repo, method, path string, body, into any) error {
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

@@ -57,8 +57,9 @@ type itemNode struct {
 }
 
 func (n *itemNode) item() ItemIssue {
-	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, !n.LastEditedAt.IsZero()), State: n.State, Reason: n.StateReason, Labels: names(n.Labels),
-		Edited: !n.LastEditedAt.IsZero(), Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
+	edited := !n.LastEditedAt.IsZero()
+	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State,
+		Reason: n.StateReason, Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
 }
 
 // items are those of this repository: a transferred issue stays a sub-issue.
@@ -99,7 +100,7 @@ func withoutLines(text string, begins ...string) string {
 
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
-	ours := question{op: fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), document: documents["roadmap"], repo: q.Repo, number: q.Number, pages: pagesOfOurs}
+	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
 		data, err := ask[roadmapNode](ctx, c.conn, ours, func(step int) map[string]any {
 			variables := map[string]any{"path": q.Path, "dir": q.Dir}
@@ -144,7 +145,7 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
 	type data struct{ Issues connection[*itemNode] }
-	q := question{op: fmt.Sprintf("look for our issues in %s", repo), document: documents["openedsince"], repo: repo, pages: pagesOfOurs}
+	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
 		got, err := ask[data](ctx, c.conn, q, after.page)
 		if err != nil {
@@ -168,7 +169,8 @@ func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Tim
 // https://docs.github.com/rest/issues/sub-issues#add-sub-issue
 func (c Issues) AddSub(ctx context.Context, repo model.Repo, parent int, sub int64) error {
 	op := fmt.Sprintf("add a sub-issue to %s#%d", repo, parent)
-	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/sub_issues", parent), map[string]int64{"sub_issue_id": sub}, nil)
+	in := map[string]int64{"sub_issue_id": sub}
+	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/sub_issues", parent), in, nil)
 	if e, ok := err.(*Error); ok && e.Kind == Invalid && strings.Contains(e.Message, "duplicate") {
 		return nil
 	}
@@ -179,7 +181,8 @@ func (c Issues) AddSub(ctx context.Context, repo model.Repo, parent int, sub int
 // https://docs.github.com/rest/issues/labels#add-labels-to-an-issue
 func (c Issues) AddLabel(ctx context.Context, repo model.Repo, number int, label string) error {
 	op := fmt.Sprintf("add the label %q to %s#%d", oneLine(label), repo, number)
-	return c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/labels", number), map[string][]string{"labels": {label}}, nil)
+	in := map[string][]string{"labels": {label}}
+	return c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/labels", number), in, nil)
 }
 
 // Close closes an issue: completed, or else not planned.
@@ -190,5 +193,6 @@ func (c Issues) Close(ctx context.Context, repo model.Repo, number int, complete
 	if completed {
 		reason = "completed"
 	}
-	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/%d", number), map[string]string{"state": "closed", "state_reason": reason}, nil)
+	in := map[string]string{"state": "closed", "state_reason": reason}
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/%d", number), in, nil)
 }

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,7 +94,8 @@ func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error
 		first = step
 		return map[string]any{
 			"page": pageSizes[step].page, "reviews": pageSizes[step].reviews, "posted": true,
-			"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
+			"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(),
+			"node": q.Node, "askNode": q.Node != "",
 			"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
 			"source": q.Source, "askSource": q.Source != 0,
 		}
@@ -128,8 +128,10 @@ func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFo
 // snapshotOf is all of an answer but what was said.
 func snapshotOf(op string, q Query, viewer actorNode, d *repositoryNode, r answerInfo) (model.Snapshot, error) {
 	n, main := d.IssueOrPullRequest, d.DefaultBranchRef
-	snap := model.Snapshot{Repo: q.Repo, Number: q.Number, Viewer: viewer.actor(), Permissions: map[string]model.Permission{}, ReadAt: r.at,
-		DefaultBranch: main.Name, DefaultSHA: main.Target.OID, Branch: d.branch(q.Branch)}
+	snap := model.Snapshot{
+		Repo: q.Repo, Number: q.Number, Viewer: viewer.actor(), Permissions: map[string]model.Permission{}, ReadAt: r.at, DefaultBranch: main.Name,
+		DefaultSHA: main.Target.OID, Branch: d.branch(q.Branch),
+	}
 	if isPerson(q.Author) && d.Collaborators != nil {
 		snap.Permissions[strings.ToLower(q.Author)] = d.Collaborators.of(q.Author)
 	}
@@ -163,13 +165,6 @@ func (n *repositoryNode) branch(name string) *model.Branch {
 		return nil
 	}
 	return &model.Branch{Name: name, SHA: n.Branch.Target.OID, Pulls: ownPulls(n.BranchPulls.Nodes)}
-}
-
-// sortComments puts the oldest first, by creation and then by id.
-func sortComments(comments []model.Comment) {
-	slices.SortFunc(comments, func(a, b model.Comment) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
-	})
 }
 
 // counts stand for how many checks there are in each state.

@@ -48,13 +48,16 @@ var fullSurvey = surveySizes[0]
 // comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
 // hundred of the repository that changed last, which costs a call for all pull requests together.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
-	ours := question{op: fmt.Sprintf("read the open pull requests of %s", q.Repo), document: documents["survey"], repo: q.Repo, pages: pagesOfPulls, may: tolerated}
+	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, pagesOfPulls, tolerated}
 	after := cursor{at: q.After}
 	each := Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: new(lately)}
 	for {
 		data, err := ask[surveyNode](ctx, c.conn, ours, func(step int) map[string]any {
 			size := surveySizes[step]
-			return map[string]any{"pulls": size.threads, "after": orNull(after.at), "comments": size.comments, "reviews": size.reviews, "page": size.lines, "posted": false}
+			return map[string]any{
+				"pulls": size.threads, "after": orNull(after.at), "posted": false,
+				"comments": size.comments, "reviews": size.reviews, "page": size.lines,
+			}
 		})
 		switch {
 		case KindOf(err) == Invalid && after.at != "" && after.at == q.After:
@@ -66,14 +69,16 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 		}
 		main := data.Repository.DefaultBranchRef
 		if q.Began != nil {
-			snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at, DefaultBranch: main.Name, DefaultSHA: main.Target.OID}
+			snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
+			snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
 			if snap.Settings, snap.SettingsFound, err = main.settings(ours.op, main.Name); err != nil {
 				return err
 			}
 			q.Began(snap)
 			q.Began = nil
 		}
-		if err := c.yieldEach(ctx, each, surveyPage{data.Viewer, main, data.answerInfo}, data.Repository.PullRequests.Nodes, yield); err != nil {
+		page := surveyPage{data.Viewer, main, data.answerInfo}
+		if err := c.yieldEach(ctx, each, page, data.Repository.PullRequests.Nodes, yield); err != nil {
 			return err
 		}
 		if !after.next(data.Repository.PullRequests.PageInfo) {
@@ -105,12 +110,12 @@ type surveyPage struct {
 }
 
 // yieldEach yields the snapshot of each pull request or issue of a page.
-func (c Threads) yieldEach(ctx context.Context, q Query, page surveyPage, nodes []*pullNode, yield func(model.Snapshot) error) error {
+func (c Threads) yieldEach(ctx context.Context, q Query, of surveyPage, nodes []*pullNode, yield func(model.Snapshot) error) error {
 	for _, n := range nodes {
 		if n == nil {
 			continue
 		}
-		snap, err := c.surveyed(ctx, q, page, n)
+		snap, err := c.surveyed(ctx, q, of, n)
 		if err != nil {
 			return err
 		}

@@ -133,13 +133,15 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[is
 	err = c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
 		r.size = surveySizes[step]
 		some := r.further()
-		ours := question{op: fmt.Sprintf("read the open issues of %s", r.q.Repo), document: surveyIssuesDocument(some, !r.noSubs), repo: r.q.Repo, may: slices.Clone(tolerated)}
+		op := fmt.Sprintf("read the open issues of %s", r.q.Repo)
+		ours := question{op: op, document: surveyIssuesDocument(some, !r.noSubs), repo: r.q.Repo, may: slices.Clone(tolerated)}
 		for i := range some {
 			ours.may = append(ours.may, fmt.Sprintf("%sp%d", mayLack, i))
 		}
 		variables := map[string]any{
 			"labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
-			"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
+			"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at),
+			"reviews": r.size.reviews, "page": r.size.lines,
 			"askIssues": r.issues.more, "after": orNull(r.issues.at),
 			"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 			"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
@@ -163,8 +165,8 @@ func (r *issueReading) closedPage() int {
 // further are the numbers that the next request asks for.
 func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.threads)] }
 
-// unseen are the issues and pull requests of a page that were not yielded yet. A further number may be an open pull request, which is
-// left out.
+// unseen are the issues and pull requests of a page that were not yielded yet. A further number may be an open pull request,
+// which is left out.
 func (r *issueReading) unseen(n *issuesNode) []*pullNode {
 	open := func(one *pullNode) bool {
 		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)

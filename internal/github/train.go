@@ -31,7 +31,8 @@ const (
 // Train reads what GitHub shows of a merge train: one GraphQL request, and more where there are more than 20 branches or more
 // than 100 checks of one. Only the newest check of each name and source counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
-	ours := question{op: fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo), document: documents["train"], repo: q.Repo, pages: pagesOfTrain, may: []string{"statusCheckRollup"}}
+	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
+	ours := question{op, documents["train"], q.Repo, 0, pagesOfTrain, []string{"statusCheckRollup"}}
 	var view model.TrainView
 	after := cursor{more: true}
 	for page := 0; after.more && page < mostTrainPages; page++ {
@@ -48,7 +49,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 		view.ChecksHidden = view.ChecksHidden || len(data.missing) > 0
 		if page == 0 {
 			view.Viewer = data.Viewer.actor()
-			if err := data.Repository.begin(&view, ours.op, q.Base); err != nil {
+			if err := data.Repository.begin(&view, op, q.Base); err != nil {
 				return view, err
 			}
 		}
@@ -99,7 +100,8 @@ type commitNode struct {
 func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model.TrainBranch, error) {
 	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
 	checks := n.Target.StatusCheckRollup.Contexts
-	ours := question{op: fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo), document: documents["carchecks"], repo: q.Repo, pages: pagesOfCarChecks}
+	op := fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo)
+	ours := question{op, documents["carchecks"], q.Repo, 0, pagesOfCarChecks, nil}
 	after := cursor{}
 	for page := 1; after.next(checks.PageInfo) && page < mostCarCheckPages; page++ {
 		data, err := ask[struct{ Commit commitNode }](ctx, c.conn, ours, func(step int) map[string]any {

@@ -174,11 +174,7 @@ func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph 
 		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := w.options.Transport.RoundTrip(out)
-	if isTail && err == nil && resp.StatusCode == http.StatusOK {
-		a, err = readTail(resp, end)
-	} else {
-		a, err = read(resp, err)
-	}
+	a, err = read(resp, err, end)
 	var dial *net.OpError
 	sent = err == nil || !(asked.Load() && !connected.Load() || errors.As(err, &dial) && dial.Op == "dial")
 	if sent && isGraph {
@@ -189,7 +185,8 @@ func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph 
 	return a, sent, err
 }
 
-func read(resp *http.Response, err error) (answer, error) {
+// read reads an answer whole. Of one with a tail that alone is kept, apart from it: nothing else is to be made of its text.
+func read(resp *http.Response, err error, end *tail) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
@@ -197,7 +194,12 @@ func read(resp *http.Response, err error) (answer, error) {
 		return answer{}, errors.New("no response")
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	var body []byte
+	if end != nil && resp.StatusCode == http.StatusOK {
+		err = end.read(resp.Body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	}
 	if err != nil {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}

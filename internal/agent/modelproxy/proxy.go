@@ -70,7 +70,9 @@ func Start(opt Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what it is about
 	}
-	p := &Proxy{Server: server, URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), opt: opt, base: base}
+	p := &Proxy{
+		Server: server, URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), opt: opt, base: base,
+	}
 	if p.opt.Log == nil {
 		p.opt.Log = slog.New(slog.DiscardHandler)
 	}
