@@ -116,7 +116,7 @@ func (l *link) doors() []door {
 	if l.proxy == nil {
 		return nil
 	}
-	return []door{{l.proxy.Port, l.proxy.Serve}}
+	return []door{{l.proxy.Port, l.proxy.Also}}
 }
 
 // End closes the link and returns the usage that it saw. It may be called again.

@@ -5,6 +5,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -145,20 +146,10 @@ func New(opt Options) (Agent, error) {
 
 // defaults fills in what was not set.
 func (opt Options) defaults() Options {
-	if opt.Timeout <= 0 {
-		opt.Timeout = defaultTimeout
-	}
-	if opt.OutputLimit <= 0 {
-		opt.OutputLimit = defaultOutput
-	}
-	if opt.Grace <= 0 {
-		opt.Grace = defaultGrace
-	}
+	opt.Timeout, opt.Grace = cmp.Or(max(opt.Timeout, 0), defaultTimeout), cmp.Or(max(opt.Grace, 0), defaultGrace)
+	opt.OutputLimit, opt.Events = cmp.Or(max(opt.OutputLimit, 0), defaultOutput), cmp.Or(opt.Events, slog.New(slog.DiscardHandler))
 	if opt.Log == nil {
 		opt.Log = io.Discard
-	}
-	if opt.Events == nil {
-		opt.Events = slog.New(slog.DiscardHandler)
 	}
 	opt.Clock = clock.Or(opt.Clock)
 	return opt
@@ -168,15 +159,11 @@ func (opt Options) defaults() Options {
 // git's variables. It leaves out what CheckPass refuses.
 func Environment(lookup func(string) (string, bool), pass []string, git []string) []string {
 	var env []string
-	names := append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...)
-	seen := map[string]bool{}
-	for _, name := range names {
+	for _, name := range append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...) {
 		value, ok := lookup(name)
-		if !ok || seen[name] || refused(name) != "" {
-			continue
+		if entry := name + "=" + value; ok && refused(name) == "" && !slices.Contains(env, entry) {
+			env = append(env, entry)
 		}
-		seen[name] = true
-		env = append(env, name+"="+value)
 	}
 	return append(env, git...)
 }

@@ -136,8 +136,7 @@ func upAt(opt agent.Options, word string) agent.Options {
 // options make this program the agent named fake.
 func options(t *testing.T, fake string, log io.Writer) agent.Options {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must(os.Executable())(t)
 	return agent.Options{
 		Adapter: "command", Command: []string{self, "arg"}, Log: log, Timeout: time.Minute, Grace: grace, Clock: impatient{clockwork.NewFakeClock()},
 		Env: []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "FAKE_AGENT=" + fake},
@@ -146,9 +145,7 @@ func options(t *testing.T, fake string, log io.Writer) agent.Options {
 
 func run(t *testing.T, ctx context.Context, opt agent.Options, req model.Request) (model.Outcome, error) {
 	t.Helper()
-	a, err := agent.New(opt)
-	require.NoError(t, err)
-	return a.Run(ctx, t.TempDir(), req)
+	return must(agent.New(opt))(t).Run(ctx, t.TempDir(), req)
 }
 
 func failure(t *testing.T, err error) *agent.Error {
@@ -164,11 +161,9 @@ func TestCommandGetsTheRequestAndOnlyItsEnvironment(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "secret")
 	opt := options(t, "echo", nil)
 	opt.ExtraArgs = []string{"--fast"}
-	a, err := agent.New(opt)
-	require.NoError(t, err)
+	a := must(agent.New(opt))(t)
 	dir := t.TempDir()
-	out, err := a.Run(context.Background(), dir, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}})
-	require.NoError(t, err)
+	out := must(a.Run(context.Background(), dir, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}}))(t)
 	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "done"}}, out.ReviewReplies)
 	part := strings.Split(out.GeneralComment, "|")
 	assert.Equal(t, []string{"key", dir, "arg,--fast"}, part[:3])
@@ -184,9 +179,8 @@ func TestRequestHasListsAndAVersion(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	script := "#!/bin/sh\ncat > " + temp + "/request\necho '{}'\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755))
-	a, err := agent.New(agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
-	require.NoError(t, err)
-	_, err = a.Run(context.Background(), dir, model.Request{Kind: "feedback", Prompt: "<b> & so on"})
+	a := must(agent.New(agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}))(t)
+	_, err := a.Run(context.Background(), dir, model.Request{Kind: "feedback", Prompt: "<b> & so on"})
 	require.NoError(t, err, "./agent is found in the checkout")
 	text := contents(t, filepath.Join(temp, "request"))
 	assert.JSONEq(t, `{"version":1,"kind":"feedback","turn_key":"","repository":"","issue":null,"pull_request":null,"feedback":[],
@@ -208,8 +202,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 		ChangedFiles: []string{"a\u200b.txt"}, CI: []model.CIFailure{{Name: code, Log: "\x1b[31mred\x1b[0m\u202e"}}, History: []model.HistoryEntry{{Summary: prose}},
 		GitResults: []model.GitResult{{Detail: code, Paths: []string{"a\u200b.txt"}}}, Design: &model.Document{Path: "a\u200b.txt", Text: prose},
 	}
-	_, err := ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request)
-	require.NoError(t, err)
+	_ = must(ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request))(t)
 	text := contents(t, filepath.Join(temp, "request"))
 	const seen, named, shown = "Do A. [c](https://u)", "A <!-- b --> c", "+a[U+202E]b[U+200B] <!-- c -->"
 	want := request
@@ -218,9 +211,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 	want.Feedback[0].Author, want.Feedback[0].Body, want.Feedback[0].DiffHunk = "al[U+200B]ice", seen, shown
 	want.CI, want.History = []model.CIFailure{{Name: shown, Log: "red[U+202E]"}}, []model.HistoryEntry{{Summary: seen}}
 	want.GitResults[0].Detail, want.Design = shown, &model.Document{Path: "a\u200b.txt", Text: seen}
-	wanted, err := json.Marshal(want)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(wanted), string(text))
+	assert.JSONEq(t, string(must(json.Marshal(want))(t)), string(text))
 	assert.Contains(t, string(text), `"id":4611686018427387905,`)
 }
 
@@ -292,8 +283,7 @@ func TestABigRequestThatNobodyReadsIsNoFailure(t *testing.T) {
 
 func TestStderrIsPassedOnInBoundedLines(t *testing.T) {
 	var log bytes.Buffer
-	_, err := run(t, context.Background(), options(t, "noise", &log), model.Request{})
-	require.NoError(t, err)
+	_ = must(run(t, context.Background(), options(t, "noise", &log), model.Request{}))(t)
 	assert.Less(t, log.Len(), 5<<20)
 	assert.True(t, strings.HasPrefix(log.String(), "0 xxx"))
 	assert.True(t, strings.HasSuffix(log.String(), "(more than 4194304 bytes: the rest is left out)\n"))
@@ -368,9 +358,7 @@ func childOf(t *testing.T, opt agent.Options) *os.File {
 		t.Fatal("there is no child")
 	}
 	t.Cleanup(func() { _ = pipe.Close() })
-	said, err := bufio.NewReader(pipe).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "here\n", said)
+	require.Equal(t, "here\n", must(bufio.NewReader(pipe).ReadString('\n'))(t))
 	return pipe
 }
 

@@ -49,9 +49,7 @@ func issue(kind, body string) model.Request {
 
 func built(t *testing.T, dir string, req model.Request) model.Outcome {
 	t.Helper()
-	out, err := ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req)
-	require.NoError(t, err)
-	return out
+	return must(ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req))(t)
 }
 
 func diffBlock(lines ...string) string { return "```diff\n" + strings.Join(lines, "\n") + "\n```\n" }
@@ -237,8 +235,7 @@ func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	assert.Contains(t, built(t, dir, issue(model.AskDesign, " <!-- x -->")).BlockedReason, "this issue has no text")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
-	require.NoError(t, err)
-	_, err = a.Run(ctx, dir, req)
+	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	_, err := a.Run(ctx, dir, req)
 	assert.Equal(t, agent.Canceled, failure(t, err).Kind)
 }

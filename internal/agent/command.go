@@ -194,10 +194,7 @@ func (c child) start(stdout io.Writer, stderr *lines) (ended <-chan error, p *pi
 // begin starts a process in a session of its own, away from our terminal, into which it could type. Whoever sees it end has
 // to reap it.
 func begin(cmd *exec.Cmd) (<-chan error, error) {
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setsid = true
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
 		// The isolator ties the agent to the thread that started it; the kernel offers nothing else.
@@ -314,13 +311,7 @@ func resolve(program, dir string, env []string) (string, error) {
 		}
 		return program, nil
 	}
-	path := ""
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
-			path = value
-		}
-	}
-	for _, place := range filepath.SplitList(path) {
+	for _, place := range filepath.SplitList(value(env, "PATH")) {
 		file := filepath.Join(place, program)
 		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return file, nil

@@ -22,11 +22,7 @@ func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
 		GitOps: []model.GitOp{{Op: "fetch_origin"}}, FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s", RelevantLogURL: "u"},
 		Session: "x", Usage: model.Usage{InputTokens: 1, OutputTokens: 2, CostUSD: 0.5},
 	}, got)
-	empty, err := json.Marshal(model.Outcome{})
-	require.NoError(t, err)
-	got, err = agent.Decode(empty, model.Request{})
-	require.NoError(t, err)
-	assert.Equal(t, model.Outcome{}, got)
+	assert.Equal(t, model.Outcome{}, must(agent.Decode(must(json.Marshal(model.Outcome{}))(t), model.Request{}))(t))
 	got, err = agent.Decode([]byte(`{"general_comment": "g", "git_ops": [{"op": "push"}]}`), model.Request{})
 	require.NoError(t, err, "it is told that there is no such operation")
 	assert.Equal(t, model.Outcome{GeneralComment: "g", GitOps: []model.GitOp{{Op: "push"}}}, got)
@@ -137,12 +133,8 @@ func FuzzDecode(f *testing.F) {
 			failure(t, err)
 			return
 		}
-		text, err := json.Marshal(out)
-		require.NoError(t, err)
-		again, err := agent.Decode(text, req)
-		require.NoError(t, err)
-		twice, err := json.Marshal(again)
-		require.NoError(t, err)
-		assert.Equal(t, string(text), string(twice), "what is accepted is in the contract's own form")
+		text := must(json.Marshal(out))(t)
+		again := must(agent.Decode(text, req))(t)
+		assert.Equal(t, string(text), string(must(json.Marshal(again))(t)), "what is accepted is in the contract's own form")
 	})
 }

@@ -158,12 +158,8 @@ func (t *tree) apply(ctx context.Context, f *gitdiff.File) (why string, err erro
 	case to != from && t.files[to].there:
 		why = excerpt(to, 200) + " exists already"
 	default:
-		why = t.rewrite(f, from, to, old.text, mode)
-	}
-	if now := t.files[to]; why == "" && now.there {
-		var ok bool
-		if now.file, ok, err = t.git.CheckedOut(ctx, to, now.text); err != nil || !ok {
-			return unconvertible, err
+		if why, err = t.rewrite(ctx, f, from, to, old.text, mode); err != nil {
+			return "", err
 		}
 	}
 	if why != "" && present(t, f, from, to) {
@@ -173,38 +169,38 @@ func (t *tree) apply(ctx context.Context, f *gitdiff.File) (why string, err erro
 }
 
 // rewrite replaces a text with what a diff makes of it.
-func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string) {
+func (t *tree) rewrite(ctx context.Context, f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string, _ error) {
 	for _, hunk := range f.TextFragments {
 		if why := unfit(string(text), fmt.Sprint(hunk.Lines)); why != "" {
-			return why
+			return why, nil
 		}
 	}
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(text), f); err != nil {
 		var at *gitdiff.ApplyError
 		if errors.As(err, &at) && at.Fragment > 0 && at.Line > 0 {
-			return fmt.Sprintf("hunk %d does not apply at line %d of the file", at.Fragment, at.Line)
+			return fmt.Sprintf("hunk %d does not apply at line %d of the file", at.Fragment, at.Line), nil
 		}
-		return "it does not apply: " + excerpt(err.Error(), 200)
+		return "it does not apply: " + excerpt(err.Error(), 200), nil
 	}
 	lines := int64(len(split(string(text))))
 	for i, hunk := range f.TextFragments {
 		// Like git: a hunk without trailing context ends at the end of the file.
 		if hunk.TrailingContext == 0 && max(hunk.OldPosition-1, 0)+hunk.OldLines != lines {
-			return fmt.Sprintf("hunk %d does not apply: it ends without context, and not at the end of the file", i+1)
+			return fmt.Sprintf("hunk %d does not apply: it ends without context, and not at the end of the file", i+1), nil
 		}
 	}
 	if f.IsDelete {
 		if out.Len() > 0 {
-			return "the diff removes the file, but not all that is in it"
+			return "the diff removes the file, but not all that is in it", nil
 		}
 		t.remove(to)
-		return ""
+		return "", nil
 	}
 	if to != from {
 		t.remove(from)
 	}
-	return t.put(to, out.Bytes(), mode)
+	return t.put(ctx, to, out.Bytes(), mode)
 }
 
 // present reports whether a diff is applied already: an earlier attempt's work may be checked out.

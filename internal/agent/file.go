@@ -34,41 +34,20 @@ func unfit(stored, lines string) string {
 	return ""
 }
 
-// file is a text file of the checkout as git stores it: as lines with their ends.
+// file is a text as git stores it: as lines with their ends.
 type file struct {
-	dir, path string
-	mark      string // its byte order mark, or ""
-	lines     []string
+	mark  string // its byte order mark, or ""
+	lines []string
 }
 
-// openFile reads a file of the checkout. why says, for a person, that it is nothing to be changed: it is missing, not a
-// regular file, outside of the checkout or behind a symbolic link.
-func openFile(ctx context.Context, files Files, dir, path string) (f *file, why string, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, "", fmt.Errorf("open checkout: %w", err)
-	}
-	defer root.Close()
-	info, why, err := look(root, path)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case why == "" && info == nil || why == belowFile:
-		return nil, "the file no longer exists", nil
-	case why != "":
-		return nil, why, nil
-	}
-	text, err := root.ReadFile(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("read file: %w", err)
-	}
-	text, ok, err := files.Stored(ctx, path, text)
-	if err != nil || !ok {
-		return nil, unconvertible, err
-	}
-	rest := strings.TrimPrefix(string(text), byteOrderMark)
-	return &file{dir: dir, path: path, mark: string(text[:len(text)-len(rest)]), lines: split(rest)}, "", nil
+// fileOf splits a text.
+func fileOf(stored []byte) *file {
+	rest := strings.TrimPrefix(string(stored), byteOrderMark)
+	return &file{mark: string(stored[:len(stored)-len(rest)]), lines: split(rest)}
 }
+
+// text is the file in one piece.
+func (f *file) text() []byte { return []byte(f.mark + strings.Join(f.lines, "")) }
 
 // Why a path is nothing to be changed.
 const (
@@ -158,26 +137,4 @@ func (f *file) usualEnd(first, last int) string {
 		}
 	}
 	return "\n"
-}
-
-// write writes the file in place, so that its mode stays. why is as for openFile.
-func (f *file) write(ctx context.Context, files Files) (why string, err error) {
-	text, ok, err := files.CheckedOut(ctx, f.path, []byte(f.mark+strings.Join(f.lines, "")))
-	if err != nil || !ok {
-		return unconvertible, err
-	}
-	root, err := os.OpenRoot(f.dir)
-	if err != nil {
-		return "", fmt.Errorf("open checkout: %w", err)
-	}
-	defer root.Close()
-	out, err := root.OpenFile(f.path, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return "", fmt.Errorf("write file: %w", err)
-	}
-	_, err = out.Write(text)
-	if err := errors.Join(err, out.Close()); err != nil {
-		return "", fmt.Errorf("write file: %w", err)
-	}
-	return "", nil
 }

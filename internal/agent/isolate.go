@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -107,11 +106,7 @@ func (opt Options) through(as *account) *exec.Cmd {
 const maxTasks = 1 << 12
 
 // sign is an unguessable name.
-func sign() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
-	return "mergexo-" + hex.EncodeToString(b[:])
-}
+func sign() string { return "mergexo-" + rand.Text() }
 
 // call makes the isolator do something other than become an agent, and returns its output.
 func (opt Options) call(as *account, spec isolate.Spec) (string, error) {

@@ -32,8 +32,7 @@ import (
 // no other user gets to.
 func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 	t.Helper()
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	log := &bytes.Buffer{}
 	return agent.Options{
 		Isolator: self, Log: log, Grace: grace, Timeout: time.Minute, Clock: impatient{clockwork.NewFakeClock()}, Temp: filepath.Join(publicDir(t), "temp"),
@@ -44,8 +43,7 @@ func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 // publicDir is a directory that every user can get to, with nothing in it: the temporary one must be such.
 func publicDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mergexo-isolator-")
-	require.NoError(t, err)
+	dir := must(os.MkdirTemp("", "mergexo-isolator-"))(t)
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is the point
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	return dir
@@ -82,9 +80,7 @@ func clone(t *testing.T) string {
 // owner is who a file belongs to, a symbolic link itself too.
 func owner(t *testing.T, path ...string) int {
 	t.Helper()
-	info, err := os.Lstat(filepath.Join(path...))
-	require.NoError(t, err)
-	return int(info.Sys().(*syscall.Stat_t).Uid)
+	return int(must(os.Lstat(filepath.Join(path...)))(t).Sys().(*syscall.Stat_t).Uid)
 }
 
 // allOurs holds that everything in a directory is ours again and can be read and removed.
@@ -93,8 +89,7 @@ func allOurs(t *testing.T, dir string) {
 	assert.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		require.NoError(t, err)
 		assert.Equal(t, os.Geteuid(), owner(t, path), path)
-		info, err := entry.Info()
-		require.NoError(t, err)
+		info := must(entry.Info())(t)
 		if entry.IsDir() {
 			assert.Equal(t, os.FileMode(0o700), info.Mode()&0o700, path)
 		} else if entry.Type().IsRegular() {
@@ -108,8 +103,7 @@ func allOurs(t *testing.T, dir string) {
 }
 
 func TestBehindTheWallThereIsLessToBeHad(t *testing.T) {
-	leak, err := os.Open("/dev/null")
-	require.NoError(t, err)
+	leak := must(os.Open("/dev/null"))(t)
 	defer leak.Close()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, leak.Fd(), syscall.F_SETFD, 0)
 	require.Zero(t, errno)
@@ -137,8 +131,7 @@ func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 	require.NoError(t, err)
 	opt.ExtraArgs = []string{"a b", "\xff\xfe", ""}
 	opt.Env = append(opt.Env, "BYTES=\xff")
-	out, err := run(t, context.Background(), opt, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}, Prompt: strings.Repeat("x", 1<<20)})
-	require.NoError(t, err)
+	out := must(run(t, context.Background(), opt, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}, Prompt: strings.Repeat("x", 1<<20)}))(t)
 	assert.Contains(t, out.GeneralComment, "key|/")
 	assert.Contains(t, out.GeneralComment, "|arg,a b,\uFFFD\uFFFD,|", "as JSON shows bytes that are no text")
 	assert.Contains(t, out.GeneralComment, "BYTES=\uFFFD\n")
@@ -152,8 +145,7 @@ func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 
 // "Cannot fork" alone sounds like a broken machine, and is a limit of ours.
 func TestOurLimitOfProcessesIsNamed(t *testing.T) {
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	const hint = " (processes could not be started: MergeXO allows 4096 processes and threads at once, so run fewer in parallel)"
 	for _, tt := range []struct{ said, isolator, want string }{
 		{"sh: 1: Cannot fork", self, hint},
@@ -172,9 +164,8 @@ func TestWhatTheWallCannotBecome(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "text"), []byte("no program"), 0o755)) //nolint:gosec // as it would be
 	for program, errno := range map[string]syscall.Errno{"./none": syscall.ENOENT, "./text": syscall.ENOEXEC, "/": syscall.EACCES} {
 		opt.Adapter, opt.Command = "command", []string{program}
-		a, err := agent.New(opt)
-		require.NoError(t, err)
-		_, err = a.Run(context.Background(), dir, model.Request{})
+		a := must(agent.New(opt))(t)
+		_, err := a.Run(context.Background(), dir, model.Request{})
 		assert.Equal(t, agent.Start, failure(t, err).Kind)
 		assert.EqualError(t, err, "agent: start "+program+": "+errno.Error())
 		assert.ErrorIs(t, err, errno)
@@ -198,8 +189,7 @@ func TestOurProcessIsShutToAnAgent(t *testing.T) {
 		users = append(users, strconv.Itoa(tenant()))
 	}
 	for _, opt.User = range users {
-		said, err := sh(t, opt, clone(t), script+"; true")
-		require.NoError(t, err)
+		said := must(sh(t, opt, clone(t), script+"; true"))(t)
 		assert.NotContains(t, said, "open")
 		assert.Contains(t, said, strconv.Itoa(os.Getpid())+" (", "it has looked at the right place")
 	}
@@ -231,15 +221,14 @@ func held(t *testing.T, run func(pipe string), script func() error) {
 	}
 	defer r.Close()
 	here := make([]byte, 5)
-	_, err := io.ReadFull(r, here)
-	require.NoError(t, err)
+	_ = must(io.ReadFull(r, here))(t)
 	require.NoError(t, os.WriteFile(pipe+".seen", nil, 0o644)) //nolint:gosec // also for another user
 	if script != nil {
 		require.NoError(t, script())
 	}
 	<-done
 	require.NoError(t, r.SetReadDeadline(time.Now().Add(clocktest.Hang)))
-	_, err = io.ReadAll(r)
+	_, err := io.ReadAll(r)
 	assert.NoError(t, err, "it is still there")
 }
 
@@ -343,8 +332,7 @@ func (j job) answer() (model.Outcome, error) {
 func play(t *testing.T, program string, j job, cred *syscall.Credential) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	j.Options.Clock = nil
-	text, err := json.Marshal(j)
-	require.NoError(t, err)
+	text := must(json.Marshal(j))(t)
 	var out bytes.Buffer
 	cmd := exec.Command(program)
 	cmd.Env = []string{"FAKE_AGENT=mergexo", "PATH=" + os.Getenv("PATH")}
@@ -395,14 +383,11 @@ func TestAnAncestorWithTheTokenIsNamed(t *testing.T) {
 		assert.Regexp(t, `^sh \(process \d+\)$`, look(opt))
 	}
 	opt.Isolator = ""
-	name, err := opt.Exposed("ghs_exposed")
-	require.NoError(t, err)
-	assert.Empty(t, name)
+	assert.Empty(t, must(opt.Exposed("ghs_exposed"))(t))
 }
 
 func TestTheWallIsForNobodyElse(t *testing.T) {
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	for stdin, want := range map[string]string{
 		"":          "mergexo: read what to do: EOF\n",
 		"ls -l /\n": "mergexo: read what to do: this is for mergexo itself, not for people\n",
@@ -418,9 +403,7 @@ func TestTheWallIsForNobodyElse(t *testing.T) {
 }
 
 func TestTheWallStandsBeforeTheRestOfUs(t *testing.T) {
-	self, err := agent.Self()
-	require.NoError(t, err)
-	cmd := exec.Command(self, isolate.Word)
+	cmd := exec.Command(must(agent.Self())(t), isolate.Word)
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)

@@ -75,8 +75,7 @@ func newHosted(t *testing.T) hosted {
 	h.opt.Log, h.opt.Temp, h.opt.User = nil, filepath.Join(h.top, "temp"), strconv.Itoa(tenant())
 	require.NoError(t, os.Mkdir(h.opt.Temp, 0o700))
 	h.opt.Isolator = filepath.Join(h.top, "mergexo")
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	replica(t, self, h.opt.Isolator, 0o755)
 	replica(t, self, filepath.Join(h.top, "setuid"), os.ModeSetuid|0o755)
 	require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(h.uid)+":"+strconv.Itoa(h.uid), h.dir, h.opt.Temp).Run())
@@ -134,8 +133,7 @@ func TestAnAgentOfAnotherUserBySudo(t *testing.T) {
 	assert.Equal(t, 0, owner(t, h.top, "outside"))
 	opensStreams(t, func(script string) string { return h.run(script).Log })
 
-	asked := contents(t, filepath.Join(h.top, "asked"))
-	for line := range strings.Lines(string(asked)) {
+	for line := range strings.Lines(string(contents(t, filepath.Join(h.top, "asked")))) {
 		assert.Regexp(t, `^-n -u (root|#`+h.opt.User+`) -- `+h.opt.Isolator+` __wall\n$`, line, "nothing else is there to be seen")
 	}
 }

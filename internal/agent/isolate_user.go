@@ -278,7 +278,7 @@ func (opt Options) handOver(ctx context.Context, dir string) (takeBack func() er
 			return err // the keeper tries again when we end
 		}
 		defer keeper.over()
-		return errors.Join(opt.takeBack(opt.back(shared), dirs), closeWay())
+		return errors.Join(opt.takeBack(opt.back(shared, false), dirs), closeWay())
 	}
 	if err != nil {
 		return nil, errors.Join(opt.tenant.wrong("hand over: %w", err), takeBack())
@@ -337,7 +337,7 @@ func (opt Options) TakeBack(dirs ...string) error {
 	if err := opt.vacate(); err != nil {
 		return err
 	}
-	return opt.takeBack(unknown(opt.back(nil)), dirs)
+	return opt.takeBack(opt.back(nil, true), dirs)
 }
 
 func (opt Options) takeBack(back isolate.Owners, dirs []string) error {
@@ -347,17 +347,12 @@ func (opt Options) takeBack(back isolate.Owners, dirs []string) error {
 	return nil
 }
 
-// back is how files come back.
-func (opt Options) back(shared []isolate.File) isolate.Owners {
+// back is how files come back. unknown says that nobody knows what was shared.
+func (opt Options) back(shared []isolate.File, unknown bool) isolate.Owners {
 	return isolate.Owners{
 		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
+		Unknown: unknown,
 	}
-}
-
-// unknown is how files come back where nobody knows what was shared.
-func unknown(back isolate.Owners) isolate.Owners {
-	back.Unknown = true
-	return back
 }
 
 // chown changes owners as root.

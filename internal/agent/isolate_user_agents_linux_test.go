@@ -31,11 +31,9 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 			return
 		}
 		s.Play(append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("id -u > who; git add -A"), r.Done(greeted))...)
-		out, err := ask(t, opt, dir, feedback("please"))
-		require.NoError(t, err)
+		out := must(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
-			text := contents(t, filepath.Join(dir, file))
-			assert.Equal(t, want+"\n", string(text))
+			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))))
 		}
 		for _, place := range []string{dir, opt.Temp, opt.Sessions} {
 			allOurs(t, place)
@@ -43,7 +41,7 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		s.Play(r.Done(greeted))
 		req := feedback("once more")
 		req.Session = out.Session
-		_, err = ask(t, opt, dir, req)
+		_, err := ask(t, opt, dir, req)
 		require.NoError(t, err, "a session goes on after its files were taken back and given once more")
 	})
 }

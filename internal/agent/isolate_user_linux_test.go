@@ -42,8 +42,7 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	before, err := syscall.Getgroups()
-	require.NoError(t, err)
+	before := must(syscall.Getgroups())(t)
 	require.NoError(t, syscall.Setgroups([]int{0, 4})) // of which nothing must be left
 	defer func() { assert.NoError(t, syscall.Setgroups(before)) }()
 	opt, _ := isolatedOptions(t)
@@ -82,14 +81,10 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	for _, place := range []string{dir, opt.Temp, opt.Sessions} {
 		allOurs(t, place)
 	}
-	text := contents(t, filepath.Join(dir, "locked/in/file"))
-	assert.Equal(t, "kept\n", string(text))
-	info, err := os.Stat(filepath.Join(dir, "evil"))
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o755), info.Mode())
+	assert.Equal(t, "kept\n", string(contents(t, filepath.Join(dir, "locked/in/file"))))
+	assert.Equal(t, os.FileMode(0o755), must(os.Stat(filepath.Join(dir, "evil")))(t).Mode())
 	assert.FileExists(t, filepath.Join(dir, "again"), "the agent's own second name")
-	text = contents(t, filepath.Join(dir, "../outside"))
-	assert.Equal(t, "ours", string(text))
+	assert.Equal(t, "ours", string(contents(t, filepath.Join(dir, "../outside"))))
 }
 
 // opensStreams holds that a program can open its streams by name, as it can where nobody isolates it.
@@ -110,22 +105,17 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	replica(t, "/usr/bin/id", id, os.ModeSetuid|0o755)
 	free := exec.Command(id, "-u")
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}
-	out, err := free.Output()
-	require.NoError(t, err)
-	require.Equal(t, "0\n", string(out), "without the isolator it would be root")
-	said, err := sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no")
-	require.NoError(t, err)
+	require.Equal(t, "0\n", string(must(free.Output())(t)), "without the isolator it would be root")
+	said := must(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t)
 	assert.Equal(t, opt.User+"\nno\n", said)
 }
 
 func replica(t *testing.T, from, to string, mode os.FileMode) {
 	t.Helper()
-	in, err := os.Open(from)
-	require.NoError(t, err)
+	in := must(os.Open(from))(t)
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700)
-	require.NoError(t, err)
-	_, err = io.Copy(out, in)
+	out := must(os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700))(t)
+	_, err := io.Copy(out, in)
 	require.NoError(t, errors.Join(err, out.Close()))
 	require.NoError(t, os.Chmod(to, mode))
 }
@@ -140,9 +130,7 @@ func TestACommandOfAnotherUserAnswersInTwoTurns(t *testing.T) {
 	script := "#!/bin/sh\nn=$(wc -c)\n[ $n -gt 100 ] || exit 1\necho $$ >> ran\necho \"{\\\"general_comment\\\": \\\"$(id -u) $(wc -l < ran)\\\"}\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755)) //nolint:gosec // a program
 	for n := 1; n <= 2; n++ {
-		out, err := ask(t, opt, dir, model.Request{TurnKey: "key"})
-		require.NoError(t, err)
-		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), out.GeneralComment)
+		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), must(ask(t, opt, dir, model.Request{TurnKey: "key"}))(t).GeneralComment)
 		allOurs(t, dir)
 	}
 }
@@ -180,8 +168,7 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(linked, ".git"), []byte("gitdir: /elsewhere"), 0o600))
 	behind := filepath.Join(shut, "checkout")
 	require.NoError(t, os.Rename(checkout(t), behind))
-	group, err := os.ReadFile("/etc/group")
-	require.NoError(t, err)
+	group := must(os.ReadFile("/etc/group"))(t)
 	strong := "" // a number that is no user's, but that of a group
 	for _, name := range []string{"shadow", "kmem", "disk", "docker"} {
 		_, rest, ok := strings.Cut(string(group), "\n"+name+":x:")
@@ -215,22 +202,20 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	}
 	if us := os.Getuid(); us != 0 {
 		opt.User = strconv.Itoa(us)
-		_, err = sh(t, opt, linked, "true")
+		_, err := sh(t, opt, linked, "true")
 		assert.ErrorContains(t, err, "this is the user that MergeXO itself runs as: name a separate user for the agent")
 	}
 	opt.User, opt.Isolator = "nobody", ""
-	_, err = sh(t, opt, linked, "true")
+	_, err := sh(t, opt, linked, "true")
 	assert.EqualError(t, err, `agent: [agent] user = "nobody": agents can run as another user only with isolation`)
 }
 
 // private is the first directory on the way to the programs that others may not pass, or "".
 func private(t *testing.T, dir string) string {
 	t.Helper()
-	real, err := filepath.EvalSymlinks(filepath.Join(dir, "claude"))
-	require.NoError(t, err)
+	real := must(filepath.EvalSymlinks(filepath.Join(dir, "claude")))(t)
 	for ; real != "/"; real = filepath.Dir(real) {
-		info, err := os.Stat(real)
-		require.NoError(t, err)
+		info := must(os.Stat(real))(t)
 		if info.Mode()&1 == 0 {
 			return real
 		}

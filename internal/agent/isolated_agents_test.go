@@ -35,8 +35,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 		dir, seen := checkout(t), filepath.Join(t.TempDir(), "seen")
 		s := modelstub.New(t, r.Run("env > env.txt; env"), r.Done(greeted))
 		opt := wrapped(t, rigged(t, r, s), r.Adapter, "env > "+seen)
-		_, err := ask(t, opt, dir, feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, dir, feedback("please")))(t)
 
 		own := contents(t, seen)
 		want := map[string][]string{
@@ -48,7 +47,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 
 		inside := contents(t, filepath.Join(dir, "env.txt"))
 		assert.NotEmpty(t, names(string(inside)))
-		placeholder := regexp.MustCompile(`mergexo-[0-9a-f]{48}`).FindString(string(own))
+		placeholder := regexp.MustCompile(`mergexo-[A-Z2-7]{26}`).FindString(string(own))
 		require.NotEmpty(t, placeholder)
 		for _, text := range []string{string(inside), s.Asked(1)} {
 			assert.NotContains(t, text, modelstub.Key, "what a model runs gets no key")
@@ -104,8 +103,7 @@ func TestNothingInTheCheckoutSetsUpItsAgent(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(opt.Sessions, file)), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(opt.Sessions, file), []byte(text), 0o644))
 		}
-		_, err := ask(t, opt, dir, feedback(prompt))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, dir, feedback(prompt)))(t)
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.NoFileExists(t, mark)
 		for n := range s.Asks() {
@@ -119,8 +117,7 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	t.Parallel()
 	codex, dir := modelstub.Codex(), checkout(t)
 	// Neither the system's temporary directory, which is open to it, nor this repository, which may be in there.
-	shut, err := os.MkdirTemp("/var/tmp", "mergexo-agent-")
-	require.NoError(t, err)
+	shut := must(os.MkdirTemp("/var/tmp", "mergexo-agent-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(shut) })
 	outside := filepath.Join(shut, "outside")
 	s := modelstub.New(t)
@@ -141,12 +138,10 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	opt.Temp = filepath.Join(shut, "temp")
 	var log bytes.Buffer
 	opt.Log = &log
-	out, err := ask(t, opt, dir, feedback("please"))
-	require.NoError(t, err)
+	out := must(ask(t, opt, dir, feedback("please")))(t)
 	again := feedback("once more")
 	again.Session = out.Session
-	_, err = ask(t, opt, dir, again)
-	require.NoError(t, err)
+	_ = must(ask(t, opt, dir, again))(t)
 	for _, n := range []int{1, 3} {
 		said := regexp.MustCompile(`(yes|no): \w+`).FindAllString(s.Asked(n), -1)
 		want := []string{"yes: checkout", "no: git", "no: outside", "no: network", "yes: home", "no: sessions", "no: key"}
@@ -162,10 +157,9 @@ func TestMuchThatCodexTellsIsNoFlood(t *testing.T) {
 	tell := func(format string) string {
 		return `[ "$1" != exec ] || head -c 20000000 /dev/zero | tr '\0' x` + format
 	}
-	out, err := ask(t, wrapped(t, rigged(t, codex, modelstub.New(t, codex.Done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please"))
-	require.NoError(t, err)
+	out := must(ask(t, wrapped(t, rigged(t, codex, modelstub.New(t, codex.Done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please")))(t)
 	assert.Equal(t, "Greet louder", out.CommitMessage)
 
-	_, err = ask(t, wrapped(t, rigged(t, codex, nil), "codex", tell("; exit 0")), checkout(t), model.Request{})
+	_, err := ask(t, wrapped(t, rigged(t, codex, nil), "codex", tell("; exit 0")), checkout(t), model.Request{})
 	assert.Equal(t, agent.Flood, failure(t, err).Kind)
 }

@@ -35,8 +35,7 @@ func machineOf(t *testing.T, uid int) machine {
 	m := machine{t: t, dir: clone(t), opt: opt, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // small
 	m.top = filepath.Dir(m.dir)
 	m.isolator = filepath.Join(m.top, "mergexo")
-	self, err := agent.Self()
-	require.NoError(t, err)
+	self := must(agent.Self())(t)
 	replica(t, self, m.isolator, 0o755)
 	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.isolator, filepath.Join(m.top, "runner-temp", "temp")
 	require.NoError(t, os.MkdirAll(m.opt.Temp, 0o755)) //nolint:gosec // the runner's is as open
@@ -69,11 +68,8 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	assert.Equal(t, []string{name, name, m.opt.Temp + "/user-home", name, name}, lines[:5])
 	assert.Contains(t, said.Log, "Permission denied")
 	allOurs(t, m.dir)
-	passwd := contents(t, "/etc/passwd")
-	assert.NotContains(t, string(passwd), name, "the user is removed")
-	info, err := os.Stat(m.top)
-	require.NoError(t, err)
-	assert.Equal(t, "drwx------", info.Mode().String())
+	assert.NotContains(t, string(contents(t, "/etc/passwd")), name, "the user is removed")
+	assert.Equal(t, "drwx------", must(os.Stat(m.top))(t).Mode().String())
 	acl, err := exec.Command("getfattr", "-d", "-m", "-", m.top).CombinedOutput()
 	assert.NotContains(t, string(acl), "acl", err)
 }
@@ -96,8 +92,7 @@ func TestAStaleUserThatAnotherRunRemovesFirstIsNotToldAsLeft(t *testing.T) {
 	m.want.Path = m.top + ":" + m.want.Path
 	said := m.run(`id -un`)
 	assert.Regexp(t, "^mergexo-[0-9a-f]{8}\n$", said.Log)
-	passwd := contents(t, "/etc/passwd")
-	assert.NotContains(t, string(passwd), stale)
+	assert.NotContains(t, string(contents(t, "/etc/passwd")), stale)
 }
 
 // Root in a container may be without the right to give files away.
@@ -139,11 +134,8 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 		"sh: 3: cannot create /etc/x: Read-only file system", "shut",
 		"CapPrm: 0000000000000000", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", `Max processes +\d{4,5} +\d{4,5} +processes `,
 	}, "\n")+"\n$", said.Log, "nothing else is to be seen in the runner's directory or in /run")
-	text, err := os.ReadFile(commands)
-	require.NoError(t, err)
-	assert.Equal(t, "x", string(text), "it is another file there")
-	text = contents(t, filepath.Join(m.dir, "work"))
-	assert.Equal(t, "work\n", string(text))
+	assert.Equal(t, "x", string(must(os.ReadFile(commands))(t)), "it is another file there")
+	assert.Equal(t, "work\n", string(contents(t, filepath.Join(m.dir, "work"))))
 	assert.NoFileExists(t, "/tmp/x")
 }
 

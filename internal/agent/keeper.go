@@ -46,7 +46,8 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 	if opt.tenant.sudo != "" {
 		as = opt.tenant.root()
 	}
-	k, err := opt.startKeeper(as, isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: unknown(opt.back(nil)), Lock: !opt.tenant.made})
+	spec := isolate.Spec{Task: isolate.Keep, Sign: sign(), As: as.user(), Dirs: dirs, Owners: opt.back(nil, true), Lock: !opt.tenant.made}
+	k, err := opt.startKeeper(as, spec)
 	if err != nil {
 		return nil, &noEntry{err: err}
 	}
@@ -61,7 +62,11 @@ func (opt Options) keep(ctx context.Context, dirs []string) (*keeper, error) {
 			case ok:
 				opt.Events.Warn("user_busy", "user", opt.tenant.name, "why", "another run on this machine uses it", "waits", clock.Text(UserWait))
 			default:
-				return nil, opt.tenant.notKept(isolatorError(k.said.String(), k.sign, k.err))
+				err := isolatorError(k.said.String(), k.sign, k.err)
+				if !errors.As(err, new(*noEntry)) {
+					err = opt.tenant.wrong("keep it for this run: %w", err)
+				}
+				return nil, err
 			}
 		case <-ctx.Done():
 			k.over()
@@ -126,14 +131,6 @@ func (k *keeper) over() {
 			return
 		}
 	}
-}
-
-// notKept is why a keeper has ended by itself.
-func (t *account) notKept(err error) error {
-	if errors.As(err, new(*noEntry)) {
-		return err
-	}
-	return t.wrong("keep it for this run: %w", err)
 }
 
 // unentered says what to do about an isolator that does not begin; every other error is as it was.

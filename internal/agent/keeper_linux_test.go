@@ -76,11 +76,9 @@ func TestRunsWithOneUserTakeTurns(t *testing.T) {
 		golden.Text(t, "user_busy.txt", strings.ReplaceAll(third.Error(), user, "USER"))
 	}
 
-	gate, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	require.NoError(t, err)
+	gate := must(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	defer gate.Close()
-	_, err = gate.WriteString("\n")
-	require.NoError(t, err)
+	_ = must(gate.WriteString("\n"))(t)
 	assert.NoError(t, <-first, "nobody ended it")
 	if waited {
 		assert.NoError(t, <-second)

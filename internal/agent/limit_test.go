@@ -50,13 +50,12 @@ func TestALimitThatAProgramOnlyClaimsIsAFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
 			defer provider.Close()
-			a, err := agent.New(agent.Options{
+			a := must(agent.New(agent.Options{
 				Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-ant-of-the-user", "ANTHROPIC_BASE_URL=" + provider.URL},
 				Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "ASKS=" + c.asks}, Temp: t.TempDir(),
 				Timeout: time.Minute, Grace: time.Minute, Log: io.Discard, Events: slog.New(slog.DiscardHandler),
-			})
-			require.NoError(t, err)
-			_, err = a.Run(context.Background(), t.TempDir(), model.Request{Kind: "feedback", Prompt: "please"})
+			}))(t)
+			_, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "feedback", Prompt: "please"})
 			var failed *agent.Error
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, c.kind, failed.Kind, err)

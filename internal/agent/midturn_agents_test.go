@@ -27,23 +27,20 @@ func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 		opt := rigged(t, r, s)
 		opt.Sessions = t.TempDir()
 		req := feedback("a first question")
-		first, err := ask(t, opt, dir, req)
-		require.NoError(t, err)
+		first := must(ask(t, opt, dir, req))(t)
 
 		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.RateLimit())
 		s.Play(script...)
 		req.Prompt, req.Session = "please shout, said alice", first.Session
-		_, err = ask(t, opt, dir, req)
+		_, err := ask(t, opt, dir, req)
 		failed := failure(t, err)
 		assert.Equal(t, agent.Limit, failed.Kind)
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text), "what was done stays done")
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))), "what was done stays done")
 		require.Regexp(t, "^"+first.Session[:36]+"/", failed.Session)
 
 		s.Play(r.Done(greeted))
 		req.Prompt, req.Session = "go on", failed.Session
-		out, err := ask(t, opt, dir, req)
-		require.NoError(t, err)
+		out := must(ask(t, opt, dir, req))(t)
 		assert.Contains(t, s.Asked(0), "please shout, said alice")
 		assert.Contains(t, s.Asked(0), "HELLO", "it knows what it has done")
 		paid := failed.Usage.InputTokens + out.Usage.InputTokens
@@ -76,8 +73,7 @@ func TestWhatAModelLeftRunningIsGone(t *testing.T) {
 			seen <- f
 		}()
 		s := modelstub.New(t, r.Run("setsid sh -c 'exec 3>alive; touch up; exec sleep 100000' </dev/null >/dev/null 2>&1 & until [ -e up ]; do sleep 0.1; done"), r.Done(greeted))
-		_, err := ask(t, rigged(t, r, s), dir, feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, rigged(t, r, s), dir, feedback("please")))(t)
 		f := <-seen
 		defer f.Close()
 		n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return
@@ -89,8 +85,7 @@ func TestClaudeGetsOverAStreamThatBreaks(t *testing.T) {
 	t.Parallel()
 	claude, dir := modelstub.Claude(), checkout(t)
 	s := modelstub.New(t, modelstub.Cut("I will"), claude.Run("echo ran > ran.txt"), claude.Done(greeted))
-	out, err := ask(t, rigged(t, claude, s), dir, feedback("please"))
-	require.NoError(t, err)
+	out := must(ask(t, rigged(t, claude, s), dir, feedback("please")))(t)
 	assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 	assert.Equal(t, "Greet louder", out.CommitMessage)
 }
@@ -122,8 +117,7 @@ func TestNobodyIsAskedWhatCodexMayDo(t *testing.T) {
 		modelstub.Call("request_user_input", question),
 		codex.Done(greeted),
 	)
-	_, err := ask(t, rigged(t, codex, s), dir, feedback("please"))
-	require.NoError(t, err)
+	_ = must(ask(t, rigged(t, codex, s), dir, feedback("please")))(t)
 	assert.NoFileExists(t, filepath.Join(dir, ".git/planted"))
 	assert.Contains(t, s.Asked(1), "you cannot ask for escalated permissions if the approval policy is Never")
 	assert.Contains(t, s.Asked(2), "request_user_input is unavailable")
@@ -133,8 +127,7 @@ func TestALongPromptArrivesWhole(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t, r.Done(greeted))
 		long := strings.Repeat("A pipe holds less than this, and so does a command line. ", 5000)
-		_, err := ask(t, rigged(t, r, s), checkout(t), feedback("first words "+long+" last words"))
-		require.NoError(t, err)
+		_ = must(ask(t, rigged(t, r, s), checkout(t), feedback("first words "+long+" last words")))(t)
 		assert.Contains(t, s.Asked(0), "first words "+long+" last words")
 	})
 }

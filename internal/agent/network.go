@@ -80,21 +80,18 @@ func (opt Options) connected() (inside Options, end func(), err error) {
 		return opt, end, &ErrNetworkNotHeld{opt.Network, level, errNothingHolds}
 	}
 	// A proxy of the machine's is out of reach: who tried it would never try ours.
-	set := map[string]string{"ALL_PROXY": "", "all_proxy": ""}
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
-		set[name] = ""
-	}
+	set, url := map[string]string{"ALL_PROXY": "", "all_proxy": ""}, ""
 	if hosts := opt.Network.Reached(); len(hosts) > 0 {
 		proxy, err := hostproxy.Start(hostproxy.Options{Hosts: hosts, Log: opt.Events})
 		if err != nil {
 			return opt, end, fmt.Errorf("start the proxy for hosts: %w", err)
 		}
-		end = proxy.End
-		opt.doors = append(slices.Clone(opt.doors), door{proxy.Port, proxy.Serve})
-		for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
-			set[name] = proxy.URL
-		}
+		end, url = proxy.End, proxy.URL
+		opt.doors = append(slices.Clone(opt.doors), door{proxy.Port, proxy.Also})
 		set["NO_PROXY"], set["no_proxy"] = "127.0.0.1,::1,localhost", "127.0.0.1,::1,localhost"
+	}
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+		set[name] = url
 	}
 	opt.Env = with(opt.Env, set)
 	return opt, end, nil

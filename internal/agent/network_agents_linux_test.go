@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
@@ -33,11 +32,9 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 			return
 		}
 		s.Play(r.Run("wc -l < /proc/net/dev > devices; id -u > who"), r.Done(greeted))
-		_, err := ask(t, opt, dir, feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"devices": "3", "who": opt.User} {
-			text := contents(t, filepath.Join(dir, file))
-			assert.Equal(t, want+"\n", string(text), file)
+			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))), file)
 		}
 		assert.Empty(t, events.String(), "it tries nothing else")
 	})

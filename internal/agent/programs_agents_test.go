@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
@@ -26,11 +25,9 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("echo ran > ran.txt; echo kept > $HOME/kept"), r.Done(greeted))
 		s := modelstub.New(t, script...)
 		opt := rigged(t, r, s)
-		out, err := ask(t, opt, dir, feedback("please shout, said alice"))
-		require.NoError(t, err)
+		out := must(ask(t, opt, dir, feedback("please shout, said alice")))(t)
 
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text))
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.FileExists(t, filepath.Join(opt.Temp, "agent-home", "kept"), "HOME is one of its own, and can be written to")
 		assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "Done in greet.txt.", Done: true}}, out.ReviewReplies)
@@ -51,20 +48,17 @@ func TestAProgramBeginsAPullRequest(t *testing.T) {
 		dir := checkout(t)
 		done := `{"pr_title": "Greet louder", "pr_summary": "In ` + "`greet.txt`" + `.", "commit_message": "Shout", "git_ops": [], "blocked_reason": ""}`
 		s := modelstub.New(t, append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Done(done))...)
-		a, err := agent.New(rigged(t, r, s))
-		require.NoError(t, err)
+		a := must(agent.New(rigged(t, r, s)))(t)
 		req := model.Request{Version: 1, Kind: model.AskSmallJob, Flow: model.FlowSmallJob, Prompt: "please shout"}
-		out, err := a.Run(context.Background(), dir, req)
-		require.NoError(t, err)
-		text := contents(t, filepath.Join(dir, "greet.txt"))
-		assert.Equal(t, "HELLO\n", string(text))
+		out := must(a.Run(context.Background(), dir, req))(t)
+		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.Equal(t, []string{"Greet louder", "In `greet.txt`.", "Shout"}, []string{out.PRTitle, out.PRSummary, out.CommitMessage})
 		assert.Contains(t, s.Asked(0), `"pr_title":{"type":"string"`, "the provider holds it to the schema")
 		assert.NotContains(t, s.Asked(0), `"review_replies"`)
 
 		wrong := modelstub.Say(greeted)
 		s.Play([]modelstub.Answer{wrong, wrong}[:map[string]int{"codex": 1, "claude": 2}[r.Adapter]]...) // Claude Code insists on its tool, once
-		_, err = a.Run(context.Background(), dir, req)
+		_, err := a.Run(context.Background(), dir, req)
 		assert.Equal(t, agent.Output, failure(t, err).Kind)
 		assert.ErrorContains(t, err, `outcome: unknown field "review_replies": an answer to a request of kind small_job has pr_title, `)
 	})
@@ -76,8 +70,7 @@ func TestASessionIsGoneOnWithInTheNextTurn(t *testing.T) {
 		s := modelstub.New(t, r.Done(greeted), r.Run("echo again > again.txt"), r.Done(`{"general_comment": "And again.", "review_replies": [], "commit_message": "", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`))
 		opt := rigged(t, r, s)
 		opt.Sessions = sessions
-		first, err := ask(t, opt, dir, feedback("first question"))
-		require.NoError(t, err)
+		first := must(ask(t, opt, dir, feedback("first question")))(t)
 
 		// The next turn: another run, another temporary directory, another clone.
 		opt = rigged(t, r, s)
@@ -85,8 +78,7 @@ func TestASessionIsGoneOnWithInTheNextTurn(t *testing.T) {
 		dir = checkout(t)
 		req := feedback("second question")
 		req.Session = first.Session
-		second, err := ask(t, opt, dir, req)
-		require.NoError(t, err)
+		second := must(ask(t, opt, dir, req))(t)
 
 		assert.Equal(t, "And again.", second.GeneralComment)
 		assert.FileExists(t, filepath.Join(dir, "again.txt"))
@@ -164,8 +156,7 @@ func TestWhatAProviderOrItsModelCanRefuse(t *testing.T) {
 	}
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t)
-		a, err := agent.New(rigged(t, r, s))
-		require.NoError(t, err)
+		a := must(agent.New(rigged(t, r, s)))(t)
 		dir := checkout(t)
 		for _, c := range cases {
 			script := []modelstub.Answer{modelstub.Refuse()}
@@ -224,8 +215,7 @@ func TestAProviderThatCannotBeReached(t *testing.T) {
 func TestAnAnswerThatIsNotJustTheOutcome(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t)
-		a, err := agent.New(rigged(t, r, s))
-		require.NoError(t, err)
+		a := must(agent.New(rigged(t, r, s)))(t)
 		dir := checkout(t)
 		answered := func(text string) (model.Outcome, error) {
 			script := []modelstub.Answer{modelstub.Say(text)}
@@ -235,8 +225,7 @@ func TestAnAnswerThatIsNotJustTheOutcome(t *testing.T) {
 			s.Play(script...)
 			return a.Run(context.Background(), dir, feedback("please"))
 		}
-		out, err := answered("All done, see {braces} and func f() {}:\n\n```json\n" + greeted + "\n```\nAnything else?")
-		require.NoError(t, err)
+		out := must(answered("All done, see {braces} and func f() {}:\n\n```json\n" + greeted + "\n```\nAnything else?"))(t)
 		assert.Equal(t, "Greet louder", out.CommitMessage)
 		for name, text := range map[string]string{
 			"two_objects":   greeted + "\nor rather\n" + `{"commit_message": "Greet"}`,
@@ -260,12 +249,10 @@ func TestClaudeIsHeldToTheSchemaByItself(t *testing.T) {
 	bad := claude.Done(`{"commit_message": 7, "review_replies": [], "general_comment": "", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`)
 	s := modelstub.New(t, bad, claude.Done(greeted))
 	opt, dir := rigged(t, claude, s), checkout(t)
-	out, err := ask(t, opt, dir, feedback("please"))
-	require.NoError(t, err)
-	assert.Equal(t, "Greet louder", out.CommitMessage)
+	assert.Equal(t, "Greet louder", must(ask(t, opt, dir, feedback("please")))(t).CommitMessage)
 
 	s.Play(bad, bad, bad, bad, bad)
-	_, err = ask(t, opt, dir, feedback("please"))
+	_, err := ask(t, opt, dir, feedback("please"))
 	assert.Equal(t, agent.Output, failure(t, err).Kind)
 	golden.Text(t, "claude_schema.txt", err.Error())
 }
@@ -279,8 +266,7 @@ func TestAModelAndFurtherArgumentsArePassed(t *testing.T) {
 		opt.ExtraArgs = append(opt.ExtraArgs, more[r.Adapter]...)
 		var log bytes.Buffer
 		opt.Log = &log
-		_, err := ask(t, opt, checkout(t), feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, checkout(t), feedback("please")))(t)
 		assert.Contains(t, s.Asked(0), `"model":"model-of-the-stub"`)
 		assert.Contains(t, s.Asked(0), "be kind")
 		assert.NotContains(t, s.Asked(0), "web_search", "no network, not even by the provider")
@@ -297,8 +283,7 @@ func TestAnotherVersionIsOnlyAWarning(t *testing.T) {
 		opt = wrapped(t, opt, r.Adapter, `[ "$1" != --version ] || { echo "`+r.Adapter+` 9.9.9"; exit; }`)
 		var log bytes.Buffer
 		opt.Log = &log
-		_, err := ask(t, opt, checkout(t), feedback("please"))
-		require.NoError(t, err)
+		_ = must(ask(t, opt, checkout(t), feedback("please")))(t)
 		line, _, _ := strings.Cut(log.String(), "\n")
 		golden.Text(t, r.Adapter+"_version.txt", line)
 	})

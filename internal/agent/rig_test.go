@@ -64,9 +64,7 @@ func checkout(t *testing.T) string {
 
 func ask(t *testing.T, opt agent.Options, dir string, req model.Request) (model.Outcome, error) {
 	t.Helper()
-	a, err := agent.New(opt)
-	require.NoError(t, err)
-	return a.Run(context.Background(), dir, req)
+	return must(agent.New(opt))(t).Run(context.Background(), dir, req)
 }
 
 // feedback is a request as the engine makes it, as far as these programs see it.
@@ -100,7 +98,14 @@ func steady(err error, s *modelstub.Stub) string {
 // contents is what a file holds.
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return text
+	return must(os.ReadFile(path))(t)
+}
+
+// must gives what a call returned, and ends the test where the call failed.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return value
+	}
 }

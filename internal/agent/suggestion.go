@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -115,31 +117,38 @@ func propose(f model.Feedback) *proposal {
 
 // applyAll applies what can be applied, file by file.
 func applyAll(ctx context.Context, files Files, dir string, all []*proposal) error {
-	byFile := map[string][]*proposal{}
-	var order []string
-	for _, p := range all {
-		if p.refused != "" {
-			continue
-		}
-		if byFile[p.feedback.Path] == nil {
-			order = append(order, p.feedback.Path)
-		}
-		byFile[p.feedback.Path] = append(byFile[p.feedback.Path], p)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("open checkout: %w", err)
 	}
-	for _, path := range order {
-		if err := applyFile(ctx, files, dir, path, byFile[path]); err != nil {
+	defer root.Close()
+	t, byFile := newTree(root, files), map[string][]*proposal{}
+	for _, p := range all {
+		if p.refused == "" {
+			byFile[p.feedback.Path] = append(byFile[p.feedback.Path], p)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(byFile)) {
+		if err := t.suggest(ctx, path, byFile[path]); err != nil {
 			return fmt.Errorf("apply suggestions to %s: %w", excerpt(path, 200), err)
 		}
 	}
-	return nil
+	return t.write()
 }
 
-// applyFile applies the suggestions for one file from the bottom up, so that the lines above stay where they are. Of
+// suggest applies the suggestions for one file from the bottom up, so that the lines above stay where they are. Of
 // two that overlap the earlier comment wins, unless they say the same.
-func applyFile(ctx context.Context, files Files, dir, path string, list []*proposal) error {
-	file, why, err := openFile(ctx, files, dir, path)
+func (t *tree) suggest(ctx context.Context, path string, list []*proposal) error {
+	l, why, err := t.at(ctx, path)
 	if err != nil {
 		return err
+	}
+	if why == belowFile || why == "" && !l.there {
+		why = "the file no longer exists"
+	}
+	file := new(file)
+	if why == "" {
+		file = fileOf(l.text)
 	}
 	slices.SortStableFunc(list, func(a, b *proposal) int { return cmp.Compare(a.feedback.ID, b.feedback.ID) })
 	var chosen []*proposal
@@ -170,7 +179,7 @@ func applyFile(ctx context.Context, files Files, dir, path string, list []*propo
 	if !changed {
 		return nil
 	}
-	if why, err = file.write(ctx, files); why != "" {
+	if why, err = t.put(ctx, path, file.text(), l.mode); why != "" {
 		for _, p := range chosen {
 			p.refused, p.changed = why, false
 		}

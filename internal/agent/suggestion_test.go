@@ -43,14 +43,10 @@ func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.O
 			list[i].ID = int64(i + 1)
 		}
 	}
-	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
-	require.NoError(t, err)
-	out, err := a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list})
-	require.NoError(t, err)
+	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	out := must(a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list}))(t)
 	now := contents(t, file)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o755), info.Mode(), "the mode stays")
+	assert.Equal(t, os.FileMode(0o755), must(os.Stat(file))(t).Mode(), "the mode stays")
 	return string(now), out
 }
 
@@ -197,21 +193,18 @@ func TestSuggestionsStayInTheCheckout(t *testing.T) {
 	require.NoError(t, os.Symlink("real.txt", filepath.Join(dir, "in.txt")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "sub")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
-	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
-	require.NoError(t, err)
+	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
 	var list []model.Feedback
 	for i, path := range []string{"out.txt", "in.txt", "sub/secret.txt", "folder"} {
 		f := at(1, 1, fenced("x"))
 		f.ID, f.Kind, f.Path = int64(i+1), model.KindReview, path
 		list = append(list, f)
 	}
-	out, err := a.Run(context.Background(), dir, model.Request{Feedback: list})
-	require.NoError(t, err)
+	out := must(a.Run(context.Background(), dir, model.Request{Feedback: list}))(t)
 	link := "Not applied: its path goes through a symbolic link."
 	assert.Equal(t, map[int64]string{1: link, 2: link, 3: link, 4: "Not applied: it is not a file."}, replies(out))
 	for _, file := range []string{secret, filepath.Join(dir, "real.txt")} {
-		text := contents(t, file)
-		assert.Equal(t, "a\n", string(text))
+		assert.Equal(t, "a\n", string(contents(t, file)))
 	}
 }
 
@@ -242,13 +235,11 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 }
 
 func TestSuggestionsCannotRepair(t *testing.T) {
-	a, err := agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}})
-	require.NoError(t, err)
-	out, err := a.Run(context.Background(), t.TempDir(), model.Request{
+	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	out := must(a.Run(context.Background(), t.TempDir(), model.Request{
 		Kind: "repair", CI: []model.CIFailure{{Name: "make test", Log: "FAIL"}},
 		Feedback: []model.Feedback{{ID: 1, Kind: model.KindReview, Path: "a.txt", Lines: model.Lines{Line: 1}, Body: "```suggestion\nx\n```"}, {ID: 2, Kind: model.KindReview, Body: "Why?"}},
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Empty(t, out.BlockedReason)
 	assert.True(t, out.DeadEnd)
 	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 1, Body: "Not applied: the tests fail with this suggestion. The end of the output:\n\n```text\nFAIL\n```\n\nEdit the suggestion, or resolve the thread."}}, out.ReviewReplies)

@@ -14,11 +14,10 @@ import (
 func TestAFiltersOutputIsItsStandardOutputAlone(t *testing.T) {
 	opt := agent.Options{Env: []string{"PATH=" + os.Getenv("PATH")}, Temp: t.TempDir()}
 	dir := checkoutOf(t, map[string]string{"greet.txt": letter})
-	out, err := agent.Filter(t.Context(), dir, []string{"sh", "-c", "cat greet.txt; echo aside >&2; tr a-z A-Z"}, []byte("from stdin\n"), opt)
-	require.NoError(t, err)
+	out := must(agent.Filter(t.Context(), dir, []string{"sh", "-c", "cat greet.txt; echo aside >&2; tr a-z A-Z"}, []byte("from stdin\n"), opt))(t)
 	assert.Equal(t, letter+"FROM STDIN\n", string(out))
 
-	_, err = agent.Filter(t.Context(), dir, []string{"sh", "-c", "echo half; echo why >&2; exit 3"}, nil, opt)
+	_, err := agent.Filter(t.Context(), dir, []string{"sh", "-c", "echo half; echo why >&2; exit 3"}, nil, opt)
 	failed := failure(t, err)
 	assert.Equal(t, 3, failed.Exit)
 	assert.Equal(t, "why", strings.TrimSpace(failed.Stderr))

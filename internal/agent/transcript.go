@@ -74,10 +74,9 @@ func WriteTranscript(sessions, adapter, handle string, files map[string][]byte) 
 	if len(files) != 1 {
 		return fmt.Errorf("put back session %s of %s: its transcript has %d files: want one", shelf.id, adapter, len(files))
 	}
-	for at := range files {
-		if !shelf.pattern.MatchString(at) || adapters[adapter].transcript.as(at) != at {
-			return fmt.Errorf("put back session %s of %s: %q is not a file of its transcript", shelf.id, adapter, at)
-		}
+	at := slices.Collect(maps.Keys(files))[0]
+	if !shelf.pattern.MatchString(at) || adapters[adapter].transcript.as(at) != at {
+		return fmt.Errorf("put back session %s of %s: %q is not a file of its transcript", shelf.id, adapter, at)
 	}
 	old, err := shelf.find()
 	if err != nil {
@@ -88,10 +87,8 @@ func WriteTranscript(sessions, adapter, handle string, files map[string][]byte) 
 			return fmt.Errorf("remove old transcript of session %s of %s: %w", shelf.id, adapter, err)
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(files)) {
-		if err := shelf.write(at, files[at]); err != nil {
-			return fmt.Errorf("put back session %s of %s: %w", shelf.id, adapter, err)
-		}
+	if err := shelf.write(at, files[at]); err != nil {
+		return fmt.Errorf("put back session %s of %s: %w", shelf.id, adapter, err)
 	}
 	return nil
 }

@@ -23,8 +23,7 @@ func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		a := t.TempDir()
 		first, _ := runner(t, r, a, "", "first question", r.Run("echo an output; seq 1 60000"), r.Done(greeted))
-		files, err := agent.ReadTranscript(a, r.Adapter, first, roomy)
-		require.NoError(t, err)
+		files := must(agent.ReadTranscript(a, r.Adapter, first, roomy))(t)
 		require.Len(t, files, 1)
 		require.NoError(t, os.RemoveAll(a))
 
@@ -35,8 +34,7 @@ func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
 			assert.Contains(t, s.Asked(0), known)
 		}
 		assert.Equal(t, first[:36], second[:36])
-		longer, err := agent.ReadTranscript(b, r.Adapter, second, roomy)
-		require.NoError(t, err)
+		longer := must(agent.ReadTranscript(b, r.Adapter, second, roomy))(t)
 		assert.Equal(t, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(longer)))
 
 		// A runner that was there at the first turn and not at the second.
@@ -56,12 +54,9 @@ func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
 	s.Play(r.Done(greeted))
 	opt, dir := rigged(t, r, s), checkout(t)
 	opt.Sessions = sessions
-	out, err := ask(t, opt, dir, feedback("first question"))
-	require.NoError(t, err)
-	files, err := agent.ReadTranscript(sessions, "claude", out.Session, roomy)
-	require.NoError(t, err)
-	found, err := filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl"))
-	require.NoError(t, err)
+	out := must(ask(t, opt, dir, feedback("first question")))(t)
+	files := must(agent.ReadTranscript(sessions, "claude", out.Session, roomy))(t)
+	found := must(filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl")))(t)
 	require.Len(t, found, 1)
 
 	// It has filed the old state by the path of this very checkout, where it looks first.
@@ -74,8 +69,7 @@ func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
 	req := feedback("second question")
 	req.Session = out.Session
 	s.Play(r.Done(greeted))
-	_, err = ask(t, opt, dir, req)
-	require.NoError(t, err)
+	_ = must(ask(t, opt, dir, req))(t)
 	assert.Contains(t, s.Asked(0), "newer question")
 	assert.NotContains(t, s.Asked(0), "first question")
 }
@@ -84,15 +78,11 @@ func TestCodexGoesOnWithWhatItHasPackedItself(t *testing.T) {
 	t.Parallel()
 	r, a, b := modelstub.Codex(), t.TempDir(), t.TempDir()
 	handle, _ := runner(t, r, a, "", "first question", r.Done(greeted))
-	files, err := agent.ReadTranscript(a, "codex", handle, roomy)
-	require.NoError(t, err)
-	for at, text := range files { // as it does with old sessions
+	for at, text := range must(agent.ReadTranscript(a, "codex", handle, roomy))(t) { // as it does with old sessions
 		plain := filepath.Join(a, "codex", at)
 		require.NoError(t, errors.Join(os.WriteFile(plain+".zst", zst(text), 0o600), os.Remove(plain)))
 	}
-	files, err = agent.ReadTranscript(a, "codex", handle, roomy)
-	require.NoError(t, err)
-	require.NoError(t, agent.WriteTranscript(b, "codex", handle, files))
+	require.NoError(t, agent.WriteTranscript(b, "codex", handle, must(agent.ReadTranscript(a, "codex", handle, roomy))(t)))
 	_, s := runner(t, r, b, handle, "second question", r.Done(greeted))
 	assert.Contains(t, s.Asked(0), "first question")
 }

@@ -66,16 +66,20 @@ func (t *tree) at(ctx context.Context, name string) (l *leaf, why string, err er
 	return l, "", nil
 }
 
-// put puts a text at a path that was looked at.
-func (t *tree) put(name string, text []byte, mode fs.FileMode) (why string) {
+// put puts a text at a path that was looked at; why is as in look.
+func (t *tree) put(ctx context.Context, name string, text []byte, mode fs.FileMode) (why string, err error) {
 	for other, l := range t.files {
 		if l.there && (strings.HasPrefix(name, other+"/") || strings.HasPrefix(other, name+"/")) {
-			return "its path and that of " + other + " exclude each other"
+			return "its path and that of " + other + " exclude each other", nil
 		}
 	}
+	file, ok, err := t.git.CheckedOut(ctx, name, text)
+	if err != nil || !ok {
+		return unconvertible, err
+	}
 	l := t.files[name]
-	l.text, l.there, l.mode, l.touched = text, true, mode, true
-	return ""
+	l.text, l.file, l.there, l.mode, l.touched = text, file, true, mode, true
+	return "", nil
 }
 
 // remove removes a file that was looked at.

@@ -23,8 +23,7 @@ func init() {
 // there, and to the socket.
 func writable(t *testing.T) (dir string, attacks []string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/opt", "mergexo-test-")
-	require.NoError(t, err)
+	dir = must(os.MkdirTemp("/opt", "mergexo-test-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	for _, one := range []string{"", "bin", "dbus-1", "dbus-1/system-services"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, one), 0o777))
@@ -45,8 +44,7 @@ func listed(t *testing.T, dir string) string {
 		all = append(all, strings.TrimPrefix(path, dir))
 		return err
 	}))
-	node := contents(t, filepath.Join(dir, "bin", "node"))
-	return fmt.Sprintf("%s %s", all, node)
+	return fmt.Sprintf("%s %s", all, contents(t, filepath.Join(dir, "bin", "node")))
 }
 
 func TestForeignCodePlantsNothingOnAMachineThatEverybodyCanWriteTo(t *testing.T) {

@@ -49,7 +49,7 @@ func (h *hub) makesAnApp(dir string, args ...string) *underway {
 	line, err = u.errout.ReadString('\n')
 	require.NoError(t, err)
 	u.address = strings.TrimSpace(line)
-	require.Regexp(t, `^http://127\.0\.0\.1:\d+/[0-9a-f]{48}$`, u.address)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/[A-Z2-7]{26}$`, u.address)
 	return u
 }
 

@@ -59,7 +59,7 @@ func printPage(ctx context.Context, p *program, topic string) error {
 func topicList() string {
 	var b strings.Builder
 	b.WriteString("\nTOPICS: mergexo help TOPIC\n")
-	for _, t := range manual.Topics() {
+	for _, t := range manual.Topics {
 		fmt.Fprintf(&b, "   %-14s %s\n", t.Name, t.About)
 	}
 	return b.String()
@@ -71,7 +71,7 @@ func noTopic(name string, known []*cli.Command) error {
 	for _, c := range known {
 		names = append(names, c.Name)
 	}
-	for _, t := range manual.Topics() {
+	for _, t := range manual.Topics {
 		names = append(names, t.Name)
 	}
 	for _, k := range config.Keys() {

@@ -4,7 +4,7 @@ package clock
 
 import (
 	"context"
-	"strings"
+	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -71,14 +71,8 @@ func (l *limited) Err() error {
 	return l.Context.Err()
 }
 
+// zeros are the seconds, or the minutes and the seconds, at the end of a duration that has none.
+var zeros = regexp.MustCompile(`([hm])(?:0m)?0s$`)
+
 // Text is a duration as settings write it: 30m, 1h30m, 50ms, and not 1h30m0s.
-func Text(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+func Text(d time.Duration) string { return zeros.ReplaceAllString(d.String(), "$1") }

@@ -3,15 +3,12 @@ package github
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -22,26 +19,6 @@ const (
 	mostRunPages = 3
 	mostJobPages = 10
 )
-
-// pagesOf gives the pages of a REST list, of a hundred entries each: all of them, or the first most.
-func pagesOf[P any](ctx context.Context, c *conn, path string, query url.Values, most int) ([]P, error) {
-	var pages []P
-	query.Set("per_page", "100")
-	for next := 1; next != 0 && len(pages) < most; {
-		query.Set("page", fmt.Sprint(next))
-		req, err := c.rest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil)
-		if err != nil {
-			return nil, err
-		}
-		var page P
-		resp, err := c.rest.Do(ctx, req, &page)
-		if err != nil {
-			return nil, err
-		}
-		pages, next = append(pages, page), resp.NextPage
-	}
-	return pages, nil
-}
 
 type runNode struct {
 	ID         int64     `json:"id"`
@@ -74,17 +51,14 @@ func (n runNode) run() model.CIRun {
 // https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
 func (c Actions) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]model.CIRun, error) {
 	op := fmt.Sprintf("read the workflow runs on %s of %s", short(sha), repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
 	if sha == "" { // GitHub would give those of every commit
 		return nil, &Error{Kind: Invalid, Op: op, Message: "no commit is named"}
 	}
 	pages, err := pagesOf[struct {
 		Runs []runNode `json:"workflow_runs"`
-	}](ctx, c.conn, fmt.Sprintf("repos/%s/actions/runs", repo), url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	}](ctx, c.conn, op, repo, "actions/runs", url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
 	if err != nil {
-		return nil, c.fail(op, err)
+		return nil, err
 	}
 	var runs []model.CIRun
 	for _, page := range pages {
@@ -117,12 +91,10 @@ func isFailure(conclusion string) bool {
 // https://docs.github.com/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
 func (c Actions) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
 	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, fmt.Sprintf("repos/%s/actions/runs/%d/jobs", repo, run), url.Values{"filter": {"latest"}}, mostJobPages)
+	path := fmt.Sprintf("actions/runs/%d/jobs", run)
+	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
 	if err != nil {
-		return nil, c.fail(op, err)
+		return nil, err
 	}
 	failed := []model.CIJob{}
 	for _, page := range pages {
@@ -151,57 +123,31 @@ func (n jobNode) job() model.CIJob {
 // https://docs.github.com/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("rerun the failed jobs of workflow run %d of %s", run, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/rerun-failed-jobs", repo, run), nil, nil); err != nil {
-		return rerunRefusal(c.failWrite(op, err))
-	}
-	return nil
+	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/runs/%d/rerun-failed-jobs", run), nil, nil)
+	return explained(err, rerunRefusals...)
 }
 
 // Cancel stops a workflow run, which takes GitHub a while. One that is completed stays as it is.
 // https://docs.github.com/rest/actions/workflow-runs#cancel-a-workflow-run
 func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("cancel workflow run %d of %s", run, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
-	if accepted := (*gogithub.AcceptedError)(nil); err == nil || errors.As(err, &accepted) { // 202
+	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/runs/%d/cancel", run), nil, nil)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
 		return nil
 	}
-	e := c.failWrite(op, err)
-	switch {
-	case e.Status == http.StatusConflict: // "Cannot cancel a workflow run that is completed."
-		return nil
-	case e.Kind == Forbidden && e.Fix == fixRights:
-		e.Fix = fixActions
-	}
-	return e
+	return explained(err, noActions)
 }
 
-// send makes a write of a REST address, whose answer goes into into; nil: nobody wants to know.
-func (c *conn) send(ctx context.Context, method, path string, body, into any) error {
-	req, err := c.rest.NewRequest(method, path, body)
-	if err != nil {
-		return &Error{Kind: Invalid, Message: c.line(err.Error())}
-	}
-	_, err = c.rest.Do(ctx, req, into)
-	return err
-}
+// noActions names the right to start and stop workflows.
+var noActions = refusalRow{status: http.StatusForbidden, fix: fixActions}
 
-// rerunRefusal tells apart what GitHub says in words only: "This workflow is already running", "Unable to retry this
-// workflow run because it was created over a month ago". https://github.com/cli/cli/issues/9221
-func rerunRefusal(e *Error) *Error {
-	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
-	switch {
-	case e.Status == http.StatusConflict, e.Status == http.StatusForbidden && says("already running"):
-		e.Kind, e.Fix = Running, "wait until it is completed"
-	case e.Status == http.StatusForbidden && (says("unable to re") || says("cannot be re") || says("no failed jobs")):
-		e.Kind, e.Fix = NoRerun, "push a commit, so that a new run begins"
-	case e.Kind == Forbidden && e.Fix == fixRights:
-		e.Fix = fixActions
-	}
-	return e
+// rerunRefusals are what GitHub says in words only: "This workflow is already running", "Unable to retry this workflow run because
+// it was created over a month ago". https://github.com/cli/cli/issues/9221
+var rerunRefusals = []refusalRow{
+	{http.StatusConflict, "", Running, "wait until it is completed"},
+	{http.StatusForbidden, "already running", Running, "wait until it is completed"},
+	{http.StatusForbidden, "unable to re", NoRerun, "push a commit, so that a new run begins"},
+	{http.StatusForbidden, "cannot be re", NoRerun, "push a commit, so that a new run begins"},
+	{http.StatusForbidden, "no failed jobs", NoRerun, "push a commit, so that a new run begins"},
+	noActions,
 }

@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -15,22 +14,14 @@ import (
 // Pushes are the newest hundred changes of a branch, newest first, each with who made it: GitHub itself says so, and no
 // commit does. https://docs.github.com/rest/repos/repos#list-repository-activities
 func (c Refs) Pushes(ctx context.Context, repo model.Repo, branch string) ([]model.Push, error) {
-	op := fmt.Sprintf("read who pushed to %s of %s", branch, repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	path := fmt.Sprintf("repos/%s/%s/activity?per_page=100&ref=%s", repo.Owner, repo.Name, url.QueryEscape("refs/heads/"+branch))
-	req, err := c.rest.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error()), Err: err}
-	}
 	var answer []struct {
 		Before, After, Ref string
 		Timestamp          time.Time
 		Actor              *gogithub.User
 	}
-	if _, err := c.rest.Do(ctx, req, &answer); err != nil {
-		return nil, c.fail(op, err)
+	path := "activity?per_page=100&ref=" + url.QueryEscape("refs/heads/"+branch)
+	if err := c.read(ctx, fmt.Sprintf("read who pushed to %s of %s", branch, repo), repo, path, &answer); err != nil {
+		return nil, err
 	}
 	pushes := make([]model.Push, 0, len(answer))
 	for _, a := range answer {

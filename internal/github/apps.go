@@ -12,32 +12,23 @@ import (
 // Installation is the App's installation that reaches a repository. The client's token has to be the App's JSON web token.
 // https://docs.github.com/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app
 func (c Apps) Installation(ctx context.Context, repo model.Repo) (model.Installation, error) {
-	op := fmt.Sprintf("find the App's installation on %s", repo)
-	if err := checkRepo(repo); err != nil {
-		return model.Installation{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/installation", repo), nil)
-	if err != nil {
-		return model.Installation{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
 	var found struct {
 		ID          int64             `json:"id"`
 		Slug        string            `json:"app_slug"`
 		URL         string            `json:"html_url"`
-		Suspended   *time.Time        `json:"suspended_at"`
+		Suspended   time.Time         `json:"suspended_at"`
 		Permissions map[string]string `json:"permissions"`
 		Account     struct {
 			Login string `json:"login"`
 		} `json:"account"`
 	}
-	if _, err := c.rest.Do(ctx, req, &found); err != nil {
-		return model.Installation{}, c.fail(op, err)
+	if err := c.read(ctx, fmt.Sprintf("find the App's installation on %s", repo), repo, "installation", &found); err != nil {
+		return model.Installation{}, err
 	}
-	i := model.Installation{ID: found.ID, App: found.Slug, Account: found.Account.Login, URL: found.URL, Permissions: found.Permissions}
-	if found.Suspended != nil {
-		i.Suspended = found.Suspended.UTC()
-	}
-	return i, nil
+	return model.Installation{
+		ID: found.ID, App: found.Slug, Account: found.Account.Login, URL: found.URL, Permissions: found.Permissions,
+		Suspended: found.Suspended.UTC(),
+	}, nil
 }
 
 // NewToken makes a token of an installation, for these repositories of its account and with these permissions alone. The

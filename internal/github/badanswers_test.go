@@ -18,15 +18,15 @@ func TestAnswersThatAreNone(t *testing.T) {
 		reply
 		says string
 	}{
-		"cut":              {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer is truncated"},
-		"cut on the way":   {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer is truncated"},
-		"nothing":          {reply{200, ``, nil}, "the answer is empty"},
-		"HTML":             {reply{200, proxyPage, nil}, "the answer is a page of HTML, not JSON"},
-		"text":             {reply{200, `upstream timed out`, nil}, "the answer is not JSON"},
-		"two at once":      {reply{200, `{"status": "ahead"} {}`, nil}, "the answer is not JSON"},
-		"HTML of a proxy":  {reply{503, proxyPage, nil}, "GitHub answered 503 Service Unavailable"},
-		"HTML of a 502":    {reply{502, proxyPage, nil}, "GitHub answered 502 Bad Gateway"},
-		"an empty refusal": {reply{500, ``, nil}, "GitHub answered 500 Internal Server Error"},
+		"cut":             {reply{200, `{"data": {"viewer": {"login": "x`, nil}, "the answer is truncated"},
+		"cut on the way":  {reply{200, `{"data": {}}`, map[string]string{"Content-Length": "5000"}}, "the answer is truncated"},
+		"nothing":         {reply{200, ``, nil}, "the answer is empty"},
+		"HTML":            {reply{200, proxyPage, nil}, "the answer is a page of HTML, not JSON"},
+		"text":            {reply{200, `upstream timed out`, nil}, "the answer is not JSON"},
+		"two at once":     {reply{200, `{"status": "ahead"} {}`, nil}, "the answer is not JSON"},
+		"HTML of a proxy": {reply{503, proxyPage, nil}, "GitHub answered 503 Service Unavailable"},
+		"HTML of a 502":   {reply{502, proxyPage, nil}, "GitHub answered 502 Bad Gateway"},
+		"a refusal":       {reply{500, `token ` + secret, nil}, "GitHub answered 500 Internal Server Error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := dial(t, Options{}, c.reply)
@@ -38,8 +38,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			require.NoError(t, l.compare(t), "once was enough")
 
 			l = dial(t, Options{}, c.reply)
-			_, err := l.Pulls.Now(t.Context(), widgets, 7)
-			e = failure(t, err, Unavailable)
+			e = fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable)
 			assert.Equal(t, "look at octo/widgets#7: "+c.says, e.Error())
 
 			l = dial(t, Options{}, c.reply)
@@ -52,27 +51,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 // What is not asked for as JSON need not be JSON.
 func TestADiffIsNoJSON(t *testing.T) {
 	l := dial(t, Options{}, reply{200, "diff --git a/a b/a\n", nil})
-	diff, err := l.Pulls.Diff(t.Context(), widgets, 7)
-	require.NoError(t, err)
-	assert.Equal(t, "diff --git a/a b/a\n", diff)
-}
-
-// The sandbox gives what a server on the way to GitHub may make of an answer.
-func TestACutAnswerOfTheSandbox(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
-	for _, fault := range []map[string]any{
-		{"status": 200, "body": `{"data": {"viewer": `},
-		{"status": 200, "body": proxyPage},
-		{"status": 200, "body": `{"data": {}}`, "headers": map[string]string{"Content-Length": "4096"}},
-		{"drop": true},
-	} {
-		fault["match"], fault["times"] = map[string]any{"method": "POST", "path": "/api/graphql"}, 1
-		w.control("faults", fault)
-		c := w.patient()
-		assert.Equal(t, n, w.snapshot(c, Query{Number: n}).Pull.Number)
-		assert.Equal(t, "0 REST, 2 GraphQL", calls(c), "%v", fault)
-	}
+	assert.Equal(t, "diff --git a/a b/a\n", must(l.Pulls.Diff(t.Context(), widgets, 7))(t))
 }
 
 // A limit of GraphQL comes in several forms; with a time and without one it is a limit, and never an answer.
@@ -93,8 +72,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := dial(t, Options{MaxWait: 30 * time.Second}, c.reply)
-			_, err := l.read(t, Query{})
-			e := failure(t, err, RateLimited)
+			e := fails(l.read(t, Query{}))(t, RateLimited)
 			assert.Equal(t, noon.Add(c.until), e.Until.UTC())
 			assert.Equal(t, "read octo/widgets#7: rate limit of GitHub until "+noon.Add(c.until).Format(time.RFC3339), e.Error())
 			assert.Len(t, l.seen, 1)
@@ -102,8 +80,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 		})
 	}
 	l := dial(t, Options{}, reply{403, `{"message": "You have exceeded a secondary rate limit."}`, nil}, graphAnswer(emptyPull, ""))
-	_, err := l.read(t, Query{})
-	require.NoError(t, err)
+	_ = must(l.read(t, Query{}))(t)
 	assert.Equal(t, []time.Duration{time.Minute}, l.waited)
 	assert.Equal(t, http.MethodPost, l.seen[1].Method)
 }

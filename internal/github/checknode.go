@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -14,58 +15,41 @@ type checkNode struct {
 
 	ID                       string
 	Name, Status, Conclusion string
-	StartedAt, CompletedAt   *time.Time
+	StartedAt, CompletedAt   time.Time
 	DetailsURL, URL          string
-	CheckSuite               *struct {
+	CheckSuite               struct {
 		ID          string
-		App         *struct{ Slug string }
-		Branch      *struct{ Name string }
-		WorkflowRun *struct{ URL string }
+		App         struct{ Slug string }
+		Branch      struct{ Name string }
+		WorkflowRun struct{ URL string }
 	}
 
 	Context, State, TargetURL string
-	CreatedAt                 *time.Time
+	CreatedAt                 time.Time
 	Creator                   *actorNode
 }
 
 // dropped says that a run was cancelled with its branch, as MergeXO does with those of a car that it takes apart. The commit may be the
 // head of a pull request, of which such a run says nothing. GitHub shows no branch of a fork.
 func (n *checkNode) dropped() bool {
-	suite := n.CheckSuite
-	return n.Conclusion == "CANCELLED" && suite != nil && suite.Branch == nil && suite.App != nil && suite.App.Slug == "github-actions"
+	return n.Conclusion == "CANCELLED" && n.CheckSuite.Branch.Name == "" && n.CheckSuite.App.Slug == "github-actions"
 }
 
 func (n *checkNode) check() model.Check {
 	if n.Typename == "StatusContext" {
-		c := model.Check{Name: n.Context, State: statusState(n.State), Required: n.IsRequired, URL: n.TargetURL}
-		if n.CreatedAt != nil {
-			c.At = n.CreatedAt.UTC()
-		}
+		c := model.Check{Name: n.Context, State: statusState(n.State), Required: n.IsRequired, URL: n.TargetURL, At: n.CreatedAt.UTC()}
 		if by := n.Creator.actor(); by.Bot {
 			c.App = strings.TrimSuffix(by.Login, "[bot]")
 		}
 		return c
 	}
-	c := model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Begun: n.Status == "IN_PROGRESS", Node: n.ID, Required: n.IsRequired, URL: n.DetailsURL}
-	if c.URL == "" {
-		c.URL = n.URL
+	suite := n.CheckSuite
+	return model.Check{
+		Name: n.Name, State: runState(n.Status, n.Conclusion), Begun: n.Status == "IN_PROGRESS", Node: n.ID, Required: n.IsRequired,
+		URL: cmp.Or(n.DetailsURL, n.URL), Suite: suite.ID, App: suite.App.Slug, RunID: runID(suite.WorkflowRun.URL),
+		// The end of a run says nothing about which one is newer: an old one may end after the new one began.
+		At: cmp.Or(n.StartedAt, n.CompletedAt).UTC(),
 	}
-	if suite := n.CheckSuite; suite != nil {
-		c.Suite = suite.ID
-		if suite.App != nil {
-			c.App = suite.App.Slug
-		}
-		if suite.WorkflowRun != nil {
-			c.RunID = runID(suite.WorkflowRun.URL)
-		}
-	}
-	// The end of a run says nothing about which one is newer: an old one may end after the new one began.
-	for _, at := range []*time.Time{n.StartedAt, n.CompletedAt} {
-		if at != nil && c.At.IsZero() {
-			c.At = at.UTC()
-		}
-	}
-	return c
 }
 
 // runState follows GitHub: required checks must be successful, skipped or neutral.

@@ -111,8 +111,7 @@ func TestWhichOfTwoCheckRunsCounts(t *testing.T) {
 		r.report(w, i, branch, sha)
 	}
 	c := w.client("actions")
-	view, err := c.Threads.Train(t.Context(), TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/"})
-	require.NoError(t, err)
+	view := must(c.Threads.Train(t.Context(), TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/"}))(t)
 	require.Len(t, view.Branches, len(rows))
 	cars := map[string][]model.Check{}
 	for _, b := range view.Branches {

@@ -5,6 +5,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -98,14 +100,13 @@ type conn struct {
 	rest    *gogithub.Client
 	http    *http.Client
 	graphql string
-	scrub   func(string) string
-	kind    func() string // of the token, as TokenKind has it
+	source  credential.Source
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
 
 	restCalls, graphqlCalls atomic.Int64
-	steps                   pageSteps
+	steps                   sync.Map // by the kind of query: the index of the page limit that was answered last
 }
 
 // New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.
@@ -126,8 +127,8 @@ func New(o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	c := &conn{graphql: graph.String(), scrub: scrubber(o.Credential), kind: kindOf(o.Credential), now: o.Now, sleep: o.Sleep, log: o.Log}
-	w := &wire{options: o, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
+	c := &conn{graphql: graph.String(), source: o.Credential, now: o.Now, sleep: o.Sleep, log: o.Log}
+	w := &wire{options: o, api: api, graph: graph, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)
 	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
@@ -156,15 +157,9 @@ func (c *Client) Calls() (rest, graphql int) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.APIURL == "" {
-		o.APIURL = DefaultAPIURL
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "mergexo"
-	}
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
-	}
+	o.APIURL, o.UserAgent = cmp.Or(o.APIURL, DefaultAPIURL), cmp.Or(o.UserAgent, "mergexo")
+	o.MaxWait, o.Timeout = cmp.Or(o.MaxWait, DefaultMaxWait), cmp.Or(o.Timeout, DefaultTimeout)
+	o.Transport, o.Log = cmp.Or(o.Transport, http.DefaultTransport), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -173,15 +168,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Random == nil {
 		o.Random = rand.Float64
-	}
-	if o.MaxWait == 0 {
-		o.MaxWait = DefaultMaxWait
-	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o
 }

@@ -53,8 +53,8 @@ func (c Commits) Lost(ctx context.Context, repo model.Repo, earlier, later strin
 // compare asks for a comparison, which is nil where there is none.
 func (c Commits) compare(ctx context.Context, repo model.Repo, base, head string, page *gogithub.ListOptions) (model.Relation, *gogithub.CommitsComparison, error) {
 	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
-	if err := checkRepo(repo); err != nil {
-		return model.Unknown, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return model.Unknown, nil, err
 	}
 	compared, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, base, head, page)
 	if err != nil {
@@ -81,8 +81,8 @@ func (c Commits) compare(ctx context.Context, repo model.Repo, base, head string
 func (c Commits) Resolve(ctx context.Context, repo model.Repo, prefix string) (string, error) {
 	prefix = strings.ToLower(prefix)
 	op := fmt.Sprintf("find commit %s in %s", short(prefix), repo)
-	if err := checkRepo(repo); err != nil {
-		return "", &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return "", err
 	}
 	if len(prefix) < 7 || len(prefix) > 40 || strings.Trim(prefix, "0123456789abcdef") != "" {
 		return "", &Error{Kind: Invalid, Op: op, Message: "want 7 to 40 hexadecimal digits"}
@@ -109,9 +109,6 @@ const mostSays = 140
 // https://docs.github.com/rest/commits/statuses#create-a-commit-status
 func (c Commits) Report(ctx context.Context, repo model.Repo, sha, name string, passed bool, says string) error {
 	op := fmt.Sprintf("report %s on %s of %s", oneLine(name), short(sha), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
 	state := "success"
 	if !passed {
 		state = "failure"
@@ -120,8 +117,5 @@ func (c Commits) Report(ctx context.Context, repo model.Repo, sha, name string, 
 		says = string(r[:mostSays-1]) + "…"
 	}
 	in := map[string]string{"state": state, "context": name, "description": oneLine(says)}
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/statuses/%s", repo, sha), in, nil); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
+	return c.write(ctx, op, repo, http.MethodPost, "statuses/"+sha, in, nil)
 }

@@ -59,9 +59,7 @@ func TestLost(t *testing.T) {
 		relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
 		require.NoError(t, err)
 		assert.Equal(t, []any{q.relation, q.lost, q.more}, []any{relation, len(lost), more}, q.name)
-		other, err := c.Commits.Compare(t.Context(), widgets, q.earlier, q.later)
-		require.NoError(t, err)
-		assert.Equal(t, relation, other, q.name)
+		assert.Equal(t, relation, must(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t), q.name)
 	}
 
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
@@ -69,6 +67,8 @@ func TestLost(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{model.Diverged, 0, true}, []any{relation, len(lost), more}, "all of it is lost")
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/bbb...aaa", l.seen[0].RequestURI)
+	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
+	assert.Equal(t, model.Unknown, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	l = dial(t, Options{}, reply{500, ``, nil})
 	_, _, _, err = l.Commits.Lost(t.Context(), widgets, "aaa", "bbb", 10)
 	failure(t, err, Unavailable)
@@ -80,24 +80,19 @@ func TestResolveCommit(t *testing.T) {
 	head := w.head("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
-		sha, err := c.Commits.Resolve(t.Context(), widgets, prefix)
-		require.NoError(t, err)
-		assert.Equal(t, head, sha)
+		assert.Equal(t, head, must(c.Commits.Resolve(t.Context(), widgets, prefix))(t))
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	for _, prefix := range []string{"", head[:6], head + "0", "main", head[:7] + "^", "../../../user"} {
-		_, err := c.Commits.Resolve(t.Context(), widgets, prefix)
-		failure(t, err, Invalid)
+		fails(c.Commits.Resolve(t.Context(), widgets, prefix))(t, Invalid)
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c), "what no commit can be called is not asked for")
 	_, err := c.Commits.Resolve(t.Context(), widgets, "0000000")
 	assert.Equal(t, "find commit 0000000 in octo/widgets: there is no such commit, or more than one", failure(t, err, NotFound).Error())
-	_, err = c.Commits.Resolve(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head)
-	failure(t, err, NotFound)
+	fails(c.Commits.Resolve(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head))(t, NotFound)
 
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/facade00", "sha": head})
-	_, err = c.Commits.Resolve(t.Context(), widgets, "facade00")
-	assert.Contains(t, failure(t, err, Invalid).Error(), "a branch or a tag")
+	assert.Contains(t, fails(c.Commits.Resolve(t.Context(), widgets, "facade00"))(t, Invalid).Error(), "a branch or a tag")
 
 	for status, answer := range map[int]struct {
 		text string

@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -28,12 +27,8 @@ func (c Repositories) demands(ctx context.Context, repo model.Repo, branch strin
 	case !seen.Protected:
 		return d
 	}
-	protection, _, err := c.rest.Repositories.GetBranchProtection(ctx, repo.Owner, repo.Name, branch)
-	switch {
-	case err == nil:
-		d.List = append(d.List, protectionDemands(protection)...)
-	case strings.Contains(c.fail("", err).Message, "Branch not protected"): // rulesets alone make a branch protected, too
-	default:
+	protection, err := c.protection(ctx, repo, branch)
+	if d.List = append(d.List, protectionDemands(protection)...); err != nil {
 		d.Known, d.Why = false, c.unseen("read the branch protection", err)
 		if checks := seen.Protection.Checks.Contexts; len(checks) > 0 {
 			d.List = append(d.List, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: checks})
@@ -59,16 +54,25 @@ type branchFacts struct {
 // https://docs.github.com/rest/branches/branches#get-a-branch
 func (c Repositories) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
 	var node branchFacts
-	return node, c.get(ctx, fmt.Sprintf("repos/%s/branches/%s", repo, url.PathEscape(branch)), &node)
+	return node, c.read(ctx, "read a branch", repo, "branches/"+url.PathEscape(branch), &node)
 }
 
-func (c *conn) get(ctx context.Context, path string, into any) error {
-	return c.send(ctx, http.MethodGet, path, nil, into)
-}
-
-// protectionDemands translates branch protection:
+// protection is the protection of a branch; nil: it has none, since rulesets alone make a branch protected, too.
 // https://docs.github.com/rest/branches/branch-protection#get-branch-protection
+func (c Repositories) protection(ctx context.Context, repo model.Repo, branch string) (*gogithub.Protection, error) {
+	p := new(gogithub.Protection)
+	err := c.read(ctx, "read the branch protection", repo, fmt.Sprintf("branches/%s/protection", url.PathEscape(branch)), p)
+	if e, ok := err.(*Error); ok && strings.Contains(e.Message, "Branch not protected") {
+		return nil, nil
+	}
+	return p, err
+}
+
+// protectionDemands translates branch protection.
 func protectionDemands(p *gogithub.Protection) []model.Demand {
+	if p == nil {
+		return nil
+	}
 	var out []model.Demand
 	add := func(there bool, d model.Demand) {
 		if there {
@@ -163,8 +167,8 @@ func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string,
 	var nodes []ruleNode
 	for page, full := 1, true; full; page++ {
 		var some []ruleNode
-		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=%d&page=%d", repo, url.PathEscape(branch), most, page)
-		if err := c.get(ctx, path, &some); err != nil {
+		path := fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), most, page)
+		if err := c.read(ctx, "read the rules of a branch", repo, path, &some); err != nil {
 			return nil, err
 		}
 		nodes, full = append(nodes, some...), len(some) == most

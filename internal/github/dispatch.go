@@ -18,9 +18,6 @@ import (
 // https://docs.github.com/rest/actions/workflows#create-a-workflow-dispatch-event
 func (c Actions) Dispatch(ctx context.Context, repo model.Repo, workflow, ref string, inputs map[string]string) error {
 	op := fmt.Sprintf("start workflow %s of %s", c.line(workflow), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
 	if workflow == "" || workflow == "." || workflow == ".." || strings.Contains(workflow, "/") || ref == "" {
 		return &Error{Kind: Invalid, Op: op, Message: "a workflow's file name and a branch are needed", Fix: "name the file without its directory, such as mergexo.yml"}
 	}
@@ -29,31 +26,24 @@ func (c Actions) Dispatch(ctx context.Context, repo model.Repo, workflow, ref st
 		Inputs map[string]string `json:"inputs,omitempty"`
 	}{ref, inputs}
 	// Answered with 204, by newer versions of the API with 200 and the run: what it is like is nobody's question here.
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/workflows/%s/dispatches", repo, url.PathEscape(workflow)), body, nil); err != nil {
-		return dispatchRefusal(c.failWrite(op, err), inputs)
-	}
-	return nil
+	path := fmt.Sprintf("actions/workflows/%s/dispatches", url.PathEscape(workflow))
+	err := c.write(ctx, op, repo, http.MethodPost, path, body, nil)
+	return explained(err, dispatchRefusals(inputs)...)
 }
 
-// dispatchRefusal says what to do about "Resource not accessible by integration", "Workflow does not have
+// dispatchRefusals say what to do about "Resource not accessible by integration", "Workflow does not have
 // 'workflow_dispatch' trigger", `Unexpected inputs provided: ["number"]` and "No ref found for: main".
-func dispatchRefusal(e *Error, inputs map[string]string) *Error {
+func dispatchRefusals(inputs map[string]string) []refusalRow {
 	trigger := "on: workflow_dispatch"
 	if len(inputs) > 0 {
 		trigger += ": inputs: " + strings.Join(slices.Sorted(maps.Keys(inputs)), ", ")
 	}
-	switch says := strings.ToLower(e.Message); {
-	case e.Kind == Forbidden && e.Fix == fixRights:
-		e.Fix = fixActions
-	case e.Kind == NotFound:
-		e.Fix = "put the workflow's file into .github/workflows on the default branch, and check that the token may see the repository"
-	case e.Status != http.StatusUnprocessableEntity:
-	case strings.Contains(says, "disabled workflow"):
-		e.Fix = "enable the workflow on the repository's Actions page"
-	case strings.Contains(says, "no ref found"):
-		e.Fix = "name a branch that the repository has"
-	default:
-		e.Fix = "add to the workflow on the default branch: `" + trigger + "`"
+	return []refusalRow{
+		noActions,
+		{status: http.StatusNotFound, fix: "put the workflow's file into .github/workflows on the default branch, and check that the token " +
+			"may see the repository"},
+		{status: http.StatusUnprocessableEntity, says: "disabled workflow", fix: "enable the workflow on the repository's Actions page"},
+		{status: http.StatusUnprocessableEntity, says: "no ref found", fix: "name a branch that the repository has"},
+		{status: http.StatusUnprocessableEntity, fix: "add to the workflow on the default branch: `" + trigger + "`"},
 	}
-	return e
 }

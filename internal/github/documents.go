@@ -14,51 +14,28 @@ import (
 //go:embed queries/*.graphql
 var queries embed.FS
 
-// The documents that are sent, each with the fragments it uses and no others.
-var (
-	snapshotDocument = document("snapshot")
-	pageDocument     = document("page")
-	surveyDocument   = document("survey")
-
-	mergeFactsDocument = document("mergefacts")
-	mergeMoreDocument  = document("mergemore")
-	pullsFromDocument  = document("pullsfrom")
-
-	ourIssuesDocument = document("ourissues")
-	trainDocument     = document("train")
-	carChecksDocument = document("carchecks")
-	saidDocument      = document("said")
-	editedDocument    = document("edited")
-	postedDocument    = document("posted")
-
-	roadmapDocument     = document("roadmap")
-	openedSinceDocument = document("openedsince")
-
-	queueDocument   = document("queue")
-	enqueueDocument = document("enqueue")
-	dequeueDocument = document("dequeue")
-	resolveDocument = document("resolve")
-	renamedDocument = document("renamed")
-)
+// documents are the texts of queries/, each with the fragments it uses and no others.
+var documents = func() map[string]string {
+	all := map[string]string{}
+	files, _ := queries.ReadDir("queries") // part of the program
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".graphql")
+		all[name] = withFragments(queryText(name))
+	}
+	return all
+}()
 
 var (
-	fragmentHead = regexp.MustCompile(`(?m)^fragment (\w+) on `)
-	spread       = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
+	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n`)
+	spread   = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
 )
-
-// document is the query of that file followed by the fragments it reaches.
-func document(name string) string { return withFragments(queryText(name)) }
 
 // fragments are the texts of all fragments, by name.
 var fragments = sync.OnceValue(func() map[string]string {
-	all, text := queryText("fragments"), map[string]string{}
-	heads := fragmentHead.FindAllStringSubmatchIndex(all, -1)
-	for i, h := range heads {
-		end := len(all)
-		if i+1 < len(heads) {
-			end = heads[i+1][0]
-		}
-		text[all[h[2]:h[3]]] = strings.TrimSpace(all[h[0]:end])
+	text := map[string]string{}
+	for _, one := range strings.Split("\n"+queryText("fragments"), "\nfragment ")[1:] {
+		name, _, _ := strings.Cut(one, " ")
+		text[name] = "fragment " + strings.TrimSpace(one)
 	}
 	return text
 })
@@ -83,13 +60,7 @@ func withFragments(query string) string {
 // queryText reads an embedded file without its comments. The files are part of the program, so they are there.
 func queryText(name string) string {
 	raw, _ := queries.ReadFile("queries/" + name + ".graphql")
-	var kept []string
-	for line := range strings.Lines(string(raw)) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			kept = append(kept, line)
-		}
-	}
-	return strings.TrimSpace(strings.Join(kept, ""))
+	return strings.TrimSpace(comments.ReplaceAllString(string(raw), ""))
 }
 
 // asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
@@ -106,7 +77,8 @@ var (
 	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
-	pullsFromEach = asked{query: "PullsFromEach", variable: "b", kind: "String!", field: "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) { nodes { ...PullInShort author { ...Actor } } }"}
+	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) " +
+		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, ""}
 	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
@@ -118,13 +90,13 @@ var (
 
 // askEach asks about each of a list, and gives take what GitHub shows of each that is there.
 func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, list []T, take func(one T, n *N)) error {
-	if err := checkRepo(repo); err != nil {
-		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return err
 	}
 	return askAll(ctx, c, a.pages, list, a.most, func(ctx context.Context, some []T) error {
 		all, err := askSome[T, N](ctx, c, a, op, repo, some)
 		if err != nil {
-			return named(err, Query{Repo: repo})
+			return err
 		}
 		for i, n := range all {
 			if n != nil {
@@ -137,16 +109,17 @@ func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 
 // askSome asks about some things in one request; nil stands for one that GitHub does not show.
 func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, some []T) ([]*N, error) {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	tolerated, all := aliases(len(some)), make([]*N, len(some))
+	variables, all := map[string]any{}, make([]*N, len(some))
+	q := question{op: op, document: a.document(len(some)), repo: repo}
 	for i, one := range some {
 		variables[fmt.Sprint(a.variable, i)] = one
-		tolerated[i] = a.lack + tolerated[i]
+		q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
 	}
-	var data struct{ Repository map[string]*N }
-	_, err := c.query(ctx, op, a.document(len(some)), variables, &data, tolerated...)
+	data, err := ask[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 	for i := range some {
-		all[i] = data.Repository[fmt.Sprintf("p%d", i)]
+		if data.Repository != nil {
+			all[i] = (*data.Repository)[fmt.Sprintf("p%d", i)]
+		}
 	}
 	return all, err
 }
@@ -166,12 +139,20 @@ func (a asked) document(n int) string {
 // asks for each of several things asks for two; the numbers in it are 1 and 2.
 func Documents() map[string]string {
 	const two = 2
-	return map[string]string{
-		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}, true),
-		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
-		"ourissues": ourIssuesDocument, "said": saidDocument, "edited": editedDocument, "posted": postedDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "pullsfromeach": pullsFromEach.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two), "threadsof": threadsOfEach.document(two), "queue": queueDocument, "roadmap": roadmapDocument, "openedsince": openedSinceDocument, "items": itemsOf.document(two),
+	all := map[string]string{"surveyissues": surveyIssuesDocument([]int{1, two}, true)}
+	for _, name := range []string{
+		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited",
+		"posted", "queue", "roadmap", "openedsince",
+	} {
+		all[name] = documents[name]
 	}
+	for name, a := range map[string]asked{
+		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits,
+		"states": statesOf, "threadsof": threadsOfEach, "items": itemsOf,
+	} {
+		all[name] = a.document(two)
+	}
+	return all
 }
 
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the

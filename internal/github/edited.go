@@ -46,9 +46,9 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 	if r.q.lately != nil { // else the comments of the last turn would be read again by every survey until the next one
 		since = r.mark.At
 	}
-	listed, err := r.changed(ctx, c, since)
+	listed, err := r.changed(ctx, c, op, since)
 	if err != nil {
-		return named(c.fail(op, err), r.q)
+		return named(err, r.q.Repo, r.q.Number)
 	}
 	var ids []string
 	for _, l := range listed {
@@ -59,7 +59,7 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 	}
 	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
 		var data struct{ Nodes []*foreignNode }
-		if _, err := c.query(ctx, op, editedDocument, map[string]any{"ids": some}, &data, "?nodes"); err != nil {
+		if _, err := c.query(ctx, op, documents["edited"], map[string]any{"ids": some}, &data, "?nodes"); err != nil {
 			return err
 		}
 		for _, n := range data.Nodes { // null: deleted since it was listed
@@ -74,18 +74,18 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 
 // changed lists review comments, those that changed last first: of the pull request, or of the whole repository in a survey.
 // https://docs.github.com/rest/pulls/comments#list-review-comments-on-a-pull-request
-func (r *reading) changed(ctx context.Context, c Threads, since time.Time) ([]changedLine, error) {
+func (r *reading) changed(ctx context.Context, c Threads, op string, since time.Time) ([]changedLine, error) {
 	query := url.Values{"sort": {"updated"}, "direction": {"desc"}}
-	path, most := fmt.Sprintf("repos/%s/pulls/%d/comments", r.q.Repo, r.q.Number), mostEditedPages
+	path, most := fmt.Sprintf("pulls/%d/comments", r.q.Number), mostEditedPages
 	if r.q.lately != nil {
 		if r.q.lately.read {
 			return r.q.lately.lines, nil
 		}
-		path, most = fmt.Sprintf("repos/%s/pulls/comments", r.q.Repo), 1
+		path, most = "pulls/comments", 1
 	} else {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]changedLine](ctx, c.conn, path, query, most)
+	pages, err := pagesOf[[]changedLine](ctx, c.conn, op, r.q.Repo, path, query, most)
 	if err != nil {
 		return nil, err
 	}

@@ -183,7 +183,7 @@ func reason(body []byte) string {
 }
 
 // line makes foreign text fit for one line of ours: no token, no control characters, bounded.
-func (c *conn) line(s string) string { return oneLine(c.scrub(s)) }
+func (c *conn) line(s string) string { return oneLine(credential.Redact(c.source, s)) }
 
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
@@ -194,9 +194,4 @@ func oneLine(s string) string {
 		s = string(runes[:limit]) + "…"
 	}
 	return strings.ToValidUTF8(s, "�")
-}
-
-// scrubber hides all tokens that s has given.
-func scrubber(s credential.Source) func(string) string {
-	return func(text string) string { return credential.Redact(s, text) }
 }

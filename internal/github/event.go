@@ -18,10 +18,10 @@ var ErrNotOurs = errors.New("not an event that mergexo handles")
 // https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
 var readers = map[string]func(object, *model.Event){
 	"issues":                      readTheIssue,
-	"issue_comment":               readIssueComment,
+	"issue_comment":               readText(readIssue, "comment", "updated_at", "created_at"),
 	"pull_request":                readPull,
-	"pull_request_review":         readReview,
-	"pull_request_review_comment": readReviewComment,
+	"pull_request_review":         readText(readPull, "review", "submitted_at"),
+	"pull_request_review_comment": readText(readPull, "comment", "updated_at", "created_at"),
 	"workflow_run":                readRun,
 	"check_suite":                 func(o object, e *model.Event) { readChecked(o, o.object("check_suite"), e) },
 	"check_run":                   readCheckRun,
@@ -83,32 +83,21 @@ func readTheIssue(o object, e *model.Event) {
 	}
 }
 
-func readIssueComment(o object, e *model.Event) {
-	readIssue(o, e)
-	readSaid(o.object("comment"), e, "updated_at", "created_at")
-}
-
 func readPull(o object, e *model.Event) {
 	e.Number, e.IsPull = o.object("pull_request").number("number"), true
 }
 
-func readReview(o object, e *model.Event) {
-	readPull(o, e)
-	readSaid(o.object("review"), e, "submitted_at")
-}
-
-func readReviewComment(o object, e *model.Event) {
-	readPull(o, e)
-	readSaid(o.object("comment"), e, "updated_at", "created_at")
-}
-
-// readSaid takes the time of the text from the first of the keys that is there.
-func readSaid(o object, e *model.Event, times ...string) {
-	e.CommentID, e.CommentNode, e.CommentBody = o.id("id"), o.text("node_id", false), o.text("body", false)
-	e.Author = o.actor("user")
-	for _, key := range times {
-		if at := o.time(key); e.CommentAt.IsZero() {
-			e.CommentAt = at
+// readText reads a text within a thread, and its time from the first of the keys that is there.
+func readText(thread func(object, *model.Event), within string, times ...string) func(object, *model.Event) {
+	return func(payload object, e *model.Event) {
+		thread(payload, e)
+		o := payload.object(within)
+		e.CommentID, e.CommentNode, e.CommentBody = o.id("id"), o.text("node_id", false), o.text("body", false)
+		e.Author = o.actor("user")
+		for _, key := range times {
+			if at := o.time(key); e.CommentAt.IsZero() {
+				e.CommentAt = at
+			}
 		}
 	}
 }

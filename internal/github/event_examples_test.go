@@ -14,12 +14,10 @@ import (
 
 // GitHub's own examples of every event, from npm's @octokit/webhooks-examples, in the directory MERGEXO_WEBHOOK_EXAMPLES.
 func TestGitHubsOwnExamples(t *testing.T) {
-	indexes, err := filepath.Glob(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "*", "index.json"))
-	require.NoError(t, err)
+	indexes := must(filepath.Glob(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "*", "index.json")))(t)
 	seen := 0
 	for _, file := range indexes {
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
+		raw := must(os.ReadFile(file))(t)
 		var events []struct {
 			Name     string
 			Examples []json.RawMessage

@@ -19,9 +19,7 @@ import (
 
 func payload(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/events/" + name + ".json")
-	require.NoError(t, err)
-	return b
+	return must(os.ReadFile("testdata/events/" + name + ".json"))(t)
 }
 
 func TestEveryTrigger(t *testing.T) {
@@ -49,8 +47,7 @@ func TestEveryTrigger(t *testing.T) {
 	for _, w := range want {
 		t.Run(w.Name, func(t *testing.T) {
 			raw := payload(t, w.Name)
-			e, err := ParseEvent(w.Name, raw)
-			require.NoError(t, err)
+			e := must(ParseEvent(w.Name, raw))(t)
 			if w.Repo == (model.Repo{}) {
 				w.Repo = hello
 			}
@@ -58,9 +55,7 @@ func TestEveryTrigger(t *testing.T) {
 				w.Sender = coder
 			}
 			assert.Equal(t, w, e)
-			name, err := InferEvent(raw)
-			require.NoError(t, err)
-			assert.Equal(t, w.Name, name)
+			assert.Equal(t, w.Name, must(InferEvent(raw))(t))
 		})
 	}
 }
@@ -78,18 +73,14 @@ func edit(t testing.TB, name string, v any, path ...string) []byte {
 	if v == gone {
 		delete(at, path[len(path)-1])
 	}
-	out, err := json.Marshal(o)
-	require.NoError(t, err)
-	return out
+	return must(json.Marshal(o))(t)
 }
 
 const gone = "\x00gone"
 
 func moment(t *testing.T, s string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339, s)
-	require.NoError(t, err)
-	return at.UTC()
+	return must(time.Parse(time.RFC3339, s))(t).UTC()
 }
 
 // When the text that the trigger carries was written: a comment's newest edit counts, a review's submission.
@@ -115,10 +106,7 @@ func TestWhenItWasSaid(t *testing.T) {
 			delete(said, key)
 		}
 		maps.Copy(said, c.times)
-		raw, err := json.Marshal(o)
-		require.NoError(t, err)
-		e, err := ParseEvent(c.name, raw)
-		require.NoError(t, err)
+		e := must(ParseEvent(c.name, must(json.Marshal(o))(t)))(t)
 		if c.want == "" {
 			assert.True(t, e.CommentAt.IsZero(), "%s %v", c.name, c.times)
 		} else {
@@ -146,8 +134,7 @@ func TestPullRequestsOfAnotherRepositoryDoNotCount(t *testing.T) {
 			"none of ours":       {[]any{of(7, map[string]any{"id": 5})}, nil},
 			"without any detail": {[]any{of(4, nil), of(5, map[string]any{}), map[string]any{"number": 6, "base": nil}}, []int{4, 5, 6}},
 		} {
-			e, err := ParseEvent(name, edit(t, name, c.pulls, name, "pull_requests"))
-			require.NoError(t, err)
+			e := must(ParseEvent(name, edit(t, name, c.pulls, name, "pull_requests")))(t)
 			assert.Equal(t, c.want, e.Numbers, "%s: %s", name, what)
 			assert.Equal(t, c.want != nil, e.IsPull, "%s: %s", name, what)
 		}
@@ -171,10 +158,7 @@ func TestPushesOfBranches(t *testing.T) {
 		var o map[string]any
 		require.NoError(t, json.Unmarshal(payload(t, c.name), &o))
 		maps.Copy(o, c.change)
-		raw, err := json.Marshal(o)
-		require.NoError(t, err)
-		e, err := ParseEvent(c.name, raw)
-		require.NoError(t, err)
+		e := must(ParseEvent(c.name, must(json.Marshal(o))(t)))(t)
 		assert.Equal(t, c.branch, e.Branch, "%s %v", c.name, c.change)
 		assert.Equal(t, c.sha, e.SHA, "%s %v", c.name, c.change)
 		assert.Zero(t, e.Number)
@@ -238,58 +222,45 @@ func TestForeignPayloads(t *testing.T) {
 }
 
 func TestWhatMayBeMissing(t *testing.T) {
-	e, err := ParseEvent("schedule", []byte(`{"schedule": "0 0 * * *"}`))
-	require.NoError(t, err)
+	e := must(ParseEvent("schedule", []byte(`{"schedule": "0 0 * * *"}`)))(t)
 	assert.Equal(t, model.Event{Name: "schedule"}, e)
 
-	e, err = ParseEvent("issue_comment", edit(t, "issue_comment", nil, "comment", "user"))
-	require.NoError(t, err)
-	assert.Equal(t, "ghost", e.Author.Login)
+	assert.Equal(t, "ghost", must(ParseEvent("issue_comment", edit(t, "issue_comment", nil, "comment", "user")))(t).Author.Login)
 
-	e, err = ParseEvent("issue_comment", edit(t, "issue_comment", map[string]any{"url": "x"}, "issue", "pull_request"))
-	require.NoError(t, err)
+	e = must(ParseEvent("issue_comment", edit(t, "issue_comment", map[string]any{"url": "x"}, "issue", "pull_request")))(t)
 	assert.True(t, e.IsPull)
 
 	// A run on a fork's pull request: GitHub connects none with it.
 	raw := edit(t, "workflow_run", []any{}, "workflow_run", "pull_requests")
-	e, err = ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_sha":"abc","conclusion":"failure"`), 1))
-	require.NoError(t, err)
+	e = must(ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_sha":"abc","conclusion":"failure"`), 1)))(t)
 	assert.Equal(t, []any{0, "abc", int64(5), "failure"}, []any{e.Number, e.SHA, e.RunID, e.Conclusion})
 
-	e, err = ParseEvent("pull_request_review", edit(t, "pull_request_review", "dismissed", "action"))
-	require.NoError(t, err)
+	e = must(ParseEvent("pull_request_review", edit(t, "pull_request_review", "dismissed", "action")))(t)
 	assert.Equal(t, "dismissed", e.Action)
 	assert.Equal(t, 2, e.Number)
 
-	e, err = ParseEvent("check_suite", edit(t, "check_suite", []any{map[string]any{"number": 9}, map[string]any{"number": 4}}, "check_suite", "pull_requests"))
-	require.NoError(t, err)
+	e = must(ParseEvent("check_suite", edit(t, "check_suite", []any{map[string]any{"number": 9}, map[string]any{"number": 4}}, "check_suite", "pull_requests")))(t)
 	assert.Equal(t, []int{9, 4}, e.Numbers, "a commit can be the head of several pull requests")
 	assert.Equal(t, 9, e.Number)
 
 	for _, bot := range []map[string]any{{"login": "github-actions[bot]"}, {"login": "renovate", "type": "Bot"}} {
-		e, err = ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender"))
-		require.NoError(t, err)
-		assert.True(t, e.Sender.Bot)
+		assert.True(t, must(ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender")))(t).Sender.Bot)
 	}
 }
 
 // Who opened an issue and who labeled it are both named, and whatever else happens to issues is understood as well.
 func TestIssueEvents(t *testing.T) {
 	user := map[string]any{"login": "ada", "id": 7, "type": "User"}
-	e, err := ParseEvent("issues", edit(t, "issues", user, "issue", "user"))
-	require.NoError(t, err)
+	e := must(ParseEvent("issues", edit(t, "issues", user, "issue", "user")))(t)
 	assert.Equal(t, []string{"ada", "Codertocat"}, []string{e.Author.Login, e.Sender.Login})
-	_, err = ParseEvent("issues", edit(t, "issues", "ada", "issue", "user"))
+	_, err := ParseEvent("issues", edit(t, "issues", "ada", "issue", "user"))
 	assert.EqualError(t, err, `payload: issue.user: want an object, got the string "ada"`)
 	for _, action := range []string{"assigned", "closed", "deleted", "demilestoned", "edited", "labeled", "locked", "milestoned", "opened", "pinned",
 		"reopened", "transferred", "typed", "unassigned", "unlabeled", "unlocked", "unpinned", "untyped", "field_added"} {
 		raw := edit(t, "issues", action, "action")
-		e, err := ParseEvent("issues", raw)
-		require.NoError(t, err)
+		e := must(ParseEvent("issues", raw))(t)
 		assert.Equal(t, []any{action, 1, false, ""}, []any{e.Action, e.Number, e.IsPull, e.Author.Login})
-		name, err := InferEvent(raw)
-		require.NoError(t, err)
-		assert.Equal(t, "issues", name)
+		assert.Equal(t, "issues", must(InferEvent(raw))(t))
 	}
 }
 
@@ -299,11 +270,9 @@ func TestTheBranchOfACheckedCommit(t *testing.T) {
 	at := func(name, sha string) map[string]any {
 		return map[string]any{"name": name, "commit": map[string]any{"sha": sha}}
 	}
-	e, err := ParseEvent("status", edit(t, "status", []any{at("mergexo/train/main/3", sha), at("gone on", "other"), at("agent/7", sha)}, "branches"))
-	require.NoError(t, err)
+	e := must(ParseEvent("status", edit(t, "status", []any{at("mergexo/train/main/3", sha), at("gone on", "other"), at("agent/7", sha)}, "branches")))(t)
 	assert.Equal(t, []string{"mergexo/train/main/3", "agent/7"}, e.Branches)
-	e, err = ParseEvent("status", edit(t, "status", nil, "branches"))
-	require.NoError(t, err)
+	e = must(ParseEvent("status", edit(t, "status", nil, "branches")))(t)
 	assert.Equal(t, []any{sha, 0}, []any{e.SHA, len(e.Branches)})
 	for _, bad := range []struct {
 		branches any
@@ -312,19 +281,17 @@ func TestTheBranchOfACheckedCommit(t *testing.T) {
 		{"main", `payload: branches: want a list, got the string "main"`}, {[]any{7}, "payload: branches[0]: want an object, got the number 7"},
 		{[]any{map[string]any{}}, "payload: branches[0].name: missing"},
 	} {
-		_, err = ParseEvent("status", edit(t, "status", bad.branches, "branches"))
+		_, err := ParseEvent("status", edit(t, "status", bad.branches, "branches"))
 		assert.EqualError(t, err, bad.says)
 	}
 
 	for branch, want := range map[any]string{"mergexo/train/main/3": "mergexo/train/main/3", nil: ""} {
-		e, err = ParseEvent("check_run", edit(t, "check_run", map[string]any{"head_branch": branch}, "check_run", "check_suite"))
-		require.NoError(t, err)
+		e = must(ParseEvent("check_run", edit(t, "check_run", map[string]any{"head_branch": branch}, "check_run", "check_suite")))(t)
 		assert.Equal(t, want, e.Branch)
 	}
 	for repository, want := range map[string]string{"Octo-Org/octo-repo": "main", "mallory/octo-repo": ""} {
 		raw := edit(t, "workflow_run", map[string]any{"full_name": repository}, "workflow_run", "head_repository")
-		e, err = ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_branch":"main"`), 1))
-		require.NoError(t, err)
+		e = must(ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_branch":"main"`), 1)))(t)
 		assert.Equal(t, want, e.Branch, repository)
 	}
 }
@@ -337,8 +304,7 @@ func TestDispatchInputs(t *testing.T) {
 		{nil, 0}, {map[string]any{}, 0}, {map[string]any{"pull_request": "7"}, 7}, {map[string]any{"number": "#8"}, 8}, {map[string]any{"pr": 9}, 9},
 		{map[string]any{"pull_request": "", "pr": " 10 "}, 10}, {map[string]any{"other": "11"}, 0},
 	} {
-		e, err := ParseEvent("workflow_dispatch", edit(t, "workflow_dispatch", c.inputs, "inputs"))
-		require.NoError(t, err)
+		e := must(ParseEvent("workflow_dispatch", edit(t, "workflow_dispatch", c.inputs, "inputs")))(t)
 		assert.Equal(t, c.want, e.Number, "%v", c.inputs)
 	}
 }
@@ -372,8 +338,7 @@ func understood(t *testing.T, name string, raw []byte) {
 }
 
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("testdata/events/*.json")
-	require.NoError(t, err)
+	files := must(filepath.Glob("testdata/events/*.json"))(t)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		understood(t, name, payload(t, name))

@@ -5,14 +5,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
-	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -21,53 +20,38 @@ const LargestFile = 1 << 20
 
 // kinds of tokens by how they begin:
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
-var tokenKinds = []struct {
-	prefix, kind string
-	person       bool // somebody's own
-}{
+var tokenKinds = []tokenKind{
 	{"github_pat_", fineGrained, true}, {"ghp_", "classic personal token", true}, {"ghs_", "App's or workflow's token", false},
 	{"ghu_", "App's token for a person", true}, {"gho_", "OAuth token", true},
+}
+
+type tokenKind struct {
+	prefix, kind string
+	person       bool // somebody's own
 }
 
 const fineGrained = "fine-grained personal token"
 
 // TokenKind says what sort of token this is, as far as its beginning tells; else it is empty.
-func TokenKind(token string) string {
-	for _, k := range tokenKinds {
-		if strings.HasPrefix(token, k.prefix) {
-			return k.kind
-		}
-	}
-	return ""
-}
+func TokenKind(token string) string { return kindOfToken(token).kind }
 
-// kindOf is TokenKind of the newest token that s has given.
-func kindOf(s credential.Source) func() string {
-	return func() string {
-		if given := s.Secrets(); len(given) > 0 {
-			return TokenKind(given[len(given)-1])
-		}
-		return ""
+func kindOfToken(token string) (k tokenKind) {
+	if i := slices.IndexFunc(tokenKinds, func(k tokenKind) bool { return strings.HasPrefix(token, k.prefix) }); i >= 0 {
+		k = tokenKinds[i]
 	}
+	return k
 }
 
 // HasPerson tells whether this is the token of a person, as far as its beginning tells. The rights that GitHub shows with a
 // repository are a person's, and mean nothing for any other token.
-func HasPerson(token string) bool {
-	for _, k := range tokenKinds {
-		if strings.HasPrefix(token, k.prefix) {
-			return k.person
-		}
-	}
-	return false
-}
+func HasPerson(token string) bool { return kindOfToken(token).person }
 
 // Facts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
 // error means that the repository itself could not be read. It makes five or six calls.
 func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.RepositoryFacts, error) {
 	op := fmt.Sprintf("read %s", repo)
-	if err := checkRepo(repo); err != nil {
-		return model.RepositoryFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return model.RepositoryFacts{}, err
 	}
 	r, resp, err := c.rest.Repositories.Get(ctx, repo.Owner, repo.Name)
 	if err != nil {
@@ -82,14 +66,7 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 		f.ScopesKnown, f.Scopes = true, words(strings.Join(values, ","))
 	}
 	f.Push, f.PushKnown = r.GetPermissions()["push"], r.GetPermissions() != nil
-	for _, m := range []struct {
-		name    string
-		allowed bool
-	}{{"merge", r.GetAllowMergeCommit()}, {"squash", r.GetAllowSquashMerge()}, {"rebase", r.GetAllowRebaseMerge()}} {
-		if m.allowed { // one is, where GitHub shows them at all
-			f.Methods = append(f.Methods, m.name)
-		}
-	}
+	f.Methods = methods(r.GetAllowMergeCommit(), r.GetAllowSquashMerge(), r.GetAllowRebaseMerge())
 	f.Actions = c.actionsRights(ctx, repo)
 	f.Demands = c.demands(ctx, repo, f.DefaultBranch)
 	if c.refusesChecks(ctx, repo, f.DefaultBranch) {
@@ -98,18 +75,28 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 	return f, nil
 }
 
+// methods are the ways of merging that a repository allows. One is, where GitHub shows them at all.
+func methods(merge, squash, rebase bool) (allowed []string) {
+	all := []string{"merge", "squash", "rebase"}
+	for i, is := range []bool{merge, squash, rebase} {
+		if is {
+			allowed = append(allowed, all[i])
+		}
+	}
+	return allowed
+}
+
 // refusesChecks tells whether GitHub refuses check runs to this token, as far as the answer says.
 // https://docs.github.com/rest/checks/runs#list-check-runs-for-a-git-reference
 func (c Repositories) refusesChecks(ctx context.Context, repo model.Repo, branch string) bool {
-	var ignored struct{}
-	err := c.get(ctx, fmt.Sprintf("repos/%s/commits/%s/check-runs?per_page=1", repo, url.PathEscape(branch)), &ignored)
+	err := c.read(ctx, "read check runs", repo, fmt.Sprintf("commits/%s/check-runs?per_page=1", url.PathEscape(branch)), nil)
 	return KindOf(err) == Forbidden
 }
 
 // checksHidden says why this token cannot read checks. There is no permission by which a fine-grained one could:
 // https://github.com/cli/cli/issues/12597
 func (c *conn) checksHidden() model.Hidden {
-	if c.kind() == fineGrained {
+	if given := c.source.Secrets(); len(given) > 0 && TokenKind(given[len(given)-1]) == fineGrained { // the newest
 		return model.Hidden{Why: "a fine-grained personal token cannot read check runs", Fix: "give MergeXO the workflow's own token or that of a GitHub App"}
 	}
 	return model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}
@@ -196,20 +183,13 @@ func file(e *gogithub.RepositoryContent) model.RepositoryFile {
 // contents gives a file or the entries of a directory, or neither where there is nothing.
 func (c Repositories) contents(ctx context.Context, repo model.Repo, ref, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
 	op := fmt.Sprintf("read %s of %s", oneLine(path), repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	address, ok := contentsAddress(repo, ref, path)
+	address, ok := contentsAddress(ref, path)
 	if !ok {
-		return nil, nil, nil
+		return nil, nil, c.check(op, repo)
 	}
 	var answer contentsNode
-	if err := c.get(ctx, address, &answer); err != nil {
-		e := c.fail(op, err)
-		if e.Kind == NotFound && e.Status == http.StatusNotFound {
-			return nil, nil, nil
-		}
-		return nil, nil, e
+	if err := c.read(ctx, op, repo, address, &answer); err != nil {
+		return nil, nil, unless(err, NotFound)
 	}
 	if answer.file == nil && answer.entries == nil {
 		return nil, nil, &Error{Kind: Unavailable, Op: op, Message: "the answer is empty", Fix: fixLater}
@@ -219,7 +199,7 @@ func (c Repositories) contents(ctx context.Context, repo model.Repo, ref, path s
 
 // contentsAddress is the address of a file or a directory. What leads out of the repository has none. go-github refuses to read any
 // path with two dots in it, such as v1..v2.md: https://github.com/google/go-github/pull/2805
-func contentsAddress(repo model.Repo, ref, name string) (address string, ok bool) {
+func contentsAddress(ref, name string) (address string, ok bool) {
 	name = strings.Trim(path.Clean(name), "/")
 	if name == ".." || strings.HasPrefix(name, "../") {
 		return "", false
@@ -231,7 +211,7 @@ func contentsAddress(repo model.Repo, ref, name string) (address string, ok bool
 	for i, s := range segments {
 		segments[i] = url.PathEscape(s)
 	}
-	address = fmt.Sprintf("repos/%s/contents/%s", repo, strings.Join(segments, "/"))
+	address = "contents/" + strings.Join(segments, "/")
 	if ref != "" {
 		address += "?ref=" + url.QueryEscape(ref)
 	}

@@ -19,8 +19,7 @@ import (
 
 func TestFactsOfTheSandbox(t *testing.T) {
 	w := newWorld(t)
-	f, err := w.client("octo").Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f := must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, model.RepositoryFacts{
 		Repo: widgets, DefaultBranch: "main", Push: true, PushKnown: true,
 		Actions: model.ActionsRights{Known: true, DefaultWrite: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
@@ -28,16 +27,13 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	}, f)
 
 	w.as("octo", "PATCH", "", map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
-	f, err = w.client("octo").Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"squash"}, f.Methods)
+	assert.Equal(t, []string{"squash"}, must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t).Methods)
 
 	w.as("octo", "PUT", "actions/permissions/workflow", map[string]any{"default_workflow_permissions": "read", "can_approve_pull_request_reviews": false})
 	w.as("octo", "PUT", "branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": false, "contexts": []string{"ci"}}, "restrictions": map[string]any{"users": []string{"grace"}, "teams": []string{}}})
 	c := w.client("octo")
-	f, err = c.Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f = must(c.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, "6 REST, 0 GraphQL", calls(c))
 	assert.Equal(t, model.ActionsRights{Known: true}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
@@ -45,13 +41,12 @@ func TestFactsOfTheSandbox(t *testing.T) {
 		{Kind: model.DemandPushers, Source: "branch protection", Names: []string{"grace"}},
 	}}, f.Demands)
 
-	f, err = w.client("actions").Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f = must(w.client("actions").Repositories.Facts(t.Context(), widgets))(t)
 	const hidden = "GitHub does not show it to this token"
 	assert.Equal(t, model.ActionsRights{Why: hidden}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Why: hidden, List: []model.Demand{{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}}}, f.Demands)
 
-	_, err = w.client("octo").Repositories.Facts(t.Context(), model.Repo{Owner: "octo", Name: "nope"})
+	_, err := w.client("octo").Repositories.Facts(t.Context(), model.Repo{Owner: "octo", Name: "nope"})
 	assert.Equal(t, NotFound, KindOf(err))
 	_, err = w.client("octo").Repositories.Facts(t.Context(), model.Repo{Owner: "octo", Name: "../nope"})
 	assert.Equal(t, Invalid, KindOf(err))
@@ -63,8 +58,7 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	w.put("main", ".github/workflows/b/c.yml", "on: push\n")
 	w.put("main", ".github/mergexo.toml", "[agent]\n")
 	c := w.client("octo")
-	files, err := c.Repositories.Files(t.Context(), widgets, ".github/workflows")
-	require.NoError(t, err)
+	files := must(c.Repositories.Files(t.Context(), widgets, ".github/workflows"))(t)
 	require.Len(t, files, 1, "a directory is no file")
 	assert.Equal(t, model.RepositoryFile{Path: ".github/workflows/a.yml", SHA: "b83836ed8c80558d4e40ea4ac5d69f4405334799", Size: 9}, files[0])
 	f, ok, err := c.Repositories.File(t.Context(), widgets, ".github/workflows/a.yml")
@@ -73,9 +67,7 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	assert.Equal(t, "on: push\n", f.Text)
 	assert.Equal(t, files[0].SHA, f.SHA)
 
-	files, err = c.Repositories.Files(t.Context(), widgets, "nowhere")
-	require.NoError(t, err)
-	assert.Empty(t, files)
+	assert.Empty(t, must(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t))
 	_, ok, err = c.Repositories.File(t.Context(), widgets, ".github/workflows")
 	require.NoError(t, err)
 	assert.False(t, ok, "a directory is no file")
@@ -103,9 +95,7 @@ func answers(t *testing.T, header map[string]string, bodies map[string]string) *
 		fmt.Fprint(w, body)
 	})))
 	t.Cleanup(server.Close)
-	c, err := New(Options{APIURL: server.URL + "/api/v3", Token: secret})
-	require.NoError(t, err)
-	return c
+	return must(New(Options{APIURL: server.URL + "/api/v3", Token: secret}))(t)
 }
 
 // repository is what GitHub says of octo/widgets, cut from the sandbox.
@@ -143,8 +133,7 @@ func TestDemandsOfRulesets(t *testing.T) {
 		"/branches/main":            branchBody(t, true),
 		"/branches/main/protection": "404 " + unprotected,
 	})
-	f, err := c.Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f := must(c.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true, Ruleset: 42, Methods: []string{"squash"}},
 		{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"lint"}, Bypass: true, Ruleset: 73},
@@ -166,8 +155,7 @@ func TestDemandsOfBranchProtection(t *testing.T) {
 			"required_linear_history": {"enabled": true}, "required_signatures": {"url": "http://x", "enabled": true}, "lock_branch": {"enabled": true},
 			"required_status_checks": {"url": "http://x", "strict": true, "contexts": ["old"], "contexts_url": "http://x", "checks": [{"context": "new", "app_id": null}]}}`,
 	})
-	f, err := c.Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f := must(c.Repositories.Facts(t.Context(), widgets))(t)
 	const protection = "branch protection"
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandPull, Source: protection}, {Kind: model.DemandChecks, Source: protection, Names: []string{"new"}},
@@ -187,8 +175,7 @@ func TestDemandsThatAreNotShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.bodies[""] = repository(t)
-			f, err := answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets)
-			require.NoError(t, err)
+			f := must(answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets))(t)
 			assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
 		})
 	}
@@ -205,13 +192,11 @@ func branchBody(t *testing.T, protected bool) string {
 
 func TestScopesOfClassicTokens(t *testing.T) {
 	for header, want := range map[string][]string{"repo, workflow": {"repo", "workflow"}, "": nil} {
-		f, err := answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets)
-		require.NoError(t, err)
+		f := must(answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t)
 		assert.True(t, f.ScopesKnown)
 		assert.ElementsMatch(t, want, f.Scopes)
 	}
-	f, err := answers(t, nil, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	f := must(answers(t, nil, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t)
 	assert.False(t, f.ScopesKnown)
 }
 
@@ -249,9 +234,7 @@ func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
 		require.NoError(t, err, dir)
 		assert.Len(t, all, want, dir)
 	}
-	top, err := c.Repositories.Files(t.Context(), widgets, ".")
-	require.NoError(t, err)
-	assert.NotEmpty(t, top)
+	assert.NotEmpty(t, must(c.Repositories.Files(t.Context(), widgets, "."))(t))
 	before := calls(c)
 	for _, name := range []string{"..", "../gadgets/contents/a.md", "docs/../../gadgets"} {
 		_, ok, err := c.Repositories.File(t.Context(), widgets, name)

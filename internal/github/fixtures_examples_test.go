@@ -38,8 +38,7 @@ type recordedAnswer struct {
 
 func answersOf(t *testing.T, scenario, method, path string) *recordedAnswers {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json"))
-	require.NoError(t, err)
+	raw := must(os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json")))(t)
 	r := &recordedAnswers{method: method, path: path}
 	require.NoError(t, json.Unmarshal(raw, &r.all))
 	return r
@@ -102,8 +101,7 @@ func TestGitHubsRecordedAnswersAreUnderstood(t *testing.T) {
 		}, "moved"},
 	} {
 		answers := answersOf(t, c.scenario, c.method, c.path)
-		client, err := New(Options{APIURL: "https://api.github.com", Token: "none", Transport: answers, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
-		require.NoError(t, err)
+		client := must(New(Options{APIURL: "https://api.github.com", Token: "none", Transport: answers, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}))(t)
 		got, err := c.read(t.Context(), client)
 		require.NoError(t, err, c.scenario)
 		assert.Equal(t, c.want, fmt.Sprint(got), c.scenario+" "+c.method)

@@ -56,8 +56,7 @@ func TestWhatAForkHides(t *testing.T) {
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"issueOrPullRequest": ` + pull + `}}, "errors": [` +
 		refused(`"issueOrPullRequest", "headRepository"`) + "," + refused(`"issueOrPullRequest", "statusCheckRollup"`) + `]}`, nil})
-	snap, err := l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
-	require.NoError(t, err)
+	snap := must(l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7}))(t)
 	assert.Equal(t, []any{true, false, ""}, []any{snap.Pull.CrossRepo, snap.Pull.ForkDeleted, snap.Pull.Rollup})
 
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + pull + `]}}}, "errors": [` +

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -19,9 +18,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 	c := w.client("actions")
 	var ours []model.Comment
 	for _, n := range []int{deleted, transferred, converted} {
-		made, err := c.Comments.Create(t.Context(), widgets, n, "at work")
-		require.NoError(t, err)
-		ours = append(ours, made)
+		ours = append(ours, must(c.Comments.Create(t.Context(), widgets, n, "at work"))(t))
 	}
 	w.control("issues", map[string]any{"number": deleted, "state": "deleted"})
 	w.control("issues", map[string]any{"number": transferred, "state": "transferred", "to": "octo/gears"})
@@ -36,17 +33,14 @@ func TestIssuesThatAreGone(t *testing.T) {
 
 	_, err := c.Comments.Create(t.Context(), widgets, deleted, "x")
 	assert.Equal(t, fmt.Sprintf("comment on octo/widgets#%d: This issue was deleted (410)", deleted), failure(t, err, Gone).Error())
-	_, err = c.Comments.Create(t.Context(), widgets, transferred, "x")
-	e := failure(t, err, Moved)
+	e := fails(c.Comments.Create(t.Context(), widgets, transferred, "x"))(t, Moved)
 	assert.Regexp(t, `^http://.*/api/v3/repositories/\d+/issues/1/comments$`, e.Location)
 	assert.Contains(t, e.Error(), e.Location)
-	_, err = c.Comments.Create(t.Context(), widgets, converted, "x")
-	assert.Contains(t, failure(t, err, Forbidden).Fix, "became a discussion")
+	assert.Contains(t, fails(c.Comments.Create(t.Context(), widgets, converted, "x"))(t, Forbidden).Fix, "became a discussion")
 	failure(t, c.Comments.Edit(t.Context(), widgets, ours[0].ID, "x"), NotFound)
 	failure(t, c.Comments.Edit(t.Context(), widgets, ours[1].ID, "x"), NotFound)
 
-	there, err := c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1})
-	require.NoError(t, err)
+	there := must(c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1}))(t)
 	assert.Equal(t, []string{"at work"}, bodies(there.Comments), "nothing was said where it went")
 }
 
@@ -54,8 +48,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	w := newWorld(t)
 	w.send("POST", w.urls.Server+"/_sandbox/repositories", "", map[string]any{"full_name": "octo/bare", "empty": true})
 	w.send("POST", w.urls.API+"/repos/octo/bare/issues", "octo", map[string]any{"title": "Begin"})
-	snap, err := w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"})
-	require.NoError(t, err)
+	snap := must(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"}))(t)
 	assert.Equal(t, []any{"", "", "", false}, []any{snap.DefaultBranch, snap.DefaultSHA, snap.Branch.SHA, snap.SettingsFound})
 	assert.Equal(t, "Begin", snap.Issue().Title)
 }

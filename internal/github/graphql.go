@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // graphError is one entry of "errors" in a GraphQL answer. GitHub puts the type beside the message.
@@ -78,39 +81,104 @@ func (e graphError) isTolerable(fields []string, data any) bool {
 	return true
 }
 
-// query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
-// see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one. at is
-// the server's time of the answer.
-func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, err error) {
-	at, _, err = c.queryParts(ctx, op, document, variables, out, tolerated...)
-	return at, err
+// answerInfo is what an answer says beside its data.
+type answerInfo struct {
+	at      time.Time // of the server
+	missing []string  // which of the tolerated fields or aliases had errors, each once and in their order
 }
 
-// queryParts is query, and says which of the tolerated fields or aliases had errors, each once and in their order.
-func (c *conn) queryParts(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, missing []string, err error) {
+// hidesForks reports whether GitHub refused to show the repository of a fork.
+func (r answerInfo) hidesForks() bool { return slices.Contains(r.missing, headRepository) }
+
+// question is a query about a repository, or about an issue or a pull request of it.
+type question struct {
+	op, document string
+	repo         model.Repo
+	number       int      // 0: none
+	pages        string   // the kind of its pages; "": it has none
+	may          []string // fields and aliases that may be missing, as query has them
+}
+
+// shown is what GitHub shows of a repository, and beside it.
+type shown[R any] struct {
+	Viewer    actorNode
+	RateLimit *struct { // null on a server without limits
+		Remaining int
+		ResetAt   time.Time
+	}
+	Repository *R
+	Node       *foreignNode
+	Nodes      []*saidNode
+	answerInfo
+}
+
+// ask asks a question with the variables of one of the steps of pageLimits. A repository that is not there is NotFound.
+func ask[R any](ctx context.Context, c *conn, q question, variables func(step int) map[string]any) (data shown[R], err error) {
+	if err := c.check(q.op, q.repo); err != nil {
+		return data, err
+	}
+	err = c.inPages(ctx, q.pages, func(ctx context.Context, step int) (err error) {
+		given := map[string]any{"owner": q.repo.Owner, "name": q.repo.Name}
+		if q.number != 0 {
+			given["number"] = q.number
+		}
+		maps.Copy(given, variables(step))
+		data = shown[R]{}
+		data.answerInfo, err = c.query(ctx, q.op, q.document, given, &data, q.may...)
+		if err == nil && data.Repository == nil {
+			err = &Error{Kind: NotFound, Op: q.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
+		}
+		return err
+	})
+	return data, named(err, q.repo, q.number)
+}
+
+// absent is the error for a number that is not there.
+func (q question) absent() error {
+	return named(&Error{Kind: NotFound, Op: q.op, Status: http.StatusNotFound, Fix: fixHidden}, q.repo, q.number)
+}
+
+// named makes a NotFound say what was not found: GitHub's own message speaks of node ids and variables.
+func named(err error, repo model.Repo, number int) error {
+	e, ok := err.(*Error)
+	if !ok || e.Kind != NotFound {
+		return err
+	}
+	what := fmt.Sprintf("%s#%d", repo, number)
+	if number == 0 || strings.Contains(e.Message, "Repository") {
+		what = fmt.Sprintf("repository %s", repo)
+	}
+	e.Message = what + " does not exist, or the token may not see it"
+	return e
+}
+
+// query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
+// see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one.
+func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, may ...string) (r answerInfo, err error) {
 	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
-		return at, nil, fmt.Errorf("encode the query: %w", err)
+		return r, fmt.Errorf("encode the query: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphql, bytes.NewReader(payload))
 	if err != nil {
-		return at, nil, c.fail(op, err)
+		return r, c.fail(op, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.rest.UserAgent)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return at, nil, c.fail(op, err)
+		return r, c.fail(op, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
 		e.Op = op
-		return at, nil, e
+		return r, e
 	}
-	missing, err = c.decodeGraph(op, resp, out, tolerated)
-	return serverTime(resp.Header, c.now), missing, err
+	r.at = serverTime(resp.Header, c.now)
+	r.missing, err = c.decodeGraph(op, resp, out, may)
+	return r, err
 }
 
 // decodeGraph reads the data of an answer into out, and which of the tolerated parts had errors.

@@ -39,8 +39,7 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closingIssuesReferences", "nodes", 0], "message": "SAML"}`,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, fine))
-		snap, err := l.read(t, Query{Author: "ada", Node: "x"})
-		require.NoError(t, err)
+		snap := must(l.read(t, Query{Author: "ada", Node: "x"}))(t)
 		assert.Empty(t, snap.Permissions, "not known, so not there")
 		assert.Equal(t, noon, snap.ReadAt, "the server's time")
 		assert.Equal(t, model.Actor{Login: "x[bot]", ID: 3, Bot: true}, snap.Viewer)
@@ -52,66 +51,45 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository with the name 'octo/widgets'."}`: NotFound,
 		`{"type": "INSUFFICIENT_SCOPES", "message": "Your token ` + secret + ` has not been granted the required scopes"}`:            Forbidden,
 		`{"message": "Field 'x' doesn't exist on type 'Query'", "extensions": {"code": "undefinedField"}}`:                            Outdated,
+		`{"type": "FORBIDDEN", "path": ["repository", "branch"], "message": "no"}`:                                                    Forbidden, // or it would look like one that is not there
+		`{"type": "FORBIDDEN", "path": ["repository", "branchPulls"], "message": "no"}`:                                               Forbidden,
 		`{"message": "Parse error"}`: Invalid,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, bad))
-		_, err := l.read(t, Query{})
-		failure(t, err, kind)
+		fails(l.read(t, Query{}))(t, kind)
 		assert.Len(t, l.seen, 1)
 	}
 	for _, strange := range []string{`{"data": null}`, `{}`, `[]`, `<html>`, `{"data": {"repository": 3}}`} {
 		l := dial(t, Options{}, reply{200, strange, nil})
-		_, err := l.read(t, Query{})
-		failure(t, err, Unavailable)
+		fails(l.read(t, Query{}))(t, Unavailable)
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	_, err := l.read(t, Query{})
-	failure(t, err, NotFound)
+	fails(l.read(t, Query{}))(t, NotFound)
 }
 
-func TestAQueryThatIsTooMuch(t *testing.T) {
-	t.Run("given up on once", func(t *testing.T) {
-		l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
-		_, err := l.read(t, Query{})
-		require.NoError(t, err)
-		_, graphql := l.Calls()
-		assert.Equal(t, 2, graphql)
-	})
-	t.Run("answered only in small pages", func(t *testing.T) {
-		var sizes []any
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			var in struct{ Variables map[string]any }
-			if json.NewDecoder(r.Body).Decode(&in) != nil || in.Variables["page"] == 100.0 {
-				w.WriteHeader(http.StatusBadGateway)
-				return
-			}
-			sizes = append(sizes, in.Variables["page"], in.Variables["reviews"])
-			io.WriteString(w, graphAnswer(emptyPull, "").body)
-		}))
-		defer server.Close()
-		l := &line{url: server.URL}
-		l.open(t, Options{})
-		_, err := l.read(t, Query{})
-		require.NoError(t, err)
-		assert.Equal(t, []any{25.0, 10.0}, sizes)
-	})
+func TestAQueryThatIsTooMuchOnce(t *testing.T) {
+	l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
+	_ = must(l.read(t, Query{}))(t)
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(l.Client))
 }
 
 // A cursor that does not move would be followed for ever.
 func TestAStandingCursor(t *testing.T) {
 	page := strings.Replace(emptyPull, `"comments": {"nodes": []}`, `"comments": {"nodes": [], "pageInfo": {"hasNextPage": true, "endCursor": "A"}}`, 1)
 	l := dial(t, Options{}, graphAnswer(page, ""))
-	_, err := l.read(t, Query{})
-	require.NoError(t, err)
+	_ = must(l.read(t, Query{}))(t)
 	assert.Len(t, l.seen, 2)
 }
 
 func TestSettingsThatAreNoText(t *testing.T) {
-	for _, blob := range []string{`{"text": null, "isBinary": true}`, `{"text": "a", "isTruncated": true}`} {
-		l := dial(t, Options{}, graphAnswer(strings.Replace(emptyPull, `"baseRef": null`, `"baseRefName": "main", "baseRef": {"target": {"oid": "a", "file": {"object": `+blob+`}}}`, 1), ""))
-		_, err := l.read(t, Query{})
-		e := failure(t, err, Invalid)
-		assert.Contains(t, e.Error(), ".github/mergexo.toml on main")
+	for _, blob := range []string{`{"text": null, "isBinary": true}`, `{"text": null}`, `{"text": "a", "isTruncated": true}`} {
+		for branch, answer := range map[string]string{
+			"main":  `"issueOrPullRequest": {"__typename": "PullRequest", "number": 7, "baseRefName": "main", "baseRef": {"target": {"oid": "a", "file": {"object": ` + blob + `}}}}`,
+			"trunk": `"defaultBranchRef": {"name": "trunk", "target": {"oid": "a", "file": {"object": ` + blob + `}}}, "issueOrPullRequest": {"__typename": "Issue", "number": 7}`,
+		} {
+			l := dial(t, Options{}, reply{200, `{"data": {"viewer": {"login": "x"}, "repository": {` + answer + `}}}`, nil})
+			assert.Contains(t, fails(l.read(t, Query{}))(t, Invalid).Error(), ".github/mergexo.toml on "+branch)
+		}
 	}
 }
 
@@ -138,33 +116,18 @@ func TestRightsOneByOne(t *testing.T) {
 		}))
 		l := &line{url: server.URL}
 		l.open(t, Options{})
-		got, err := l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"})
-		require.NoError(t, err)
+		got := must(l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"}))(t)
 		assert.Equal(t, map[string]model.Permission{"ada": model.PermissionMaintain, "custom": model.PermissionWrite, "old": model.PermissionRead, "nobody": model.PermissionNone}, got)
 		assert.Equal(t, "4 REST, 1 GraphQL", calls(l.Client))
 		server.Close()
 	}
 }
 
-func TestComparedWithoutACommonAncestor(t *testing.T) {
-	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
-	r, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
-	require.NoError(t, err)
-	assert.Equal(t, model.Diverged, r)
-	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
-	r, err = l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
-	require.NoError(t, err)
-	assert.Equal(t, model.Unknown, r)
-}
-
 func TestARunThatMayNotBeSeen(t *testing.T) {
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
-	run, err := l.Actions.Run(t.Context(), widgets, 5)
-	require.NoError(t, err)
-	assert.False(t, run.Known)
+	assert.False(t, must(l.Actions.Run(t.Context(), widgets, 5))(t).Known)
 	l = dial(t, Options{}, reply{500, ``, nil})
-	_, err = l.Actions.Run(t.Context(), widgets, 5)
-	failure(t, err, Unavailable)
+	fails(l.Actions.Run(t.Context(), widgets, 5))(t, Unavailable)
 }
 
 func TestWhoSaidIt(t *testing.T) {
@@ -249,9 +212,7 @@ func TestReviews(t *testing.T) {
 		return n.comments()
 	}
 	at := func(s string) time.Time {
-		parsed, err := time.Parse(time.RFC3339, s)
-		require.NoError(t, err)
-		return parsed
+		return must(time.Parse(time.RFC3339, s))(t)
 	}
 	summary := `{"fullDatabaseId": "1", "body": "x", "reviewState": "COMMENTED", "createdAt": "` + t1 + `", "submittedAt": "` + t2 + `", "updatedAt": "` + t3 + `"%s}`
 	assert.Equal(t, at(t2), review(fmt.Sprintf(summary, ""))[0].UpdatedAt, "a review's updatedAt moves without an edit")

@@ -1,9 +1,6 @@
 package github
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // heavyTries is how often a query that is too heavy is sent: GitHub may have been slow by chance, and each try costs points,
 // also one that ends with a timeout.
@@ -30,40 +27,26 @@ const (
 	pagesOfRuns    = "runs on commits"
 	pagesOfTrain   = "merge train"
 
+	pagesOfBranches = "pull requests from branches"
+
 	pagesOfCarChecks = "checks of a car"
 	pagesOfSaid      = "comments"
 	pagesOfEdited    = "changed review comments"
 	pagesOfPosted    = "first texts"
 )
 
-// pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.
-type pageSteps struct {
-	mu sync.Mutex
-	at map[string]int
-}
-
-func (p *pageSteps) get(kind string) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.at[kind]
-}
-
-func (p *pageSteps) set(kind string, step int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.at == nil {
-		p.at = map[string]int{}
-	}
-	p.at[kind] = step
-}
-
 // hasPages is the mark of a query that can be asked for less, in its context.
 type hasPages struct{}
 
-// inPages asks with smaller and smaller pages while the query is too heavy. step is an index into pageLimits. The error is
-// that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is remembered.
+// inPages asks with smaller and smaller pages while the query is too heavy; one of no kind has no pages. step is an index into
+// pageLimits. The error is that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is
+// remembered.
 func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Context, step int) error) error {
-	first := c.steps.get(kind)
+	if kind == "" {
+		return ask(ctx, 0)
+	}
+	known, _ := c.steps.Load(kind)
+	first, _ := known.(int)
 	for step := first; ; step++ {
 		err := ask(context.WithValue(ctx, hasPages{}, true), step)
 		e, _ := err.(*Error)
@@ -74,7 +57,7 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 			c.log.WarnContext(ctx, "github_query_too_heavy", "query", kind, "page", pageLimits[step], "smaller", pageLimits[step+1], "error", e.Error())
 			continue
 		case err == nil && step != first:
-			c.steps.set(kind, step)
+			c.steps.Store(kind, step)
 		}
 		return err
 	}

@@ -113,8 +113,7 @@ func TestTheSmallestPages(t *testing.T) {
 	}
 	w.queries(map[string]any{"answer": "html", "nodes": 1})
 	c := w.patient()
-	_, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
-	e := failure(t, err, TooHeavy)
+	e := fails(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t, TooHeavy)
 	assert.Equal(t, "read octo/widgets#101: GitHub answered 502 Bad Gateway, however little it is asked for at once", e.Error())
 	assert.Equal(t, "0 REST, 8 GraphQL", calls(c))
 	w.queries(map[string]any{})
@@ -183,15 +182,14 @@ func TestASurveyOfIssuesAsksForLess(t *testing.T) {
 		w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
 	}
 	read := func() (all []int) {
-		_, err := w.patient().Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Closed: 20, Also: numbers[:5]}, func(s model.Snapshot) error {
+		_ = must(w.patient().Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Closed: 20, Also: numbers[:20]}, func(s model.Snapshot) error {
 			all = append(all, s.Pull.Number)
 			return nil
-		})
-		require.NoError(t, err)
+		}))(t)
 		return all
 	}
 	want := read()
-	require.Len(t, want, 25)
+	require.Len(t, want, 30)
 	w.queries(map[string]any{"answer": "html", "nodes": 12})
 	assert.ElementsMatch(t, want, read())
 }
@@ -213,8 +211,7 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 			numbers = append(numbers, n+i)
 		}
 		c := heavy(25)
-		got, err := c.Threads.States(t.Context(), widgets, numbers)
-		require.NoError(t, err)
+		got := must(c.Threads.States(t.Context(), widgets, numbers))(t)
 		assert.Equal(t, map[int]model.PullRef{n: {Number: n, State: model.PullOpen}}, got)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
@@ -224,23 +221,17 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 			people = append(people, fmt.Sprint("nobody", i))
 		}
 		c := heavy(25)
-		got, err := c.Repositories.Permissions(t.Context(), widgets, append(people, "ada"))
-		require.NoError(t, err)
-		assert.Equal(t, model.PermissionWrite, got["ada"])
+		assert.Equal(t, model.PermissionWrite, must(c.Repositories.Permissions(t.Context(), widgets, append(people, "ada")))(t)["ada"])
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 	t.Run("pull requests of commits", func(t *testing.T) {
 		c := heavy(5)
-		got, err := c.Pulls.OfCommits(t.Context(), widgets, ten)
-		require.NoError(t, err)
-		assert.Len(t, got[sha], 10)
+		assert.Len(t, must(c.Pulls.OfCommits(t.Context(), widgets, ten))(t)[sha], 10)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c), "ten are no more than 25: only five are less")
 	})
 	t.Run("runs on commits", func(t *testing.T) {
 		c := heavy(5)
-		got, err := c.Actions.RunsOn(t.Context(), widgets, ten)
-		require.NoError(t, err)
-		assert.Contains(t, got, sha)
+		assert.Contains(t, must(c.Actions.RunsOn(t.Context(), widgets, ten))(t), sha)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c), "ten are no more than 25: only five are less")
 	})
 	t.Run("issues of ours", func(t *testing.T) {
@@ -249,9 +240,7 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 		}
 		w.queries(map[string]any{"answer": "html", "nodes": 26})
 		c := w.patient()
-		got, err := c.Issues.Ours(t.Context(), widgets, "octo", "ada")
-		require.NoError(t, err)
-		assert.Len(t, got, 30)
+		assert.Len(t, must(c.Issues.Ours(t.Context(), widgets, "octo", "ada"))(t), 30)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 }
@@ -275,17 +264,13 @@ func TestMergeFactsOnSmallPages(t *testing.T) {
 // An outage is no reason for small pages: a query that has no pages is repeated as any other read is.
 func TestAnOutageIsWaitedOut(t *testing.T) {
 	l := dial(t, Options{}, reply{502, "<html>", nil}, reply{500, "", nil}, reply{200, `{"data": {"repository": {"p0": {"state": "OPEN"}}}}`, nil})
-	now, err := l.Pulls.Now(t.Context(), widgets, 7)
-	require.NoError(t, err)
-	assert.Equal(t, model.PullOpen, now.State)
+	assert.Equal(t, model.PullOpen, must(l.Pulls.Now(t.Context(), widgets, 7))(t).State)
 	l = dial(t, Options{}, reply{502, "<html>", nil})
-	_, err = l.Pulls.Now(t.Context(), widgets, 7)
-	e := failure(t, err, Unavailable)
+	e := fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable)
 	assert.Len(t, l.seen, tries)
 	assert.Equal(t, "look at octo/widgets#7: GitHub answered 502 Bad Gateway", e.Error())
 	l = dial(t, Options{}, reply{503, "", nil}, reply{503, "", nil}, graphAnswer(emptyPull, ""))
-	_, err = l.read(t, Query{})
-	require.NoError(t, err)
+	_ = must(l.read(t, Query{}))(t)
 	assert.NotContains(t, l.log.String(), "smaller", "503 is no question of size")
 	assert.Equal(t, 1, strings.Count(l.log.String(), "status=200"))
 }

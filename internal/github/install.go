@@ -20,15 +20,15 @@ type Setup struct{ *conn }
 // CreateLabel makes a label, whose color is six hexadecimal digits. Invalid may mean that there is one.
 // https://docs.github.com/rest/issues/labels#create-a-label
 func (c Setup) CreateLabel(ctx context.Context, repo model.Repo, name, color, about string) error {
-	return c.change(ctx, repo, fmt.Sprintf("create the label %q in %s", oneLine(name), repo), http.MethodPost, "labels",
-		map[string]string{"name": name, "color": color, "description": about})
+	return c.write(ctx, fmt.Sprintf("create the label %q in %s", oneLine(name), repo), repo, http.MethodPost, "labels",
+		map[string]string{"name": name, "color": color, "description": about}, nil)
 }
 
 // AllowPullRequests lets workflows open pull requests. It leaves their other rights as they are.
 // https://docs.github.com/rest/actions/permissions#set-default-workflow-permissions-for-a-repository
 func (c Setup) AllowPullRequests(ctx context.Context, repo model.Repo) error {
-	return c.change(ctx, repo, fmt.Sprintf("let the workflows of %s open pull requests", repo), http.MethodPut, "actions/permissions/workflow",
-		map[string]bool{"can_approve_pull_request_reviews": true})
+	op := fmt.Sprintf("let the workflows of %s open pull requests", repo)
+	return c.write(ctx, op, repo, http.MethodPut, "actions/permissions/workflow", map[string]bool{"can_approve_pull_request_reviews": true}, nil)
 }
 
 // Secrets are the names of the secrets that workflows of the repository can use, its own and those of its organization.
@@ -63,7 +63,8 @@ func (c Setup) listed(ctx context.Context, repo model.Repo, kinds ...string) (ma
 				Secrets, Variables []struct{ Name, Value string }
 			}
 			what := strings.TrimPrefix(kind, "organization-")
-			err := c.look(ctx, repo, "list the "+what+" of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found)
+			path := fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page)
+			err := c.read(ctx, fmt.Sprintf("list the %s of %s", what, repo), repo, path, &found)
 			if KindOf(err) == NotFound && what != kind {
 				break
 			}
@@ -96,11 +97,8 @@ func namesOf(values map[string]string, err error) (map[string]bool, error) {
 // https://docs.github.com/rest/actions/secrets#delete-a-repository-secret
 // https://docs.github.com/rest/actions/variables#delete-a-repository-variable
 func (c Setup) Delete(ctx context.Context, repo model.Repo, kind, name string) error {
-	err := c.change(ctx, repo, fmt.Sprintf("delete %s %q in %s", kind, oneLine(name), repo), http.MethodDelete, kind+"/"+url.PathEscape(name), nil)
-	if KindOf(err) == NotFound {
-		return nil
-	}
-	return err
+	op := fmt.Sprintf("delete %s %q in %s", kind, oneLine(name), repo)
+	return unless(c.write(ctx, op, repo, http.MethodDelete, kind+"/"+url.PathEscape(name), nil, nil), NotFound)
 }
 
 // HasRef tells whether a repository has a branch, a tag or a commit of that name. Of a repository that this token cannot see, GitHub
@@ -119,14 +117,11 @@ func (c Setup) HasRef(ctx context.Context, repo model.Repo, ref string) (bool, e
 // HasUser tells whether there is somebody of that name, a person or an App's account.
 // https://docs.github.com/rest/users/users#get-a-user
 func (c Setup) HasUser(ctx context.Context, login string) (bool, error) {
-	err := c.get(ctx, "users/"+url.PathEscape(login), &struct{}{})
+	err := c.send(ctx, http.MethodGet, "users/"+url.PathEscape(login), nil, nil)
 	if err == nil {
 		return true, nil
 	}
-	if e := c.fail("look for "+oneLine(login), err); e.Kind != NotFound {
-		return false, e
-	}
-	return false, nil
+	return false, unless(c.fail("look for "+oneLine(login), err), NotFound)
 }
 
 // setupPage is the size of a page of these lists.
@@ -139,10 +134,11 @@ func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value strin
 		ID  string `json:"key_id"`
 		Key string
 	}
-	if err := c.look(ctx, repo, "read the public key for secrets of", "actions/secrets/public-key", &given); err != nil {
+	op := fmt.Sprintf("read the public key for secrets of %s", repo)
+	if err := c.read(ctx, op, repo, "actions/secrets/public-key", &given); err != nil {
 		return err
 	}
-	op := fmt.Sprintf("create the secret %s of %s", name, repo)
+	op = fmt.Sprintf("create the secret %s of %s", name, repo)
 	raw, err := base64.StdEncoding.DecodeString(given.Key)
 	if err != nil || len(raw) != 32 {
 		return &Error{Kind: Unavailable, Op: op, Message: "the public key is not one of 32 bytes", Fix: fixLater}
@@ -151,14 +147,15 @@ func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value strin
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return c.change(ctx, repo, op, http.MethodPut, "actions/secrets/"+url.PathEscape(name),
-		map[string]string{"encrypted_value": base64.StdEncoding.EncodeToString(sealed), "key_id": given.ID})
+	return c.write(ctx, op, repo, http.MethodPut, "actions/secrets/"+url.PathEscape(name),
+		map[string]string{"encrypted_value": base64.StdEncoding.EncodeToString(sealed), "key_id": given.ID}, nil)
 }
 
 // CreateVariable makes a variable that is not there yet.
 // https://docs.github.com/rest/actions/variables#create-a-repository-variable
 func (c Setup) CreateVariable(ctx context.Context, repo model.Repo, name, value string) error {
-	return c.change(ctx, repo, fmt.Sprintf("create the variable %s of %s", name, repo), http.MethodPost, "actions/variables", map[string]string{"name": name, "value": value})
+	op := fmt.Sprintf("create the variable %s of %s", name, repo)
+	return c.write(ctx, op, repo, http.MethodPost, "actions/variables", map[string]string{"name": name, "value": value}, nil)
 }
 
 // MadeApp is an App that was made from a manifest, with its private key.
@@ -181,27 +178,4 @@ func (c Setup) ConvertManifest(ctx context.Context, code string) (MadeApp, error
 		return made, unreadableWrite(op, "App")
 	}
 	return made, nil
-}
-
-// look reads what is below a repository.
-func (c Setup) look(ctx context.Context, repo model.Repo, op, path string, into any) error {
-	op += " " + repo.String()
-	if err := checkRepo(repo); err != nil {
-		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s", repo, path), into); err != nil {
-		return c.fail(op, err)
-	}
-	return nil
-}
-
-// change sends a write below a repository.
-func (c Setup) change(ctx context.Context, repo model.Repo, op, method, path string, body any) error {
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, nil); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
 }

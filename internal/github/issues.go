@@ -43,61 +43,19 @@ func (c Issues) Open(ctx context.Context, repo model.Repo, title, body string) (
 // https://docs.github.com/rest/issues/issues#create-an-issue
 func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string) (made OpenedIssue, err error) {
 	op := fmt.Sprintf("open an issue in %s", repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return made, err
+	err = c.write(ctx, op, repo, http.MethodPost, "issues", map[string]string{"title": title, "body": body}, &made)
+	if err == nil && made.Number == 0 {
+		err = unreadableWrite(op, "issue")
 	}
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues", repo), map[string]string{"title": title, "body": body}, &made); err != nil {
-		e := c.failWrite(op, err)
-		if e.Kind == Gone {
-			e.Fix = "turn on Issues in Settings > General > Features of the repository"
-		}
-		return made, e
-	}
-	if made.Number == 0 {
-		return made, unreadableWrite(op, "issue")
-	}
-	return made, nil
+	off := refusalRow{status: http.StatusGone, fix: "turn on Issues in Settings > General > Features of the repository"}
+	return made, explained(err, off)
 }
 
 // Ours gives the newest issues that the token or the accounts with these logins opened, in whatever state, newest first:
 // at most 30, among the newest 300 of the repository. What GitHub's own filter calls an App is nowhere said, and
 // viewerDidAuthor is never wrong.
 func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]OurIssue, error) {
-	op := fmt.Sprintf("read our issues of %s", repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	var out []OurIssue
-	after := cursor{more: true}
-	for seen := 0; seen < mostIssues && after.more; {
-		var data ourIssuesData
-		err := c.inPages(ctx, pagesOfOurs, func(ctx context.Context, step int) error {
-			data = ourIssuesData{}
-			_, err := c.query(ctx, op, ourIssuesDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "page": pageLimits[step], "after": orNull(after.at)}, &data)
-			return err
-		})
-		if err == nil && data.Repository == nil {
-			err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-		}
-		if err != nil {
-			return nil, named(err, Query{Repo: repo})
-		}
-		for _, n := range data.Repository.Issues.Nodes {
-			if n.ViewerDidAuthor || slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, n.Author.actor().Login) }) {
-				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
-			}
-			if len(out) == mostOurIssues {
-				return out, nil
-			}
-		}
-		seen += len(data.Repository.Issues.Nodes)
-		after.step(data.Repository.Issues.PageInfo.HasNextPage, data.Repository.Issues.PageInfo.EndCursor)
-	}
-	return out, nil
-}
-
-type ourIssuesData struct {
-	Repository *struct {
+	type data struct {
 		Issues connection[struct {
 			Number           int
 			Title, URL, Body string
@@ -106,22 +64,36 @@ type ourIssuesData struct {
 			Author           *actorNode
 		}]
 	}
+	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: pagesOfOurs}
+	var out []OurIssue
+	after := cursor{more: true}
+	for seen := 0; seen < mostIssues && after.more; {
+		got, err := ask[data](ctx, c.conn, q, after.page)
+		if err != nil {
+			return nil, err
+		}
+		page := got.Repository.Issues
+		for _, n := range page.Nodes {
+			if n.ViewerDidAuthor || slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, n.Author.actor().Login) }) {
+				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
+			}
+			if len(out) == mostOurIssues {
+				return out, nil
+			}
+		}
+		seen += len(page.Nodes)
+		after.next(page.PageInfo)
+	}
+	return out, nil
 }
 
 // RemoveLabel takes a label off an issue or a pull request. One that is not on it is off.
 // https://docs.github.com/rest/issues/labels#remove-a-label-from-an-issue
 func (c Issues) RemoveLabel(ctx context.Context, repo model.Repo, number int, label string) error {
 	op := fmt.Sprintf("remove the label %q from %s#%d", oneLine(label), repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
 	if label == "" || label == "." || label == ".." { // the address would be that of all labels, or of something else
 		return &Error{Kind: Invalid, Op: op, Message: "that name cannot be part of an address", Fix: "rename the label"}
 	}
-	if err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/issues/%d/labels/%s", repo, number, url.PathEscape(label)), nil, nil); err != nil {
-		if e := c.failWrite(op, err); e.Kind != NotFound && e.Kind != Gone {
-			return e
-		}
-	}
-	return nil
+	err := c.write(ctx, op, repo, http.MethodDelete, fmt.Sprintf("issues/%d/labels/%s", number, url.PathEscape(label)), nil, nil)
+	return unless(err, NotFound, Gone)
 }

@@ -14,9 +14,7 @@ import (
 func TestOurIssues(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	none, err := c.Issues.Ours(t.Context(), widgets)
-	require.NoError(t, err)
-	assert.Empty(t, none)
+	assert.Empty(t, must(c.Issues.Ours(t.Context(), widgets))(t))
 
 	n, url, err := c.Issues.Open(t.Context(), widgets, "Flaky: <b>", "body one")
 	require.NoError(t, err)
@@ -28,8 +26,7 @@ func TestOurIssues(t *testing.T) {
 	_, _, err = c.Issues.Open(t.Context(), widgets, "Flaky", "body two")
 	failure(t, err, Unclear)
 	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", n), map[string]any{"state": "closed"})
-	got, err := c.Issues.Ours(t.Context(), widgets)
-	require.NoError(t, err)
+	got := must(c.Issues.Ours(t.Context(), widgets))(t)
 	require.Len(t, got, 2)
 	assert.True(t, got[0].Open)
 	assert.Equal(t, OurIssue{Number: n, URL: url, Body: "body one", Ours: true, Title: "Flaky: <b>"}, got[1])
@@ -41,9 +38,7 @@ func TestOurIssues(t *testing.T) {
 			w.issue("of somebody else")
 		}
 		c = w.client("actions")
-		got, err = c.Issues.Ours(t.Context(), widgets)
-		require.NoError(t, err)
-		assert.Len(t, got, s.ours)
+		assert.Len(t, must(c.Issues.Ours(t.Context(), widgets))(t), s.ours)
 		assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "bounded")
 	}
 	for i := range 31 {
@@ -52,8 +47,7 @@ func TestOurIssues(t *testing.T) {
 		require.NoError(t, err)
 	}
 	c = w.client("actions")
-	got, err = c.Issues.Ours(t.Context(), widgets)
-	require.NoError(t, err)
+	got = must(c.Issues.Ours(t.Context(), widgets))(t)
 	assert.Len(t, got, 30)
 	assert.Equal(t, []string{"30", "1"}, []string{got[0].Body, got[29].Body})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
@@ -67,8 +61,7 @@ func TestAnIssueThatIsRefused(t *testing.T) {
 	assert.Contains(t, e.Fix, "turn on Issues")
 	_, _, err = dial(t, Options{}, reply{201, `{}`, nil}).Issues.Open(t.Context(), widgets, "t", "b")
 	failure(t, err, Unclear)
-	_, err = dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil}).Issues.Ours(t.Context(), widgets)
-	failure(t, err, NotFound)
+	fails(dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil}).Issues.Ours(t.Context(), widgets))(t, NotFound)
 	_, _, err = l.Issues.Open(t.Context(), model.Repo{Owner: "a/b"}, "t", "b")
 	failure(t, err, Invalid)
 }

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -76,14 +75,4 @@ func (t *tail) shorten() {
 		t.cut = true
 		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
-}
-
-// readTail is read for an answer of which only the end is kept, apart from it: nothing else is to be made of its text.
-func readTail(resp *http.Response, t *tail) (answer, error) {
-	defer resp.Body.Close()
-	if err := t.read(resp.Body); err != nil {
-		return answer{}, fmt.Errorf("read the answer: %w", err)
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(nil))
-	return answer{resp, nil}, nil
 }

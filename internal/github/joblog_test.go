@@ -24,8 +24,7 @@ func TestJobLog(t *testing.T) {
 	expired["expired"], long["log_bytes"] = true, 300_000
 	w.run(1, w.tip("main"), job("test", "failure"), expired, long, job("cancelled", "cancelled"))
 	c := w.client("actions")
-	failed, err := c.Actions.FailedJobs(t.Context(), widgets, 1)
-	require.NoError(t, err)
+	failed := must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
 	require.Len(t, failed, 3)
 
 	text, cut, err := c.Actions.JobLog(t.Context(), widgets, failed[0].ID, 1<<20)

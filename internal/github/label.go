@@ -15,15 +15,9 @@ func (c Repositories) HasLabel(ctx context.Context, repo model.Repo, label strin
 	if label == "" || label == "." || label == ".." { // the address would be that of all labels, or of something else
 		return false, "that name cannot be part of an address"
 	}
-	var found struct {
-		Name string `json:"name"`
+	err := c.read(ctx, op, repo, "labels/"+url.PathEscape(label), nil)
+	if err == nil || KindOf(err) == NotFound {
+		return err == nil, ""
 	}
-	err := c.get(ctx, fmt.Sprintf("repos/%s/labels/%s", repo, url.PathEscape(label)), &found)
-	if err == nil {
-		return true, ""
-	}
-	if e := c.fail(op, err); e.Kind != NotFound {
-		return false, c.unseen(op, err)
-	}
-	return false, ""
+	return false, c.unseen(op, err)
 }

@@ -52,13 +52,6 @@ func TestLongLimitsAreNot(t *testing.T) {
 		failure(t, l.comment(t), RateLimited)
 		assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, l.waited)
 	})
-	t.Run("GraphQL", func(t *testing.T) {
-		body := `{"data": null, "errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}`
-		l := dial(t, Options{}, reply{200, body, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(noon.Add(time.Hour).Unix())}})
-		_, err := l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
-		e := failure(t, err, RateLimited)
-		assert.Equal(t, noon.Add(time.Hour), e.Until.UTC())
-	})
 }
 
 // go-github refuses on its own account to send anything after an answer with nothing remaining, by the wall clock.

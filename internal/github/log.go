@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,9 +39,6 @@ type listedComment struct {
 func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
 	out := model.Said{Comments: map[int][]model.Comment{}}
 	op := fmt.Sprintf("read the comments of %s", q.Repo)
-	if err := checkRepo(q.Repo); err != nil {
-		return out, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
 	listed, err := c.listed(ctx, op, q)
 	if err != nil {
 		return out, err
@@ -66,16 +62,16 @@ func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
 }
 
 func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedComment, error) {
-	path, query := fmt.Sprintf("repos/%s/issues/comments", q.Repo), url.Values{}
+	path, query := "issues/comments", url.Values{}
 	if q.Number != 0 {
-		path = fmt.Sprintf("repos/%s/issues/%d/comments", q.Repo, q.Number)
+		path = fmt.Sprintf("issues/%d/comments", q.Number)
 	}
 	if !q.Since.IsZero() {
 		query.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]listedComment](ctx, c.conn, path, query, mostSaidPages)
+	pages, err := pagesOf[[]listedComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
 	if err != nil {
-		return nil, named(c.fail(op, err), Query{Repo: q.Repo, Number: q.Number})
+		return nil, named(err, q.Repo, q.Number)
 	}
 	all := slices.Concat(pages...)
 	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
@@ -86,25 +82,17 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 
 // saidBy adds the comments with these ids to out.
 func (c Threads) saidBy(ctx context.Context, op string, q LogQuery, ids []string, numbers map[string]int, out *model.Said) error {
-	var data struct {
-		Viewer     actorNode
-		Repository *struct{ DefaultBranchRef *branchNode }
-		Nodes      []*saidNode
-	}
-	variables := map[string]any{"owner": q.Repo.Owner, "name": q.Repo.Name, "ids": ids, "posted": true}
-	if _, err := c.query(ctx, op, saidDocument, variables, &data, "?nodes"); err != nil {
-		return named(err, Query{Repo: q.Repo})
-	}
-	if data.Repository == nil {
-		return named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}, Query{Repo: q.Repo})
+	ours := question{op: op, document: documents["said"], repo: q.Repo, may: []string{"?nodes"}}
+	data, err := ask[repositoryNode](ctx, c.conn, ours, func(int) map[string]any {
+		return map[string]any{"ids": ids, "posted": true}
+	})
+	if err != nil {
+		return err
 	}
 	out.Viewer = data.Viewer.actor()
-	if main := data.Repository.DefaultBranchRef; main != nil {
-		text, found, err := main.settings(op, main.Name)
-		if err != nil {
-			return err
-		}
-		out.Settings, out.SettingsFound = text, found
+	main := data.Repository.DefaultBranchRef
+	if out.Settings, out.SettingsFound, err = main.settings(op, main.Name); err != nil {
+		return err
 	}
 	for _, n := range data.Nodes {
 		if n != nil && numbers[n.ID] != 0 { // null: deleted since it was listed

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -27,13 +26,11 @@ var factParts = []struct{ alias, name string }{
 	{"past", "users"}, {"below", "users"}, {"fed", "users"},
 }
 
-type mergeFactsData struct {
-	Repository *struct {
-		MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
-		ViewerCanAdminister, DeleteBranchOnMerge                   bool
-		Heads, Bases, Past, Below, Fed                             connection[userNode]
-		PullRequest                                                *mergeNode
-	}
+type mergeFactsNode struct {
+	MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
+	ViewerCanAdminister, DeleteBranchOnMerge                   bool
+	Heads, Bases, Past, Below, Fed                             connection[userNode]
+	PullRequest                                                *mergeNode
 }
 
 type userNode struct {
@@ -47,15 +44,15 @@ type mergeNode struct {
 	HeadRefOID  string `json:"headRefOid"`
 	BaseRefOID  string `json:"baseRefOid"`
 	Mergeable   string
-	MergeCommit *struct{ OID string }
+	MergeCommit objectNode
 	Commits     struct{ TotalCount int }
-	BaseRef     *struct {
-		Target *struct{ OID string }
+	BaseRef     struct {
+		Target objectNode
 		Rule   *updateRuleNode
 	}
 	Opinions *connection[*opinionNode]
 	Awaited  connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
-	Checks   *rollupNode
+	Checks   rollupNode // null where there is no check of any kind, or where it is refused
 }
 
 type updateRuleNode struct {
@@ -69,8 +66,8 @@ type updateRuleNode struct {
 type opinionNode struct {
 	Author      *actorNode
 	State       string
-	Commit      *struct{ OID string }
-	SubmittedAt *time.Time
+	Commit      objectNode
+	SubmittedAt time.Time
 	URL         string
 }
 
@@ -85,10 +82,7 @@ type stateCountNode struct {
 	Count int
 }
 
-type rollupNode struct {
-	Commit   *struct{ OID string }
-	Contexts contextsNode
-}
+type rollupNode struct{ Contexts contextsNode }
 
 // MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three
 // more where there are more than 100 checks or reviews, of which it reads 400 each. head is the pull request's head branch where that is in the same
@@ -96,18 +90,19 @@ type rollupNode struct {
 // "" does not ask. Parts that the token may not see are named in Missing.
 func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, head, base string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
-	if err := checkRepo(repo); err != nil {
-		return model.MergeFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	ours := question{op, documents["mergefacts"], repo, number, pagesOfFacts, []string{"requestedReviewer"}}
+	for _, p := range factParts {
+		ours.may = append(ours.may, p.alias)
 	}
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}
-	r := factsReading{repo: repo, number: number}
-	n, err := c.mergePage(ctx, op, mergeFactsDocument, variables, &r)
+	r := factsReading{}
+	n, err := c.mergePage(ctx, ours, map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}, &r)
 	if err != nil {
 		return model.MergeFacts{}, err
 	}
 	r.start(n, number)
+	ours.document = documents["mergemore"]
 	for pages := 1; (r.opinions.more || r.checks.more) && r.read < mostChecks && pages < mostPages; pages++ {
-		if _, err := c.mergePage(ctx, op, mergeMoreDocument, r.further(), &r); err != nil {
+		if _, err := c.mergePage(ctx, ours, r.further(), &r); err != nil {
 			return model.MergeFacts{}, err
 		}
 	}
@@ -115,39 +110,30 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 }
 
 // mergePage reads one page of checks and reviews into r.
-func (c Threads) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
-	may := []string{"requestedReviewer"}
-	for _, p := range factParts {
-		may = append(may, p.alias)
-	}
-	var data *mergeFactsData
-	var missing []string
-	err := c.inPages(ctx, pagesOfFacts, func(ctx context.Context, step int) (err error) {
-		data, variables["page"] = new(mergeFactsData), pageLimits[step]
-		_, missing, err = c.queryParts(ctx, op, document, variables, data, may...)
-		if err == nil {
-			r.read += pageLimits[step]
-		}
-		return err
+func (c Threads) mergePage(ctx context.Context, q question, variables map[string]any, r *factsReading) (*mergeFactsNode, error) {
+	size := 0
+	data, err := ask[mergeFactsNode](ctx, c.conn, q, func(step int) map[string]any {
+		size = pageLimits[step]
+		variables["page"] = size
+		return variables
 	})
+	if err == nil && data.Repository.PullRequest == nil {
+		err = q.absent()
+	}
 	if err != nil {
-		return nil, named(err, Query{Repo: r.repo, Number: r.number})
+		return nil, err
 	}
-	if data.Repository == nil || data.Repository.PullRequest == nil {
-		return nil, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, Query{Repo: r.repo, Number: r.number})
-	}
-	r.refused(missing)
-	if slices.Contains(missing, "checks") {
+	r.read += size
+	r.refused(data.missing)
+	if slices.Contains(data.missing, "checks") {
 		r.facts.ChecksHidden = c.checksHidden()
 	}
 	r.take(data.Repository.PullRequest)
-	return data, nil
+	return data.Repository, nil
 }
 
 // factsReading gathers the facts from page to page.
 type factsReading struct {
-	repo             model.Repo
-	number           int
 	facts            model.MergeFacts
 	opinions, checks cursor
 	read             int // how many checks and reviews each were asked for
@@ -162,36 +148,24 @@ func (r *factsReading) refused(aliases []string) {
 }
 
 // start takes what only the first page has.
-func (r *factsReading) start(data *mergeFactsData, number int) {
-	f, n := &r.facts, data.Repository.PullRequest
+func (r *factsReading) start(d *mergeFactsNode, number int) {
+	f, n := &r.facts, d.PullRequest
 	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.Commits.TotalCount
 	for _, asked := range n.Awaited.Nodes {
 		f.Awaited = append(f.Awaited, cmp.Or(asked.RequestedReviewer.Login, asked.RequestedReviewer.Slug, "a team that the token may not see"))
 	}
-	if n.MergeCommit != nil {
-		f.MergeCommit = n.MergeCommit.OID
-	}
-	if n.BaseRef != nil && n.BaseRef.Target != nil {
-		f.BaseSHA = n.BaseRef.Target.OID
-	}
-	f.Administers, f.DeletesHeads = data.Repository.ViewerCanAdminister, data.Repository.DeleteBranchOnMerge
-	if n.BaseRef != nil && n.BaseRef.Rule != nil {
+	f.MergeCommit, f.BaseSHA = n.MergeCommit.OID, n.BaseRef.Target.OID
+	f.Administers, f.DeletesHeads = d.ViewerCanAdminister, d.DeleteBranchOnMerge
+	if n.BaseRef.Rule != nil {
 		r.rule(n.BaseRef.Rule)
 	}
-	for _, method := range []struct {
-		name    string
-		allowed bool
-	}{{"merge", data.Repository.MergeCommitAllowed}, {"squash", data.Repository.SquashMergeAllowed}, {"rebase", data.Repository.RebaseMergeAllowed}} {
-		if method.allowed {
-			f.Methods = append(f.Methods, method.name)
-		}
-	}
-	r.branches(data, number)
+	f.Methods = methods(d.MergeCommitAllowed, d.SquashMergeAllowed, d.RebaseMergeAllowed)
+	r.branches(d, number)
 }
 
 // branches takes what other pull requests do with the head branch and the base.
-func (r *factsReading) branches(data *mergeFactsData, number int) {
-	f, repository := &r.facts, data.Repository
+func (r *factsReading) branches(repository *mergeFactsNode, number int) {
+	f := &r.facts
 	f.Onto = r.users(repository.Bases, number, false)
 	f.Users = append(r.users(repository.Heads, number, true), f.Onto...)
 	slices.Sort(f.Users)
@@ -257,10 +231,7 @@ func (r *factsReading) take(n *mergeNode) {
 			}
 			r.facts.Reviews = append(r.facts.Reviews, o.review())
 		}
-		r.step(&r.opinions, "opinions", n.Opinions.PageInfo.HasNextPage, n.Opinions.PageInfo.EndCursor)
-	}
-	if n.Checks == nil {
-		return // no check of any kind, or one that is refused
+		r.step(&r.opinions, "opinions", n.Opinions.PageInfo)
 	}
 	for _, o := range n.Checks.Contexts.Nodes {
 		if o == nil || o.Typename == "" {
@@ -271,19 +242,18 @@ func (r *factsReading) take(n *mergeNode) {
 			r.facts.Checks = append(r.facts.Checks, o.check())
 		}
 	}
-	r.step(&r.checks, "checks", n.Checks.Contexts.PageInfo.HasNextPage, n.Checks.Contexts.PageInfo.EndCursor)
+	r.step(&r.checks, "checks", n.Checks.Contexts.PageInfo)
 }
 
 // step goes on to the next page. What is behind a page that has no end is missing.
-func (r *factsReading) step(c *cursor, alias string, more bool, at string) {
-	if c.step(more, at); more && !c.more {
+func (r *factsReading) step(c *cursor, alias string, p pageInfo) {
+	if !c.next(p) && p.HasNextPage {
 		r.refused([]string{alias})
 	}
 }
 
 func (r *factsReading) further() map[string]any {
 	return map[string]any{
-		"owner": r.repo.Owner, "name": r.repo.Name, "number": r.number,
 		"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at), "moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
 	}
 }
@@ -306,12 +276,5 @@ func (r *factsReading) told() model.MergeFacts {
 }
 
 func (n *opinionNode) review() model.Review {
-	r := model.Review{Login: n.Author.actor().Login, State: n.State, URL: n.URL}
-	if n.Commit != nil {
-		r.SHA = n.Commit.OID
-	}
-	if n.SubmittedAt != nil {
-		r.At = n.SubmittedAt.UTC()
-	}
-	return r
+	return model.Review{Login: n.Author.actor().Login, State: n.State, URL: n.URL, SHA: n.Commit.OID, At: n.SubmittedAt.UTC()}
 }

@@ -114,15 +114,13 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 		{`, "baseRef": {"rule": null}`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "baseRef", "rule"], "message": "no"}`, "rule"},
 	} {
 		l := dial(t, Options{}, mergeAnswer(c.pull, c.err))
-		f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x", "")
-		require.NoError(t, err)
+		f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
 		assert.Equal(t, []string{c.missing}, f.Missing)
 		assert.True(t, f.Partial)
 		assert.False(t, f.RuleKnown)
 	}
 	l := dial(t, Options{}, mergeAnswer("", `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "commits"], "message": "no"}`))
-	_, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	failure(t, err, Forbidden)
+	fails(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t, Forbidden)
 }
 
 // A fine-grained personal token sees statuses and no check runs, and no permission gives it those.
@@ -131,8 +129,7 @@ func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	n := w.pull()
 	head := w.tip("agent/7")
 	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "success"})
-	fine, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"})
-	require.NoError(t, err)
+	fine := must(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"}))(t)
 	f := w.facts(fine, n, "")
 	assert.Equal(t, []any{false, model.Hidden{}}, []any{f.Partial, f.ChecksHidden}, "there are none to be seen")
 
@@ -145,16 +142,12 @@ func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	assert.Equal(t, model.Hidden{}, w.facts(w.client("ada"), n, "").ChecksHidden)
 
 	l := dial(t, Options{}, mergeAnswer(`, "checks": null`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks"], "message": "Resource not accessible by integration"}`))
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	require.NoError(t, err)
+	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}, f.ChecksHidden)
 
-	facts, err := fine.Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
+	facts := must(fine.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, "a fine-grained personal token cannot read check runs", facts.ChecksHidden.Why)
-	facts, err = w.client("ada").Repositories.Facts(t.Context(), widgets)
-	require.NoError(t, err)
-	assert.Empty(t, facts.ChecksHidden)
+	assert.Empty(t, must(w.client("ada").Repositories.Facts(t.Context(), widgets))(t).ChecksHidden)
 }
 
 // A check that runs again is the newest although the older one ended after it began.
@@ -169,21 +162,18 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 	}
 	first := mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, run(`"2026-01-01T10:00:00Z"`, `"2026-01-01T10:09:00Z"`, "COMPLETED", `"SUCCESS"`)), "")
 	l := dial(t, Options{}, first, mergeAnswer(checks(false, run(`"2026-01-01T10:05:00Z"`, "null", "IN_PROGRESS", "null")), ""))
-	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	require.NoError(t, err)
+	f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 2)
 	require.Len(t, f.Checks, 1)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State)
 	assert.False(t, f.Partial)
 
 	l = dial(t, Options{}, first, mergeAnswer(checks(false, run("null", "null", "QUEUED", "null")), ""))
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	require.NoError(t, err)
+	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State, "one that has not begun is newer than all that have")
 
 	l = dial(t, Options{}, first)
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	require.NoError(t, err)
+	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 2, "a page that says it is its own next one")
 	assert.Equal(t, []string{"checks"}, f.Missing)
 
@@ -192,8 +182,7 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 		endless = append(endless, mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, ""), ""))
 	}
 	l = dial(t, Options{}, endless...)
-	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "", "")
-	require.NoError(t, err)
+	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 1+furtherPages)
 	assert.Equal(t, []string{"checks"}, f.Missing)
 	assert.True(t, f.Partial)

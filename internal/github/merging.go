@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
-
-	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -36,14 +33,14 @@ func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[
 		State, BaseRefName string
 		IsDraft            bool
 		HeadRefOID         string `json:"headRefOid"`
-		MergeCommit        *struct{ OID string }
+		MergeCommit        objectNode
 		Title              string
 		Labels             labelNodes
 	}
 	out := map[int]model.PullNow{}
 	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *nowNode) {
 		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft, Title: n.Title, Labels: names(n.Labels)}
-		if now.State == model.PullMerged && n.MergeCommit != nil {
+		if now.State == model.PullMerged {
 			now.MergeCommit = n.MergeCommit.OID
 		}
 		out[number] = now
@@ -57,7 +54,7 @@ func (c Pulls) Await(ctx context.Context, repo model.Repo, number int, limit tim
 	all, ok, err := c.AwaitAll(ctx, repo, []int{number}, limit, func(all map[int]model.PullNow) bool {
 		now, there := all[number]
 		if !there {
-			missing = named(&Error{Kind: NotFound, Op: fmt.Sprintf("look at %s#%d", repo, number), Status: http.StatusNotFound, Fix: fixHidden}, Query{Repo: repo, Number: number})
+			missing = question{op: fmt.Sprintf("look at %s#%d", repo, number), repo: repo, number: number}.absent()
 		}
 		return !there || done(now)
 	})
@@ -92,60 +89,47 @@ func (c Pulls) AwaitAll(ctx context.Context, repo model.Repo, numbers []int, lim
 
 // MergeInput is how GitHub is to merge. SHA is the head that is meant; Method is merge, squash or rebase. An empty Title or
 // Message leaves the words to GitHub.
-type MergeInput struct{ SHA, Method, Title, Message string }
+type MergeInput struct {
+	SHA     string `json:"sha"`
+	Method  string `json:"merge_method,omitempty"`
+	Title   string `json:"commit_title,omitempty"`
+	Message string `json:"commit_message,omitempty"`
+}
 
 // Merge has GitHub merge a pull request, and gives the commit on the base. HeadMoved, BaseMoved and NotMergeable changed
 // nothing; Unclear may have merged. https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 func (c Pulls) Merge(ctx context.Context, repo model.Repo, number int, in MergeInput) (sha string, err error) {
 	op := fmt.Sprintf("merge %s#%d", repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return "", err
-	}
 	if len(in.SHA) != 40 {
 		return "", &Error{Kind: Invalid, Op: op, Message: "a merge needs all 40 digits of the head"}
 	}
-	options := &gogithub.PullRequestOptions{SHA: in.SHA, MergeMethod: in.Method, CommitTitle: in.Title}
-	done, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, number, in.Message, options)
-	if err != nil {
-		return "", mergeRefusal(c.failWrite(op, err))
+	var done struct{ SHA string }
+	err = c.write(ctx, op, repo, http.MethodPut, fmt.Sprintf("pulls/%d/merge", number), in, &done)
+	if err == nil && done.SHA == "" {
+		err = unreadableWrite(op, "commit")
 	}
-	if done.GetSHA() == "" {
-		return "", unreadableWrite(op, "commit")
-	}
-	return done.GetSHA(), nil
+	return done.SHA, explained(err, mergeRefusals...)
 }
 
-// mergeRefusal tells apart what the endpoint says with its two statuses.
-func mergeRefusal(e *Error) *Error {
-	switch {
-	case e.Status == http.StatusConflict:
-		e.Kind = HeadMoved
-	case e.Status == http.StatusMethodNotAllowed && strings.Contains(strings.ToLower(e.Message), "base branch was modified"):
-		e.Kind = BaseMoved
-	case e.Status == http.StatusMethodNotAllowed:
-		e.Kind = NotMergeable
-	}
-	return e
+// mergeRefusals are what the endpoint says with its two statuses.
+var mergeRefusals = []refusalRow{
+	{status: http.StatusConflict, kind: HeadMoved},
+	{status: http.StatusMethodNotAllowed, says: "base branch was modified", kind: BaseMoved},
+	{status: http.StatusMethodNotAllowed, kind: NotMergeable},
 }
 
 // Close closes a pull request. One that is closed or merged stays as it is.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 func (c Pulls) Close(ctx context.Context, repo model.Repo, number int) error {
-	return c.edit(ctx, fmt.Sprintf("close %s#%d", repo, number), repo, number, &gogithub.PullRequest{State: gogithub.String("closed")})
+	return c.edit(ctx, fmt.Sprintf("close %s#%d", repo, number), repo, number, "state", "closed")
 }
 
 // Retarget gives an open pull request another base.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 func (c Pulls) Retarget(ctx context.Context, repo model.Repo, number int, base string) error {
-	return c.edit(ctx, fmt.Sprintf("change the base of %s#%d to %s", repo, number, oneLine(base)), repo, number, &gogithub.PullRequest{Base: &gogithub.PullRequestBranch{Ref: &base}})
+	return c.edit(ctx, fmt.Sprintf("change the base of %s#%d to %s", repo, number, oneLine(base)), repo, number, "base", base)
 }
 
-func (c Pulls) edit(ctx context.Context, op string, repo model.Repo, number int, to *gogithub.PullRequest) error {
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if _, _, err := c.rest.PullRequests.Edit(repeatable(ctx), repo.Owner, repo.Name, number, to); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
+func (c Pulls) edit(ctx context.Context, op string, repo model.Repo, number int, field, to string) error {
+	return c.write(repeatable(ctx), op, repo, http.MethodPatch, fmt.Sprintf("pulls/%d", number), map[string]string{field: to}, nil)
 }

@@ -17,32 +17,26 @@ func TestMergingByTheAPI(t *testing.T) {
 	w := newWorld(t)
 	n, c := w.pull(), w.client("octo")
 	head := w.tip("agent/7")
-	now, err := c.Pulls.Now(t.Context(), widgets, n)
-	require.NoError(t, err)
+	now := must(c.Pulls.Now(t.Context(), widgets, n))(t)
 	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: head, BaseRef: "main", Title: "Add a"}, now)
 
-	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
+	_, err := c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
 	assert.Contains(t, failure(t, err, HeadMoved).Error(), "Head branch was modified")
 	w.control("protection", map[string]any{"checks": []string{"ci"}})
 	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
 	assert.Contains(t, failure(t, err, NotMergeable).Error(), `Required status check "ci" is expected.`)
 	w.control("protection", map[string]any{})
-	_, err = w.client("tri").Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
-	failure(t, err, Forbidden)
-	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head[:12], Method: "squash"})
-	failure(t, err, Invalid)
+	fails(w.client("tri").Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"}))(t, Forbidden)
+	fails(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head[:12], Method: "squash"}))(t, Invalid)
 
-	sha, err := c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"})
-	require.NoError(t, err)
+	sha := must(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"}))(t)
 	assert.Equal(t, w.tip("main"), sha)
 	assert.Equal(t, "Add a (#1)\n\nText", w.as("octo", "GET", "git/commits/"+sha, nil)["message"])
-	now, err = c.Pulls.Now(t.Context(), widgets, n)
-	require.NoError(t, err)
+	now = must(c.Pulls.Now(t.Context(), widgets, n))(t)
 	assert.Equal(t, model.PullNow{State: model.PullMerged, HeadSHA: head, BaseRef: "main", Title: "Add a", MergeCommit: sha}, now)
 	assert.Equal(t, sha, w.facts(c, n, "").MergeCommit)
 	require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
-	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
-	failure(t, err, NotMergeable)
+	fails(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"}))(t, NotMergeable)
 }
 
 func TestMergeRefusals(t *testing.T) {
@@ -69,13 +63,10 @@ func TestClosingTwice(t *testing.T) {
 	for range 2 {
 		require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	}
-	now, err := c.Pulls.Now(t.Context(), widgets, n)
-	require.NoError(t, err)
-	assert.Equal(t, model.PullClosed, now.State)
+	assert.Equal(t, model.PullClosed, must(c.Pulls.Now(t.Context(), widgets, n))(t).State)
 	l := dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil})
 	require.NoError(t, l.Pulls.Close(t.Context(), widgets, 7))
-	_, err = c.Pulls.Now(t.Context(), widgets, 99)
-	failure(t, err, NotFound)
+	fails(c.Pulls.Now(t.Context(), widgets, 99))(t, NotFound)
 }
 
 func TestAwait(t *testing.T) {
@@ -143,8 +134,7 @@ func TestPullsOfCommits(t *testing.T) {
 	dropped := w.as("octo", "POST", "pulls", map[string]any{"title": "Dropped", "head": "dropped", "base": "main"})
 	require.NoError(t, c.Pulls.Close(t.Context(), widgets, int(dropped["number"].(float64))))
 	asked := []string{head, landed, next, main, w.tip("dropped"), unknown}
-	of, err := c.Pulls.OfCommits(t.Context(), widgets, asked)
-	require.NoError(t, err)
+	of := must(c.Pulls.OfCommits(t.Context(), widgets, asked))(t)
 	assert.Equal(t, "1 REST, 1 GraphQL", calls(c))
 	numbers := map[string][]int{}
 	for sha, pulls := range of {
@@ -159,35 +149,27 @@ func TestPullsOfCommits(t *testing.T) {
 	for i := range many {
 		many[i] = landed
 	}
-	_, err = c.Pulls.OfCommits(t.Context(), widgets, many)
-	require.NoError(t, err)
+	_ = must(c.Pulls.OfCommits(t.Context(), widgets, many))(t)
 	assert.Equal(t, "1 REST, 3 GraphQL", calls(c))
-	_, err = c.Pulls.OfCommits(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head})
-	failure(t, err, NotFound)
+	fails(c.Pulls.OfCommits(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head}))(t, NotFound)
 
-	from, err := c.Pulls.FromBranch(t.Context(), widgets, "next")
-	require.NoError(t, err)
+	from := must(c.Pulls.FromBranch(t.Context(), widgets, "next"))(t)
 	assert.Equal(t, []model.PullRef{{Number: n + 1, Title: "Next", URL: open["html_url"].(string), State: model.PullOpen, BaseRef: "main", HeadSHA: next, Ours: true}}, from)
-	from, err = c.Pulls.FromBranch(t.Context(), widgets, "agent/7")
-	require.NoError(t, err)
-	assert.Empty(t, from, "merged")
-	from, err = c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged)
-	require.NoError(t, err)
+	assert.Empty(t, must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7"))(t), "merged")
+	from = must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged))(t)
 	require.Len(t, from, 1)
 	assert.Equal(t, model.PullMerged, from[0].State)
 
 	c = w.client("octo")
 	w.as("octo", "DELETE", "git/refs/heads/dropped", nil)
-	each, err := c.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7", "next", "none", "dropped"})
-	require.NoError(t, err)
+	each := must(c.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7", "next", "none", "dropped"}))(t)
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	require.Len(t, each, 3)
 	require.Len(t, each["agent/7"], 1)
 	assert.Equal(t, from[0].Number, each["agent/7"][0].Number)
 	assert.Equal(t, n+1, each["next"][0].Number)
 	assert.Equal(t, model.PullClosed, each["dropped"][0].State, "although its branch is gone")
-	_, err = c.Pulls.FromBranches(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{"agent/7", "next"})
-	failure(t, err, NotFound)
+	fails(c.Pulls.FromBranches(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{"agent/7", "next"}))(t, NotFound)
 }
 
 func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {
@@ -195,14 +177,12 @@ func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {
 		return fmt.Sprintf(`{"number": %d, "state": "OPEN", "isCrossRepository": %t}`, n, cross)
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + node(3, true) + `,` + node(4, false) + `]}}}}`, nil})
-	from, err := l.Pulls.FromBranch(t.Context(), widgets, "x")
-	require.NoError(t, err)
+	from := must(l.Pulls.FromBranch(t.Context(), widgets, "x"))(t)
 	require.Len(t, from, 1)
 	assert.Equal(t, 4, from[0].Number)
 
 	l = dial(t, Options{}, mergeAnswer(`}, "heads": {"nodes": [`+node(3, true)+`,`+node(4, false)+`,`+node(7, false)+`]}, "bases": {"nodes": [{"number": 9}, {"number": 4}], "pageInfo": {"hasNextPage": true}`, ""))
-	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x", "")
-	require.NoError(t, err)
+	f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
 	assert.Equal(t, []int{4, 9}, f.Users)
 	assert.Equal(t, []string{"users"}, f.Missing)
 }

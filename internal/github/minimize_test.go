@@ -12,20 +12,17 @@ func TestMinimizeHidesCommentsInOneRequest(t *testing.T) {
 	n := w.pull()
 	c := w.client("actions")
 	for _, body := range []string{"first", "second", "third"} {
-		_, err := c.Comments.Create(t.Context(), widgets, n, body)
-		require.NoError(t, err)
+		_ = must(c.Comments.Create(t.Context(), widgets, n, body))(t)
 	}
-	snap, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
-	require.NoError(t, err)
+	snap := must(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	require.Len(t, snap.Comments, 3)
 	updated := snap.Comments[0].UpdatedAt
 	before, _ := c.Calls()
-	err = c.Comments.Minimize(t.Context(), widgets, Minimized{Node: snap.Comments[0].NodeID}, Minimized{Node: "nobody"}, Minimized{Node: snap.Comments[1].NodeID, Body: "**Over.**"})
+	err := c.Comments.Minimize(t.Context(), widgets, Minimized{Node: snap.Comments[0].NodeID}, Minimized{Node: "nobody"}, Minimized{Node: snap.Comments[1].NodeID, Body: "**Over.**"})
 	failure(t, err, NotFound)
 	after, _ := c.Calls()
 	assert.Equal(t, before, after, "by GraphQL alone")
-	snap, err = c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
-	require.NoError(t, err)
+	snap = must(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	var got []any
 	for _, one := range snap.Comments {
 		got = append(got, one.Body, one.Minimized, one.EditedByOther)

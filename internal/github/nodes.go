@@ -14,11 +14,16 @@ import (
 type connection[N any] struct {
 	Nodes      []N
 	TotalCount int // where it is asked for
-	PageInfo   struct {
-		HasNextPage, HasPreviousPage bool
-		EndCursor, StartCursor       string
-	}
+	PageInfo   pageInfo
 }
+
+type pageInfo struct {
+	HasNextPage, HasPreviousPage bool
+	EndCursor, StartCursor       string
+}
+
+// objectNode is a commit, or a tree.
+type objectNode struct{ OID string }
 
 type actorNode struct {
 	Typename   string `json:"__typename"`
@@ -66,7 +71,7 @@ type saidNode struct {
 	URL               string
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
-	LastEditedAt      *time.Time
+	LastEditedAt      time.Time
 	Editor            *actorNode
 	ViewerDidAuthor   bool
 	IsMinimized       bool
@@ -90,10 +95,7 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 	c := model.Comment{
 		Kind: kind, ID: int64(n.FullDatabaseID), Author: n.Author.actor(), Association: n.AuthorAssociation,
 		NodeID: n.ID, Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
-		Edited: n.LastEditedAt != nil, Minimized: n.IsMinimized,
-	}
-	if !c.Edited {
-		c.Posted = c.Body
+		Edited: !n.LastEditedAt.IsZero(), Minimized: n.IsMinimized,
 	}
 	if n.Editor != nil {
 		c.Editor = n.Editor.actor().Login
@@ -110,27 +112,16 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 		}
 	}
 	for _, version := range n.Posted.Nodes {
-		if version.Diff == nil {
-			continue
-		}
-		c.WasMarked = c.WasMarked || c.EditedByOther && hasMarker(*version.Diff)
+		c.WasMarked = c.WasMarked || version.Diff != nil && c.EditedByOther && hasMarker(*version.Diff)
 	}
-	if c.Edited {
-		c.Posted = n.first()
-	}
-	if c.Edited && c.Posted == "" {
+	if c.Posted = n.firstText().of(n.Body, c.Edited); c.Edited && c.Posted == "" {
 		c.Node = n.ID
 	}
 	return c
 }
 
-// first is the text of a comment that was edited as it was posted, or "" where that was not asked for or GitHub does not say.
-func (n saidNode) first() string {
-	if len(n.Posted.Nodes) == 0 || n.Posted.Nodes[0].Diff == nil || !n.IncludesCreatedEdit {
-		return ""
-	}
-	return *n.Posted.Nodes[0].Diff
-}
+// firstText is the text that the comment was posted with, where that was asked for.
+func (n saidNode) firstText() firstText { return firstText{n.IncludesCreatedEdit, n.Posted} }
 
 type reviewCommentNode struct {
 	saidNode
@@ -140,7 +131,7 @@ type reviewCommentNode struct {
 	Outdated    bool
 	DiffHunk    string
 	ReplyTo     *idNode
-	Commit      *struct{ OID string }
+	Commit      objectNode
 	// null is 0
 	Line, StartLine, OriginalLine, OriginalStartLine int
 }
@@ -157,16 +148,13 @@ func (n reviewCommentNode) comment(review idNode, submitted time.Time) (model.Co
 		c.UpdatedAt = submitted.UTC()
 	}
 	c.ReviewID = int64(review.FullDatabaseID)
-	c.Path, c.Outdated, c.DiffHunk = n.Path, n.Outdated, n.DiffHunk
+	c.Path, c.Outdated, c.DiffHunk, c.CommitID = n.Path, n.Outdated, n.DiffHunk, n.Commit.OID
 	if n.SubjectType != "FILE" {
 		c.Lines = model.Lines{Line: n.Line, StartLine: n.StartLine, OriginalLine: n.OriginalLine, OriginalStartLine: n.OriginalStartLine}
 	}
 	c.Side = sideOf(n.DiffHunk)
 	if n.ReplyTo != nil {
 		c.InReplyTo = int64(n.ReplyTo.FullDatabaseID)
-	}
-	if n.Commit != nil {
-		c.CommitID = n.Commit.OID
 	}
 	return c, true
 }
@@ -183,24 +171,24 @@ func sideOf(hunk string) string {
 type reviewNode struct {
 	saidNode
 	ReviewState string
-	SubmittedAt *time.Time
+	SubmittedAt time.Time
 	Comments    connection[reviewCommentNode]
 }
 
 // submitted is when the review could first be seen.
 func (n reviewNode) submitted() time.Time {
-	if n.SubmittedAt != nil {
-		return n.SubmittedAt.UTC()
+	if n.SubmittedAt.IsZero() {
+		return n.CreatedAt.UTC()
 	}
-	return n.CreatedAt.UTC()
+	return n.SubmittedAt.UTC()
 }
 
 // updated is when its text got what it says now. A review's own updatedAt also moves when nobody edited it.
 func (n reviewNode) updated() time.Time {
-	if n.LastEditedAt != nil {
-		return n.LastEditedAt.UTC()
+	if n.LastEditedAt.IsZero() {
+		return n.submitted()
 	}
-	return n.submitted()
+	return n.LastEditedAt.UTC()
 }
 
 // comments are the review's own text, if it has one, and its comments on lines. A review that is still being written

@@ -31,8 +31,7 @@ func TestAPartialAnswerHidesNoPullRequest(t *testing.T) {
 		err := c.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(model.Snapshot) error { return nil })
 		failure(t, err, TooHeavy)
 		w.queries(map[string]any{"answer": "partial", "path": inSnapshot(field)})
-		_, err = c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 102})
-		e := failure(t, err, TooHeavy)
+		e := fails(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 102}))(t, TooHeavy)
 		assert.Equal(t, "read octo/widgets#102: Resource limits for this query exceeded, however little it is asked for at once", e.Error(), field)
 	}
 	w.queries(map[string]any{})

@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -31,8 +30,8 @@ func (n rightsNode) of(login string) model.Permission {
 // are not asked about.
 func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins []string) (map[string]model.Permission, error) {
 	op := fmt.Sprintf("read the permissions in %s", repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return nil, err
 	}
 	out := map[string]model.Permission{}
 	var people []string
@@ -56,9 +55,6 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 
 func (c Repositories) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
 	all, err := askSome[string, rightsNode](ctx, c.conn, rightsOf, op, repo, logins)
-	if KindOf(err) == NotFound {
-		return named(err, Query{Repo: repo})
-	}
 	if err != nil && KindOf(err) != Forbidden {
 		return err
 	}
@@ -75,31 +71,16 @@ func (c Repositories) permissions(ctx context.Context, op string, repo model.Rep
 	return nil
 }
 
-func aliases(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("p%d", i)
-	}
-	return out
-}
-
 // permission asks REST about one person: role_name tells maintain and triage apart, permission is the role that a custom
 // one is based on. https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 func (c Repositories) permission(ctx context.Context, repo model.Repo, login string) (model.Permission, error) {
 	op := fmt.Sprintf("read the permission of %s in %s", login, repo)
-	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/collaborators/%s/permission", repo, login), nil)
-	if err != nil {
-		return model.PermissionNone, c.fail(op, err)
-	}
 	var level struct {
 		Permission string
 		RoleName   string `json:"role_name"`
 	}
-	if _, err := c.rest.Do(ctx, req, &level); err != nil {
-		if e := c.fail(op, err); e.Kind != NotFound {
-			return model.PermissionNone, e
-		}
-		return model.PermissionNone, nil // no such person
+	if err := c.read(ctx, op, repo, fmt.Sprintf("collaborators/%s/permission", login), &level); err != nil {
+		return model.PermissionNone, unless(err, NotFound) // no such person
 	}
 	if p := model.ParsePermission(level.RoleName); p != model.PermissionNone {
 		return p, nil

@@ -30,14 +30,14 @@ type pullNode struct {
 	HeadRef           *headNode
 	HeadRepository    *struct {
 		NameWithOwner string
-		PushedAt      *time.Time
+		PushedAt      time.Time
 	}
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	// StatusCheckRollup is null where there are no checks, or where the token may not see them.
-	StatusCheckRollup *struct{ State string }
-	Checks            *rollupNode
-	BaseRef           *branchNode
+	// StatusCheckRollup and Checks are null where there are no checks, or where the token may not see them.
+	StatusCheckRollup struct{ State string }
+	Checks            rollupNode
+	BaseRef           branchNode
 	// LabelChanges are null where the token may not see them.
 	LabelChanges connection[labelChangeNode]
 	// BaseChanges holds the newest change of the base: nil in a survey, and where the token may not see it.
@@ -63,32 +63,43 @@ type pullNode struct {
 
 type headNode struct {
 	Name   string
-	Target *struct{ OID string }
+	Target objectNode
 }
 
 // head is the commit that the branch of an open pull request is at. GitHub shows it on the pull request some time after a push
 // (https://github.com/Mergifyio/mergify/pull/4718): who has pushed would take what it shows for the push undone. That of a
 // fork is fetched by the ref of the pull request, so it is what that shows.
 func (n pullNode) head() string {
-	if n.State != string(model.PullOpen) || n.IsCrossRepository || n.HeadRef == nil || n.HeadRef.Target == nil {
+	if n.State != string(model.PullOpen) || n.IsCrossRepository || n.HeadRef == nil || n.HeadRef.Target.OID == "" {
 		return n.HeadRefOID
 	}
 	return n.HeadRef.Target.OID
 }
 
+// branchNode is a branch with a file of it; null is one without a name.
 type branchNode struct {
 	Name   string
-	Target *struct {
+	Target struct {
 		OID  string
-		File *struct{ Object *blobNode }
-		// Roadmaps is the directory of roadmaps, in a survey.
-		Roadmaps *struct{ OID string }
+		File fileAtNode
+		// Dir and Roadmaps are directories: that of a roadmap, and of all of them in a survey.
+		Dir, Roadmaps objectNode
 	}
 }
+
+type fileAtNode struct{ Object *blobNode }
 
 type blobNode struct {
 	Text                  *string
 	IsBinary, IsTruncated bool
+}
+
+// text is what is in the file, if GitHub shows it whole.
+func (n *blobNode) text() (text string, whole bool) {
+	if n == nil || n.Text == nil || n.IsBinary || n.IsTruncated {
+		return "", false
+	}
+	return *n.Text, true
 }
 
 type issueNode struct {
@@ -111,16 +122,14 @@ type labelChangeNode struct {
 	CreatedAt time.Time
 	Label     struct {
 		Name      string
-		UpdatedAt *time.Time // asked for where it was put on
+		UpdatedAt time.Time // asked for where it was put on
 	}
 	Actor *actorNode // a survey does not ask for that of an issue
 }
 
 func (n labelChangeNode) change() model.LabelChange {
-	c := model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC()}
-	if n.Label.UpdatedAt != nil {
-		c.LabelAt = n.Label.UpdatedAt.UTC()
-	}
+	on := n.Typename == "LabeledEvent"
+	c := model.LabelChange{Label: n.Label.Name, On: on, At: n.CreatedAt.UTC(), LabelAt: n.Label.UpdatedAt.UTC()}
 	if n.Actor != nil {
 		c.By = n.Actor.actor()
 	}
@@ -166,7 +175,7 @@ type commitTextNode struct {
 	OID           string
 	Message       string
 	CommittedDate time.Time
-	Author        struct{ User *struct{ Login string } }
+	Author        struct{ User struct{ Login string } }
 }
 
 func (n pullNode) pull() model.Pull {
@@ -174,23 +183,17 @@ func (n pullNode) pull() model.Pull {
 		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, State: model.PullState(n.State), Draft: n.IsDraft,
 		Author: n.Author.actor(), Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges),
 		BaseRef: n.BaseRefName, HeadRef: n.HeadRefName, HeadSHA: n.head(), HeadExists: n.HeadRef != nil, CrossRepo: n.IsCrossRepository,
-		CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(),
+		BaseSHA: n.BaseRef.Target.OID, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(),
 	}
-	if n.StatusCheckRollup != nil && p.HeadSHA == n.HeadRefOID { // else they are of the commit before
-		p.Rollup = n.StatusCheckRollup.State
-	}
-	if n.Checks != nil && p.HeadSHA == n.HeadRefOID {
-		p.CheckCounts = n.Checks.counts()
+	if p.HeadSHA == n.HeadRefOID { // else the checks are of the commit before
+		p.Rollup, p.CheckCounts = n.StatusCheckRollup.State, n.Checks.counts()
 		p.Checks, p.MoreChecks = n.Checks.newest(), n.Checks.Contexts.PageInfo.HasNextPage
 	}
 	if fork := n.HeadRepository; n.IsCrossRepository && fork == nil {
 		p.ForkDeleted = true
-	} else if n.IsCrossRepository && fork.PushedAt != nil {
+	} else if n.IsCrossRepository && !fork.PushedAt.IsZero() {
 		p.ForkPushedAt = fork.PushedAt.UTC()
 		p.Fork, _ = model.ParseRepo(fork.NameWithOwner)
-	}
-	if n.BaseRef != nil && n.BaseRef.Target != nil {
-		p.BaseSHA = n.BaseRef.Target.OID
 	}
 	if n.Files != nil {
 		p.FilesComplete = !n.Files.PageInfo.HasNextPage
@@ -199,11 +202,8 @@ func (n pullNode) pull() model.Pull {
 		}
 	}
 	for _, c := range n.Commits.Nodes {
-		if c.Commit.OID != "" {
-			text := model.CommitText{SHA: c.Commit.OID, Message: c.Commit.Message, At: c.Commit.CommittedDate.UTC()}
-			if user := c.Commit.Author.User; user != nil {
-				text.Author = user.Login
-			}
+		if n := c.Commit; n.OID != "" {
+			text := model.CommitText{SHA: n.OID, Message: n.Message, At: n.CommittedDate.UTC(), Author: n.Author.User.Login}
 			p.Commits = append(p.Commits, text)
 		}
 	}
@@ -233,7 +233,7 @@ type threadFacts struct {
 	AuthorAssociation string
 	Closed, Locked    bool
 	StateReason       string
-	LastEditedAt      *time.Time
+	LastEditedAt      time.Time
 	Editor            *actorNode
 	TitleEdits        connection[struct {
 		CreatedAt time.Time
@@ -247,7 +247,7 @@ type threadFacts struct {
 	firstText
 }
 
-// firstText is the text that an issue was opened with, once it was edited: see saidNode.
+// firstText is the text that an issue or a comment began with, once it was edited: see saidNode.
 type firstText struct {
 	IncludesCreatedEdit bool
 	Opened              connection[struct{ Diff *string }]
@@ -266,10 +266,10 @@ func (f firstText) of(body string, edited bool) string {
 
 func (f threadFacts) tell(i *model.Issue) {
 	i.Association, i.Closed, i.Reopened, i.Locked = f.AuthorAssociation, f.Closed, f.StateReason == "REOPENED", f.Locked
-	if f.LastEditedAt != nil {
+	if !f.LastEditedAt.IsZero() {
 		i.BodyEdit = &model.Edit{By: f.Editor.actor(), At: f.LastEditedAt.UTC()}
 	}
-	i.Posted = f.of(i.Body, f.LastEditedAt != nil)
+	i.Posted = f.of(i.Body, i.BodyEdit != nil)
 	versions := f.BodyEdits.Nodes
 	if i.MoreBodyEdits = f.BodyEdits.TotalCount > len(versions); !i.MoreBodyEdits && f.IncludesCreatedEdit && len(versions) > 0 {
 		versions = versions[:len(versions)-1]
@@ -291,17 +291,14 @@ type branchPullNode struct {
 	Author            *actorNode
 	BaseRefName       string
 	HeadRefOID        string `json:"headRefOid"`
-	ClosedAt          *time.Time
+	ClosedAt          time.Time
 }
 
 func (n branchPullNode) ref() model.PullRef {
 	ref := model.PullRef{Number: n.Number, Title: n.Title, URL: n.URL, State: model.PullState(n.State), BaseRef: n.BaseRefName,
-		HeadSHA: n.HeadRefOID, Ours: n.ViewerDidAuthor}
+		HeadSHA: n.HeadRefOID, Ours: n.ViewerDidAuthor, ClosedAt: n.ClosedAt.UTC()}
 	if n.Author != nil { // it was asked for
 		ref.Author = n.Author.actor()
-	}
-	if n.ClosedAt != nil {
-		ref.ClosedAt = n.ClosedAt.UTC()
 	}
 	return ref
 }
@@ -320,14 +317,11 @@ func (n pullNode) thread(repo model.Repo) *model.Issue {
 
 // settings is the text of the settings file on the branch. A file that has no text is an error, not no file: running with
 // the defaults instead of what somebody wrote there would be worse than not running.
-func (n *branchNode) settings(op, branch string) (text string, found bool, err error) {
-	if n == nil || n.Target == nil || n.Target.File == nil || n.Target.File.Object == nil {
-		return "", false, nil
-	}
-	blob := n.Target.File.Object
-	if blob.Text == nil || blob.IsBinary || blob.IsTruncated {
-		return "", false, &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + branch + " is not a text file that GitHub shows whole",
+func (n branchNode) settings(op, branch string) (text string, found bool, err error) {
+	file := n.Target.File.Object
+	if text, found = file.text(); !found && file != nil {
+		err = &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + branch + " is not a text file that GitHub shows whole",
 			Fix: "make it a plain UTF-8 text file"}
 	}
-	return *blob.Text, true, nil
+	return text, found, err
 }

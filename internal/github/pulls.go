@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -22,12 +21,11 @@ const fixPulls = `turn on "Allow GitHub Actions to create and approve pull reque
 // https://docs.github.com/rest/pulls/pulls#create-a-pull-request
 func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", oneLine(d.Head), oneLine(d.Base), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return model.PullRef{}, err
-	}
-	made, _, err := c.rest.PullRequests.Create(ctx, repo.Owner, repo.Name, &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base})
+	var made gogithub.PullRequest
+	draft := &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base}
+	err := c.write(ctx, op, repo, http.MethodPost, "pulls", draft, &made)
 	if err != nil {
-		return model.PullRef{}, pullRefusal(c.failWrite(op, err))
+		return model.PullRef{}, explained(err, pullRefusals...)
 	}
 	if made.GetNumber() == 0 {
 		return model.PullRef{}, unreadableWrite(op, "pull request")
@@ -38,16 +36,9 @@ func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (
 	}, nil
 }
 
-// pullRefusal tells apart what GitHub says in words only.
-func pullRefusal(e *Error) *Error {
-	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
-	switch {
-	case e.Status == http.StatusUnprocessableEntity && says("a pull request already exists for"):
-		e.Kind = PullExists
-	case e.Status == http.StatusUnprocessableEntity && says("no commits between"):
-		e.Kind = NoCommits
-	case e.Status == http.StatusForbidden && says("not permitted to create or approve pull requests"):
-		e.Fix = fixPulls
-	}
-	return e
+// pullRefusals are what GitHub says in words only.
+var pullRefusals = []refusalRow{
+	{status: http.StatusUnprocessableEntity, says: "a pull request already exists for", kind: PullExists},
+	{status: http.StatusUnprocessableEntity, says: "no commits between", kind: NoCommits},
+	{status: http.StatusForbidden, says: "not permitted to create or approve pull requests", fix: fixPulls},
 }

@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -38,72 +37,53 @@ func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (m
 // FromBranch gives the pull requests of the repository from its own branch of that name, the oldest first: the open ones, or those
 // in the given states. Those of forks are left out.
 func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string, states ...model.PullState) ([]model.PullRef, error) {
+	type data struct{ PullRequests connection[branchPullNode] }
 	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	var data struct {
-		Repository *struct{ PullRequests connection[branchPullNode] }
-	}
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": branch}
-	if len(states) > 0 {
-		variables["states"] = states
-	}
-	_, err := c.query(ctx, op, pullsFromDocument, variables, &data)
-	if err == nil && data.Repository == nil {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-	}
+	q := question{op: op, document: documents["pullsfrom"], repo: repo}
+	got, err := ask[data](ctx, c.conn, q, func(int) map[string]any {
+		variables := map[string]any{"branch": branch}
+		if len(states) > 0 {
+			variables["states"] = states
+		}
+		return variables
+	})
 	if err != nil {
-		return nil, named(err, Query{Repo: repo})
+		return nil, err
 	}
-	var out []model.PullRef
-	for _, n := range data.Repository.PullRequests.Nodes {
+	return ownPulls(got.Repository.PullRequests.Nodes), nil
+}
+
+// FromBranches gives the pull requests of the repository from its own branches of these names, in whatever state, by branch, the
+// newest first: 20 of each, 100 branches a request. The branches need not be there any more. Those of forks are left out.
+func (c Pulls) FromBranches(ctx context.Context, repo model.Repo, branches []string) (map[string][]model.PullRef, error) {
+	op := fmt.Sprintf("read the pull requests from %d branches of %s", len(branches), repo)
+	out := map[string][]model.PullRef{}
+	err := askEach(ctx, c.conn, pullsFromEach, op, repo, branches, func(branch string, n *connection[branchPullNode]) {
+		if own := ownPulls(n.Nodes); len(own) > 0 {
+			out[branch] = own
+		}
+	})
+	return out, err
+}
+
+// ownPulls are the pull requests that are not of forks.
+func ownPulls(nodes []branchPullNode) (out []model.PullRef) {
+	for _, n := range nodes {
 		if n.Number != 0 && !n.IsCrossRepository {
 			out = append(out, n.ref())
 		}
 	}
-	return out, nil
-}
-
-// FromBranches gives the pull requests of the repository from its own branches of these names, in whatever state, by branch, the
-// newest first: 20 of each, in one request. The branches need not be there any more. Those of forks are left out.
-func (c Pulls) FromBranches(ctx context.Context, repo model.Repo, branches []string) (map[string][]model.PullRef, error) {
-	op := fmt.Sprintf("read the pull requests from %d branches of %s", len(branches), repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
-	for i, branch := range branches {
-		variables[fmt.Sprintf("b%d", i)] = branch
-	}
-	var data struct {
-		Repository map[string]connection[branchPullNode]
-	}
-	_, err := c.query(ctx, op, pullsFromEach.document(len(branches)), variables, &data)
-	if err == nil && data.Repository == nil {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-	}
-	if err != nil {
-		return nil, named(err, Query{Repo: repo})
-	}
-	out := map[string][]model.PullRef{}
-	for i, branch := range branches {
-		for _, n := range data.Repository[fmt.Sprintf("p%d", i)].Nodes {
-			if n.Number != 0 && !n.IsCrossRepository {
-				out[branch] = append(out[branch], n.ref())
-			}
-		}
-	}
-	return out, nil
+	return out
 }
 
 // InUse are the branches that open pull requests go from or to, those of forks included.
 // https://docs.github.com/rest/pulls/pulls#list-pull-requests
 func (c Pulls) InUse(ctx context.Context, repo model.Repo) (map[string]bool, error) {
 	type side struct{ Ref string }
-	pages, err := pagesOf[[]struct{ Head, Base side }](ctx, c.conn, fmt.Sprintf("repos/%s/pulls", repo), url.Values{"state": {"open"}}, mostRefPages)
+	op := fmt.Sprintf("list the open pull requests of %s", repo)
+	pages, err := pagesOf[[]struct{ Head, Base side }](ctx, c.conn, op, repo, "pulls", url.Values{"state": {"open"}}, mostRefPages)
 	if err != nil {
-		return nil, c.fail(fmt.Sprintf("list the open pull requests of %s", repo), err)
+		return nil, err
 	}
 	used := map[string]bool{}
 	for _, page := range pages {

@@ -22,11 +22,8 @@ type Pusher struct {
 // hold for it. What GitHub does not show is left out.
 func (c Repositories) PushDemands(ctx context.Context, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
 	op := fmt.Sprintf("read the rules of branch %s of %s", branch, repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
 	rules, err := c.rules(ctx, repo, branch, ruleKinds)
-	if err != nil && !c.hides(op, err) { // an older server has none
+	if err != nil && !hides(err) { // an older server has none
 		return nil, c.fail(op, err)
 	}
 	rules, err = binding(ctx, c, op, repo, rules)
@@ -51,7 +48,7 @@ func (c Repositories) HeadDemands(ctx context.Context, repo model.Repo, branch s
 	op := fmt.Sprintf("read what protects branch %s of %s", oneLine(branch), repo)
 	seen, err := c.branch(ctx, repo, branch)
 	switch {
-	case err != nil && !c.hides(op, err):
+	case err != nil && !hides(err):
 		return nil, c.fail(op, err)
 	case err != nil || !seen.Protected:
 		return []model.Demand{}, nil
@@ -59,18 +56,15 @@ func (c Repositories) HeadDemands(ctx context.Context, repo model.Repo, branch s
 		return []model.Demand{{Kind: model.DemandForce, Source: branchProtection}}, nil
 	}
 	rules, err := c.rules(ctx, repo, branch, headKinds)
-	if err != nil && !c.hides(op, err) {
+	if err != nil && !hides(err) {
 		return nil, c.fail(op, err)
 	}
 	rules, err = binding(ctx, c, op, repo, rules)
 	return append([]model.Demand{}, rules...), err
 }
 
-// hides says that GitHub does not show something to this token, or does not have it.
-func (c Repositories) hides(op string, err error) bool {
-	kind := c.fail(op, err).Kind
-	return kind == Forbidden || kind == NotFound
-}
+// hides reports whether GitHub does not show something to this token, or does not have it.
+func hides(err error) bool { return KindOf(err) == Forbidden || KindOf(err) == NotFound }
 
 // binding are the demands of rulesets that this token may not bypass. Where an older server does not tell, it may not.
 // https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
@@ -83,9 +77,9 @@ func binding(ctx context.Context, c Repositories, op string, repo model.Repo, ru
 			var node struct {
 				Bypass string `json:"current_user_can_bypass"`
 			}
-			err := c.get(ctx, fmt.Sprintf("repos/%s/rulesets/%d", repo, d.Ruleset), &node)
-			if err != nil && !c.hides(op, err) {
-				return nil, c.fail(op, err)
+			err := c.read(ctx, op, repo, fmt.Sprintf("rulesets/%d", d.Ruleset), &node)
+			if err != nil && !hides(err) {
+				return nil, err
 			}
 			pass = node.Bypass == "always" || node.Bypass == "exempt"
 			passes[d.Ruleset] = pass
@@ -102,7 +96,7 @@ func binding(ctx context.Context, c Repositories, op string, repo model.Repo, ru
 func (c Repositories) protects(ctx context.Context, op string, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
 	seen, err := c.branch(ctx, repo, branch)
 	switch {
-	case err != nil && c.hides(op, err):
+	case err != nil && hides(err):
 		return nil, nil
 	case err != nil:
 		return nil, c.fail(op, err)
@@ -110,15 +104,13 @@ func (c Repositories) protects(ctx context.Context, op string, repo model.Repo, 
 		return nil, nil
 	}
 	if who.Administers {
-		protection, _, err := c.rest.Repositories.GetBranchProtection(ctx, repo.Owner, repo.Name, branch)
+		protection, err := c.protection(ctx, repo, branch)
 		switch {
-		case err == nil && (protection.EnforceAdmins == nil || !protection.EnforceAdmins.Enabled):
+		case err == nil && (protection == nil || protection.EnforceAdmins == nil || !protection.EnforceAdmins.Enabled):
 			return nil, nil
 		case err == nil:
 			return slices.DeleteFunc(protectionDemands(protection), func(d model.Demand) bool { return lets(d, who.Login) }), nil
-		case strings.Contains(c.fail("", err).Message, "Branch not protected"): // rulesets alone make a branch protected, too
-			return nil, nil
-		case !c.hides(op, err):
+		case !hides(err):
 			return nil, c.fail(op, err)
 		}
 	}

@@ -15,9 +15,7 @@ func TestPushDemands(t *testing.T) {
 	admin, writer := Pusher{Login: "octo", Administers: true}, Pusher{Login: "grace"}
 	demands := func(login string, who Pusher) []model.Demand {
 		t.Helper()
-		list, err := w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who)
-		require.NoError(t, err)
-		return list
+		return must(w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who))(t)
 	}
 	classic := model.Demand{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}
 	assert.Empty(t, demands("octo", admin))
@@ -43,8 +41,7 @@ func TestHeadDemands(t *testing.T) {
 	demands := func(login, cost string) []model.Demand {
 		t.Helper()
 		c := w.client(login)
-		list, err := c.Repositories.HeadDemands(t.Context(), widgets, "agent/7")
-		require.NoError(t, err)
+		list := must(c.Repositories.HeadDemands(t.Context(), widgets, "agent/7"))(t)
 		assert.NotNil(t, list, "it was asked")
 		assert.Equal(t, cost, calls(c))
 		return list
@@ -74,8 +71,7 @@ func TestPushDemandsThatAreNotTold(t *testing.T) {
 	require.NoError(t, err, "an older server knows no rulesets")
 	assert.Empty(t, list)
 
-	list, err = ask(Pusher{}, map[string]string{"/rules/branches/main": rules, "/branches/main": branchBody(t, false)})
-	require.NoError(t, err)
+	list = must(ask(Pusher{}, map[string]string{"/rules/branches/main": rules, "/branches/main": branchBody(t, false)}))(t)
 	assert.Len(t, list, 1, "who is not told that it may bypass may not")
 
 	l := dial(t, Options{}, reply{200, `[`, nil})
@@ -88,7 +84,6 @@ func TestPushDemandsOfProtectionThatLeavesAdministratorsOut(t *testing.T) {
 	bodies := map[string]string{"/rules/branches/main": "[]", "/branches/main": branchBody(t, true), "/branches/main/protection": `{"url": "http://x",
 		"enforce_admins": {"url": "http://x", "enabled": false},
 		"required_status_checks": {"url": "http://x", "strict": true, "contexts": ["ci"], "contexts_url": "http://x", "checks": []}}`}
-	list, err := answers(t, nil, bodies).Repositories.PushDemands(t.Context(), widgets, "main", Pusher{Administers: true})
-	require.NoError(t, err)
+	list := must(answers(t, nil, bodies).Repositories.PushDemands(t.Context(), widgets, "main", Pusher{Administers: true}))(t)
 	assert.Empty(t, list)
 }

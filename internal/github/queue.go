@@ -8,12 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-type queueData struct {
-	Repository *struct {
-		PullRequest *queueNode
-	}
-}
-
 type queueNode struct {
 	ID                  string
 	State               string
@@ -30,27 +24,22 @@ type queueNode struct {
 type queueExitNode struct {
 	ID, Reason   string
 	Actor        *actorNode
-	BeforeCommit *struct {
-		OID               string
-		StatusCheckRollup *rollupNode
-	}
+	BeforeCommit commitNode
 }
 
 // Queue reads where a pull request stands in the merge queue of its base: one GraphQL request. Checks that the token may not
 // read are left out.
 func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
 	op := fmt.Sprintf("read the merge queue entry of %s#%d", repo, number)
-	if err := checkRepo(repo); err != nil {
-		return model.QueueView{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	var data queueData
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "page": mostCarChecks}
-	_, err := c.query(ctx, op, queueDocument, variables, &data, "statusCheckRollup")
-	if err == nil && (data.Repository == nil || data.Repository.PullRequest == nil) {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}
+	q := question{op, documents["queue"], repo, number, "", []string{"statusCheckRollup"}}
+	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any {
+		return map[string]any{"page": mostCarChecks}
+	})
+	if err == nil && data.Repository.PullRequest == nil {
+		err = q.absent()
 	}
 	if err != nil {
-		return model.QueueView{}, named(err, Query{Repo: repo, Number: number})
+		return model.QueueView{}, err
 	}
 	return data.Repository.PullRequest.view(), nil
 }
@@ -61,15 +50,9 @@ func (n *queueNode) view() model.QueueView {
 		v.Entry = &model.QueueEntry{State: e.State, Position: e.Position, By: e.Enqueuer.actor()}
 	}
 	for _, left := range n.TimelineItems.Nodes {
-		if left == nil {
-			continue
-		}
-		v.Left = &model.QueueExit{ID: left.ID, Reason: left.Reason, By: left.Actor.actor()}
-		if c := left.BeforeCommit; c != nil {
-			v.Left.SHA = c.OID
-			if c.StatusCheckRollup != nil {
-				v.Left.Checks = c.StatusCheckRollup.newest()
-			}
+		if left != nil {
+			of := left.BeforeCommit
+			v.Left = &model.QueueExit{ID: left.ID, Reason: left.Reason, By: left.Actor.actor(), SHA: of.OID, Checks: of.StatusCheckRollup.newest()}
 		}
 	}
 	return v
@@ -79,13 +62,15 @@ func (n *queueNode) view() model.QueueView {
 // that it may be in the queue. Of a refusal GitHub documents no words: Queue tells what stands in the way.
 // https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
 func (c Pulls) Enqueue(ctx context.Context, repo model.Repo, node, head string) error {
-	return c.mutate(ctx, "put a pull request into the merge queue of "+repo.String(), repo, enqueueDocument, map[string]any{"id": node, "head": head})
+	op := "put a pull request into the merge queue of " + repo.String()
+	return c.mutate(ctx, op, repo, documents["enqueue"], map[string]any{"id": node, "head": head})
 }
 
 // Dequeue takes a pull request, by its GraphQL id, out of the merge queue of its base. Unclear means that it may be out.
 // https://docs.github.com/graphql/reference/mutations#dequeuepullrequest
 func (c Pulls) Dequeue(ctx context.Context, repo model.Repo, node string) error {
-	return c.mutate(ctx, "take a pull request out of the merge queue of "+repo.String(), repo, dequeueDocument, map[string]any{"id": node})
+	op := "take a pull request out of the merge queue of " + repo.String()
+	return c.mutate(ctx, op, repo, documents["dequeue"], map[string]any{"id": node})
 }
 
 // mutates is the mark of a GraphQL request that changes something, in its context.

@@ -25,9 +25,7 @@ func TestTheMergeQueue(t *testing.T) {
 	c := w.client("actions")
 	read := func() model.QueueView {
 		t.Helper()
-		v, err := c.Threads.Queue(t.Context(), widgets, number)
-		require.NoError(t, err)
-		return v
+		return must(c.Threads.Queue(t.Context(), widgets, number))(t)
 	}
 	view := read()
 	assert.Equal(t, model.QueueView{Node: view.Node, State: model.PullOpen, HeadSHA: head, Enabled: true}, view)
@@ -57,8 +55,7 @@ func TestAMutationIsSentOnce(t *testing.T) {
 	w := newWorld(t)
 	number, head := w.queued()
 	c := w.client("actions")
-	view, err := c.Threads.Queue(t.Context(), widgets, number)
-	require.NoError(t, err)
+	view := must(c.Threads.Queue(t.Context(), widgets, number))(t)
 	for name, fault := range map[string]map[string]any{
 		"the connection breaks": {"drop": true},
 		"an error of GitHub's":  {"status": 502},

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -20,22 +21,11 @@ const (
 // https://docs.github.com/rest/reactions/reactions#create-reaction-for-an-issue-comment
 // https://docs.github.com/rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment
 func (c Comments) React(ctx context.Context, repo model.Repo, said model.Comment, content string) error {
-	op := fmt.Sprintf("react to comment %d of %s", said.ID, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
+	of, ok := map[model.Kind]string{model.KindIssue: "issues", model.KindReview: "pulls"}[said.Kind]
+	if !ok {
+		return nil
 	}
-	ctx = repeatable(ctx)
-	var err error
-	switch said.Kind {
-	case model.KindIssue:
-		_, _, err = c.rest.Reactions.CreateIssueCommentReaction(ctx, repo.Owner, repo.Name, said.ID, content)
-	case model.KindReview:
-		_, _, err = c.rest.Reactions.CreatePullRequestCommentReaction(ctx, repo.Owner, repo.Name, said.ID, content)
-	}
-	if err != nil {
-		if e := c.failWrite(op, err); e.Kind != NotFound && e.Kind != Gone {
-			return e
-		}
-	}
-	return nil
+	err := c.write(repeatable(ctx), fmt.Sprintf("react to comment %d of %s", said.ID, repo), repo, http.MethodPost,
+		fmt.Sprintf("%s/comments/%d/reactions", of, said.ID), map[string]string{"content": content}, nil)
+	return unless(err, NotFound, Gone)
 }

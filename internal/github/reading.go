@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,9 @@ func (r *reading) comments() []model.Comment {
 		}
 		out = append(out, c)
 	}
-	sortComments(out)
+	slices.SortFunc(out, func(a, b model.Comment) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
+	})
 	return out
 }
 
@@ -94,8 +97,7 @@ func (r *reading) tell(snap *model.Snapshot) {
 // take adds a page. asked is nil for the first one, which asks for everything.
 func (r *reading) take(n *pullNode, asked *pageRequest) {
 	if asked == nil || asked.comments {
-		p := n.Comments.PageInfo
-		r.conversation.step(p.HasNextPage, p.EndCursor)
+		r.conversation.next(n.Comments.PageInfo)
 		for _, node := range n.Comments.Nodes {
 			c := node.comment(model.KindIssue)
 			r.add(c)
@@ -103,8 +105,7 @@ func (r *reading) take(n *pullNode, asked *pageRequest) {
 		}
 	}
 	if asked == nil || asked.reviews {
-		p := n.Reviews.PageInfo
-		r.reviews.step(p.HasPreviousPage, p.StartCursor)
+		r.reviews.back(n.Reviews.PageInfo)
 		for i, review := range n.Reviews.Nodes {
 			if i == 0 {
 				r.reviews.oldest, r.oldestReview = review.CreatedAt, int64(review.FullDatabaseID)
@@ -114,8 +115,7 @@ func (r *reading) take(n *pullNode, asked *pageRequest) {
 		}
 	}
 	if asked == nil || asked.threads {
-		p := n.ReviewThreads.PageInfo
-		r.threadPages.step(p.HasPreviousPage, p.StartCursor)
+		r.threadPages.back(n.ReviewThreads.PageInfo)
 		for _, t := range n.ReviewThreads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
 				r.threads[int64(t.Comments.Nodes[0].FullDatabaseID)] = t
@@ -125,9 +125,21 @@ func (r *reading) take(n *pullNode, asked *pageRequest) {
 }
 
 // step notes where the next page begins. A cursor that stands still ends the paging: it would never end otherwise.
-func (c *cursor) step(more bool, at string) {
+func (c *cursor) step(more bool, at string) bool {
 	c.more = more && at != "" && at != c.at
 	c.at = at
+	return c.more
+}
+
+// next goes on behind a page, and reports whether there is more.
+func (c *cursor) next(p pageInfo) bool { return c.step(p.HasNextPage, p.EndCursor) }
+
+// back goes on before a page of a list that is read from its end.
+func (c *cursor) back(p pageInfo) { c.step(p.HasPreviousPage, p.StartCursor) }
+
+// page are the variables of a document whose only list goes on here.
+func (c *cursor) page(step int) map[string]any {
+	return map[string]any{"page": pageLimits[step], "after": orNull(c.at)}
 }
 
 // lengthen remembers a review whose comments go on beyond the page.
@@ -158,7 +170,7 @@ type foreignNode struct {
 	Typename string `json:"__typename"`
 	reviewCommentNode
 	ReviewState       string
-	SubmittedAt       *time.Time
+	SubmittedAt       time.Time
 	Comments          connection[reviewCommentNode]
 	ConversationOf    *numberNode // of a comment in the conversation: null on an issue
 	PullRequest       *numberNode // of the other kinds
@@ -181,6 +193,11 @@ func (n *foreignNode) of(q Query) bool {
 	return n.Typename == "IssueComment" && strings.Contains(n.URL, fmt.Sprintf("/issues/%d#", q.Number))
 }
 
+// review is the node as a review.
+func (n *foreignNode) review() reviewNode {
+	return reviewNode{n.saidNode, n.ReviewState, n.SubmittedAt, n.Comments}
+}
+
 func (r *reading) takeNode(n *foreignNode) {
 	if !n.of(r.q) {
 		return
@@ -189,9 +206,8 @@ func (r *reading) takeNode(n *foreignNode) {
 	case "IssueComment":
 		r.add(n.saidNode.comment(model.KindIssue))
 	case "PullRequestReview":
-		review := reviewNode{saidNode: n.saidNode, ReviewState: n.ReviewState, SubmittedAt: n.SubmittedAt, Comments: n.Comments}
-		r.add(review.comments()...)
-		r.lengthen(review)
+		r.add(n.review().comments()...)
+		r.lengthen(n.review())
 	case "PullRequestReviewComment":
 		var review reviewNode
 		if n.PullRequestReview != nil {
@@ -263,18 +279,15 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 		if !ok {
 			return readPosted(ctx, c, op, r)
 		}
-		if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) error {
-			some := p
-			some.threads = p.threads && step == 0
-			if err := c.page(ctx, op, r, some, pageSizes[step]); err != nil {
-				return err
-			}
-			if p.threads && !some.threads {
-				r.threadsDue = fullPage.page
-			}
-			return nil
+		asksThreads := p.threads
+		if err := c.page(ctx, op, r, &p, pagesOfThread, func(step int) pageSize {
+			p.threads = asksThreads && step == 0
+			return pageSizes[step]
 		}); err != nil {
 			return err
+		}
+		if asksThreads && !p.threads {
+			r.threadsDue = fullPage.page
 		}
 	}
 }
@@ -286,45 +299,44 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 		return nil
 	}
 	for r.threadsDue > 0 && r.threadPages.more {
-		if err := c.inPages(ctx, pagesOfReviews, func(ctx context.Context, step int) error {
-			size := pageSize{page: min(r.threadsDue, pageLimits[step]), reviews: 1}
-			if err := c.page(ctx, op, r, pageRequest{threads: true}, size); err != nil {
-				return err
-			}
-			r.threadsDue -= size.page
-			return nil
+		size := pageSize{reviews: 1}
+		if err := c.page(ctx, op, r, &pageRequest{threads: true}, pagesOfReviews, func(step int) pageSize {
+			size.page = min(r.threadsDue, pageLimits[step])
+			return size
 		}); err != nil {
 			return err
 		}
+		r.threadsDue -= size.page
 	}
 	r.threadsDue = 0
 	return nil
 }
 
-// page reads one page of what the request names.
-func (c Threads) page(ctx context.Context, op string, r *reading, p pageRequest, size pageSize) error {
-	var data struct {
-		Repository *struct{ IssueOrPullRequest *pullNode }
-		Node       *reviewNode
+// page reads one page of what the request names when sized has chosen its size.
+func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(int) pageSize) error {
+	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
+	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
+		size := sized(step)
+		return map[string]any{
+			"page": size.page, "reviews": size.reviews, "posted": true,
+			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
+			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
+			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
+			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
+		}
+	})
+	if err == nil && data.Repository.IssueOrPullRequest == nil {
+		err = ours.absent()
 	}
-	_, err := c.query(ctx, op, pageDocument, map[string]any{
-		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
-		"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
-		"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
-		"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
-		"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
-	}, &data, tolerated...)
 	if err != nil {
 		return err
 	}
-	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
-		return &Error{Kind: NotFound, Op: op}
-	}
-	r.take(data.Repository.IssueOrPullRequest, &p)
+	r.take(data.Repository.IssueOrPullRequest, p)
 	if data.Node != nil {
-		data.Node.Body = "" // only its further comments were asked for
-		r.add(data.Node.comments()...)
-		r.lengthen(*data.Node)
+		review := data.Node.review()
+		review.Body = "" // only its further comments were asked for
+		r.add(review.comments()...)
+		r.lengthen(review)
 	}
 	return nil
 }

@@ -43,19 +43,15 @@ func refAddress(name string) (string, error) {
 func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model.Ref, error) {
 	op := fmt.Sprintf("list the refs %s of %s", oneLine(prefix), repo)
 	address, err := refAddress(prefix)
-	if err == nil {
-		err = checkRepo(repo)
-	}
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	pages, err := pagesOf[[]refNode](ctx, c.conn, fmt.Sprintf("repos/%s/git/matching-refs/%s", repo, address), url.Values{}, mostRefPages)
+	pages, err := pagesOf[[]refNode](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Git Repository is empty."
+		return nil, nil
+	}
 	if err != nil {
-		e := c.fail(op, err)
-		if e.Kind == NotFound || e.Status == http.StatusConflict { // "Git Repository is empty."
-			return nil, nil
-		}
-		return nil, e
+		return nil, unless(err, NotFound)
 	}
 	var out []model.Ref
 	for _, page := range pages {
@@ -73,17 +69,11 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 // https://docs.github.com/rest/git/refs#create-a-reference
 func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) error {
 	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
+	err := c.write(ctx, op, repo, http.MethodPost, "git/refs", map[string]string{"ref": name, "sha": sha}, nil)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusUnprocessableEntity {
+		return c.refused(ctx, repo, name, sha, e)
 	}
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/git/refs", repo), map[string]string{"ref": name, "sha": sha}, nil); err != nil {
-		e := c.failWrite(op, err)
-		if e.Status == http.StatusUnprocessableEntity {
-			return c.refused(ctx, repo, name, sha, e)
-		}
-		return e
-	}
-	return nil
+	return err
 }
 
 // refused looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
@@ -94,7 +84,7 @@ func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e 
 		return e // no name of a ref
 	}
 	var there refNode
-	switch err := c.get(ctx, fmt.Sprintf("repos/%s/git/ref/%s", repo, address), &there); {
+	switch err := c.read(ctx, e.Op, repo, "git/ref/"+address, &there); {
 	case KindOf(err) == NotFound:
 		e.Message = "GitHub refused it, and the ref does not exist: " + e.Message
 		return e
@@ -113,19 +103,13 @@ func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e 
 // https://docs.github.com/rest/git/refs#delete-a-reference
 func (c Refs) Delete(ctx context.Context, repo model.Repo, name string) error {
 	op := fmt.Sprintf("delete %s in %s", oneLine(name), repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
 	address, err := refAddress(name)
 	if err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	if err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/git/refs/%s", repo, address), nil, nil); err != nil {
-		e := c.failWrite(op, err)
-		if e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "does not exist") {
-			return nil
-		}
-		return e
+	err = c.write(ctx, op, repo, http.MethodDelete, "git/refs/"+address, nil, nil)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "does not exist") {
+		return nil
 	}
-	return nil
+	return err
 }

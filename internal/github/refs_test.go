@@ -17,9 +17,7 @@ func TestRefs(t *testing.T) {
 	c := w.client("actions")
 	sha := w.tip("main")
 	list := func(prefix string) []model.Ref {
-		refs, err := c.Refs.List(t.Context(), widgets, prefix)
-		require.NoError(t, err)
-		return refs
+		return must(c.Refs.List(t.Context(), widgets, prefix))(t)
 	}
 	assert.Empty(t, list("refs/mergexo/"))
 	var want []model.Ref
@@ -65,9 +63,7 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "status": 422, "body": map[string]any{"message": "Reference update failed"}, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}})
 	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", first), "refused, and made all the same")
 	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/y", SHA: first}}, func() []model.Ref {
-		refs, err := c.Refs.List(t.Context(), widgets, "refs/mergexo/y")
-		require.NoError(t, err)
-		return refs
+		return must(c.Refs.List(t.Context(), widgets, "refs/mergexo/y"))(t)
 	}())
 
 	w.control("faults", map[string]any{"status": 403, "match": map[string]any{"method": "GET", "path": "/api/v3/repos/octo/widgets/git/ref/"}})
@@ -78,23 +74,17 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 func TestRefsThatAreNone(t *testing.T) {
 	l := dial(t, Options{}, reply{200, `[]`, nil})
 	for _, name := range []string{"", "heads/x", "refs/heads/../x", "refs/heads/./x", "refs//x", "refs/heads/.x", "refs/heads/a..b"} {
-		_, err := l.Refs.List(t.Context(), widgets, name)
-		assert.Contains(t, failure(t, err, Invalid).Error(), fmt.Sprintf("ref %q", name))
+		assert.Contains(t, fails(l.Refs.List(t.Context(), widgets, name))(t, Invalid).Error(), fmt.Sprintf("ref %q", name))
 		failure(t, l.Refs.Delete(t.Context(), widgets, name), Invalid)
 	}
 	assert.Empty(t, l.seen)
 
 	// GitHub gives what begins like that, too: the end of an address may lose its slash on the way.
 	l = dial(t, Options{}, reply{200, `[{"ref": "refs/mergexo2/x", "object": {"sha": "a"}}, {"ref": "refs/mergexo/x", "object": {"sha": "b"}}]`, nil})
-	refs, err := l.Refs.List(t.Context(), widgets, "refs/mergexo/")
-	require.NoError(t, err)
-	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, refs)
+	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, must(l.Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 
 	for _, r := range []reply{{409, `{"message": "Git Repository is empty."}`, nil}, {404, `{"message": "Not Found"}`, nil}} {
-		refs, err := dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/")
-		require.NoError(t, err)
-		assert.Empty(t, refs)
+		assert.Empty(t, must(dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 	}
-	_, err = dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Refs.List(t.Context(), widgets, "refs/mergexo/")
-	failure(t, err, Forbidden)
+	fails(dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t, Forbidden)
 }

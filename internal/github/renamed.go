@@ -14,15 +14,10 @@ func (c Repositories) NameNow(ctx context.Context, repo model.Repo) (string, err
 	if err := checkRepo(repo); err != nil {
 		return "", nil //nolint:nilerr // no repository has such a name
 	}
-	var data struct {
-		Repository *struct{ NameWithOwner string }
-	}
-	_, err := c.query(ctx, op, renamedDocument, map[string]any{"owner": repo.Owner, "name": repo.Name}, &data)
-	if k := KindOf(err); k == NotFound || k == Forbidden || err == nil && data.Repository == nil {
-		return "", nil
-	}
+	q := question{op: op, document: documents["renamed"], repo: repo}
+	data, err := ask[struct{ NameWithOwner string }](ctx, c.conn, q, func(int) map[string]any { return nil })
 	if err != nil {
-		return "", named(err, Query{Repo: repo})
+		return "", unless(err, NotFound, Forbidden)
 	}
 	return data.Repository.NameWithOwner, nil
 }

@@ -1,9 +1,14 @@
 package github
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -13,16 +18,10 @@ import (
 // Run says how a workflow run stands. One that GitHub does not know, or that the token may not see, has Known false.
 // https://docs.github.com/rest/actions/workflow-runs#get-a-workflow-run
 func (c Actions) Run(ctx context.Context, repo model.Repo, id int64) (model.RunState, error) {
-	op := fmt.Sprintf("read workflow run %d of %s", id, repo)
-	if err := checkRepo(repo); err != nil {
-		return model.RunState{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	run, _, err := c.rest.Actions.GetWorkflowRunByID(ctx, repo.Owner, repo.Name, id)
+	var run gogithub.WorkflowRun
+	err := c.read(ctx, fmt.Sprintf("read workflow run %d of %s", id, repo), repo, fmt.Sprintf("actions/runs/%d", id), &run)
 	if err != nil {
-		if e := c.fail(op, err); e.Kind != NotFound && e.Kind != Forbidden && e.Kind != Gone {
-			return model.RunState{}, e
-		}
-		return model.RunState{}, nil
+		return model.RunState{}, unless(err, NotFound, Forbidden, Gone)
 	}
 	return model.RunState{Known: true, Completed: run.GetStatus() == "completed", Attempt: run.GetRunAttempt(), Began: run.GetRunStartedAt().Time}, nil
 }
@@ -31,12 +30,9 @@ func (c Actions) Run(ctx context.Context, repo model.Repo, id int64) (model.RunS
 // https://docs.github.com/rest/issues/comments#create-an-issue-comment
 func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body string) (model.Comment, error) {
 	op := fmt.Sprintf("comment on %s#%d", repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
+	var made gogithub.IssueComment
+	if err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/comments", number), text{body}, &made); err != nil {
 		return model.Comment{}, err
-	}
-	made, _, err := c.rest.Issues.CreateComment(ctx, repo.Owner, repo.Name, number, &gogithub.IssueComment{Body: &body})
-	if err != nil {
-		return model.Comment{}, c.failWrite(op, err)
 	}
 	if made.GetID() == 0 {
 		return model.Comment{}, unreadableWrite(op, "comment")
@@ -51,45 +47,25 @@ func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body 
 // https://docs.github.com/rest/issues/comments#update-an-issue-comment
 func (c Comments) Edit(ctx context.Context, repo model.Repo, id int64, body string) error {
 	op := fmt.Sprintf("edit comment %d of %s", id, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if _, _, err := c.rest.Issues.EditComment(ctx, repo.Owner, repo.Name, id, &gogithub.IssueComment{Body: &body}); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text{body}, nil)
 }
 
 // Delete deletes a comment in the conversation. One that is gone already is deleted.
 // https://docs.github.com/rest/issues/comments#delete-an-issue-comment
 func (c Comments) Delete(ctx context.Context, repo model.Repo, id int64) error {
 	op := fmt.Sprintf("delete comment %d of %s", id, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if _, err := c.rest.Issues.DeleteComment(ctx, repo.Owner, repo.Name, id); err != nil {
-		if e := c.failWrite(op, err); e.Kind != NotFound && e.Kind != Gone {
-			return e
-		}
-	}
-	return nil
+	err := c.write(ctx, op, repo, http.MethodDelete, fmt.Sprintf("issues/comments/%d", id), nil, nil)
+	return unless(err, NotFound, Gone)
 }
 
 // Reply answers in the thread whose first comment is thread; GitHub refuses replies to replies. go-github has only the
 // older form of this call. https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
 func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
 	op := fmt.Sprintf("reply to review comment %d of %s#%d", thread, repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
+	var made gogithub.PullRequestComment
+	path := fmt.Sprintf("pulls/%d/comments/%d/replies", number, thread)
+	if err := c.write(ctx, op, repo, http.MethodPost, path, text{body}, &made); err != nil {
 		return model.Comment{}, err
-	}
-	path := fmt.Sprintf("repos/%s/pulls/%d/comments/%d/replies", repo, number, thread)
-	req, err := c.rest.NewRequest(http.MethodPost, path, &gogithub.PullRequestComment{Body: &body})
-	if err != nil {
-		return model.Comment{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	made := new(gogithub.PullRequestComment)
-	if _, err := c.rest.Do(ctx, req, made); err != nil {
-		return model.Comment{}, c.failWrite(op, err)
 	}
 	if made.GetID() == 0 {
 		return model.Comment{}, unreadableWrite(op, "comment")
@@ -103,15 +79,121 @@ func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread
 	}, nil
 }
 
-// mayWrite refuses a write that must not even begin: with a bad name, or in a run that is over.
-func (c *conn) mayWrite(ctx context.Context, op string, repo model.Repo) error {
+// text is the body of a request that sends a text.
+type text struct {
+	Body string `json:"body"`
+}
+
+// check refuses a name that would bend a request's path.
+func (c *conn) check(op string, repo model.Repo) error {
 	if err := checkRepo(repo); err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	return nil
+}
+
+// mayWrite refuses a write that must not even begin: with a bad name, or in a run that is over.
+func (c *conn) mayWrite(ctx context.Context, op string, repo model.Repo) error {
+	if err := c.check(op, repo); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return &Error{Kind: Unavailable, Op: op, Message: "not sent: " + err.Error(), Err: err}
 	}
 	return nil
+}
+
+// send sends a request to an address and reads the answer into into; nil: it is not read.
+func (c *conn) send(ctx context.Context, method, path string, body, into any) error {
+	req, err := c.rest.NewRequest(method, path, body)
+	if err != nil {
+		return &Error{Kind: Invalid, Message: c.line(err.Error())}
+	}
+	_, err = c.rest.Do(ctx, req, into)
+	if accepted := (*gogithub.AcceptedError)(nil); errors.As(err, &accepted) { // 202: GitHub takes a while
+		return nil
+	}
+	return err
+}
+
+// read reads an address below a repository.
+func (c *conn) read(ctx context.Context, op string, repo model.Repo, path string, into any) error {
+	if err := c.check(op, repo); err != nil {
+		return err
+	}
+	if err := c.send(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s", repo, path), nil, into); err != nil {
+		return c.fail(op, err)
+	}
+	return nil
+}
+
+// pagesOf reads the pages of a list below a repository, of a hundred entries each: all of them, or the first most.
+func pagesOf[P any](ctx context.Context, c *conn, op string, repo model.Repo, path string, query url.Values, most int) (all []P, _ error) {
+	if err := c.check(op, repo); err != nil {
+		return nil, err
+	}
+	query.Set("per_page", "100")
+	for next := 1; next != 0 && len(all) < most; {
+		query.Set("page", fmt.Sprint(next))
+		var page P
+		req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s?%s", repo, path, query.Encode()), nil)
+		if err != nil {
+			return nil, c.fail(op, err)
+		}
+		resp, err := c.rest.Do(ctx, req, &page)
+		if err != nil {
+			return nil, c.fail(op, err)
+		}
+		all, next = append(all, page), resp.NextPage
+	}
+	return all, nil
+}
+
+// write sends a write to an address below a repository, and reads the answer into into; nil: it is not read. Unclear means that
+// it may have taken effect.
+func (c *conn) write(ctx context.Context, op string, repo model.Repo, method, path string, body, into any) error {
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, into); err != nil {
+		return c.failWrite(op, err)
+	}
+	return nil
+}
+
+// unless is err, or nil where it is of one of these kinds.
+func unless(err error, kinds ...Kind) error {
+	if slices.Contains(kinds, KindOf(err)) {
+		return nil
+	}
+	return err
+}
+
+// refusalRow is a refusal that means more than its status says: with these words in it, in lower case.
+type refusalRow struct {
+	status int
+	says   string
+	kind   Kind   // "": as the status has it
+	fix    string // "": as it is. Without words or a kind it takes no fix away that names a permission.
+}
+
+// explained is err, and the first row that it is one of says what it means.
+func explained(err error, rows ...refusalRow) error {
+	e, ok := err.(*Error)
+	if !ok {
+		return err
+	}
+	says := strings.ToLower(e.Message)
+	for _, r := range rows {
+		if e.Status == r.status && strings.Contains(says, r.says) {
+			if r.says != "" || r.kind != "" || slices.Contains([]string{"", fixRights, fixHidden}, e.Fix) {
+				e.Fix = cmp.Or(r.fix, e.Fix)
+			}
+			e.Kind = cmp.Or(r.kind, e.Kind)
+			break
+		}
+	}
+	return err
 }
 
 // unreadableWrite is a write that was accepted with an answer that does not name what was made.
@@ -130,8 +212,8 @@ func short(sha string) string { return oneLine(sha[:min(len(sha), 12)]) }
 // https://docs.github.com/rest/pulls/pulls#get-a-pull-request
 func (c Pulls) Diff(ctx context.Context, repo model.Repo, number int) (string, error) {
 	op := fmt.Sprintf("read the diff of %s#%d", repo, number)
-	if err := checkRepo(repo); err != nil {
-		return "", &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return "", err
 	}
 	diff, _, err := c.rest.PullRequests.GetRaw(ctx, repo.Owner, repo.Name, number, gogithub.RawOptions{Type: gogithub.Diff})
 	if err != nil {

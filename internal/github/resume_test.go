@@ -40,8 +40,7 @@ func TestASurveyGoesOn(t *testing.T) {
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
 	assert.Equal(t, numbers[50:], numbersOf(all))
 
-	_, err = survey(first, 1000)
-	require.NoError(t, err)
+	_ = must(survey(first, 1000))(t)
 	require.Len(t, passed, 2)
 	assert.Equal(t, "", passed[1], "a later survey begins anew")
 	assert.Equal(t, numbers[100:], numbersOf(w.survey(c, SurveyQuery{After: passed[0]})))

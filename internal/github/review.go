@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -27,7 +28,7 @@ type LineComment struct {
 // write contents, too: https://github.com/orgs/community/discussions/44650
 // https://docs.github.com/graphql/reference/mutations#resolvereviewthread
 func (c Pulls) ResolveThread(ctx context.Context, repo model.Repo, node string) error {
-	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, resolveDocument, map[string]any{"id": node})
+	return c.mutate(ctx, "resolve a review thread of "+repo.String(), repo, documents["resolve"], map[string]any{"id": node})
 }
 
 // Review posts a review that comments, neither approving nor requesting changes, and gives its address. Invalid means that
@@ -35,9 +36,6 @@ func (c Pulls) ResolveThread(ctx context.Context, repo model.Repo, node string) 
 // may be there. https://docs.github.com/rest/pulls/reviews#create-a-review-for-a-pull-request
 func (c Pulls) Review(ctx context.Context, repo model.Repo, number int, in ReviewInput) (id int64, url string, err error) {
 	op := fmt.Sprintf("review %s#%d", repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return 0, "", err
-	}
 	event, side := "COMMENT", "RIGHT"
 	review := &gogithub.PullRequestReviewRequest{Body: &in.Body, Event: &event}
 	if in.Head != "" {
@@ -46,12 +44,10 @@ func (c Pulls) Review(ctx context.Context, repo model.Repo, number int, in Revie
 	for _, one := range in.Comments {
 		review.Comments = append(review.Comments, &gogithub.DraftReviewComment{Path: &one.Path, Line: &one.Line, Side: &side, Body: &one.Body})
 	}
-	made, _, err := c.rest.PullRequests.CreateReview(ctx, repo.Owner, repo.Name, number, review)
-	if err != nil {
-		return 0, "", c.failWrite(op, err)
+	var made gogithub.PullRequestReview
+	err = c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("pulls/%d/reviews", number), review, &made)
+	if err == nil && made.GetID() == 0 {
+		err = unreadableWrite(op, "review")
 	}
-	if made.GetID() == 0 {
-		return 0, "", unreadableWrite(op, "review")
-	}
-	return made.GetID(), made.GetHTMLURL(), nil
+	return made.GetID(), made.GetHTMLURL(), err
 }

@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ type itemNode struct {
 	Title, Body, State, StateReason string
 	CreatedAt                       time.Time
 	ViewerDidAuthor                 bool
-	LastEditedAt                    *time.Time
+	LastEditedAt                    time.Time
 	firstText
 	Author     *actorNode
 	Labels     labelNodes
@@ -56,8 +57,9 @@ type itemNode struct {
 }
 
 func (n *itemNode) item() ItemIssue {
-	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, n.LastEditedAt != nil), State: n.State, Reason: n.StateReason, Labels: names(n.Labels),
-		Edited: n.LastEditedAt != nil, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
+	edited := !n.LastEditedAt.IsZero()
+	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State,
+		Reason: n.StateReason, Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
 }
 
 // items are those of this repository: a transferred issue stays a sub-issue.
@@ -70,19 +72,10 @@ func items(repo model.Repo, nodes []*itemNode) (out []ItemIssue) {
 	return out
 }
 
-type roadmapData struct {
-	Repository *struct {
-		DefaultBranchRef *struct {
-			Name   string
-			Target *struct {
-				OID  string
-				File *struct{ Object *blobNode }
-				Dir  *struct{ OID string }
-			}
-		}
-		Issue *struct {
-			SubIssues connection[*itemNode]
-		}
+type roadmapNode struct {
+	DefaultBranchRef branchNode
+	Issue            *struct {
+		SubIssues connection[*itemNode]
 	}
 }
 
@@ -107,54 +100,35 @@ func withoutLines(text string, begins ...string) string {
 
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
-	op := fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number)
-	if err := checkRepo(q.Repo); err != nil {
-		return view, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	document := roadmapDocument
+	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
-		var data roadmapData
-		ask := func(ctx context.Context, step int) error {
-			data = roadmapData{}
-			variables := map[string]any{"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "path": q.Path, "dir": q.Dir}
+		data, err := ask[roadmapNode](ctx, c.conn, ours, func(step int) map[string]any {
+			variables := map[string]any{"path": q.Path, "dir": q.Dir}
 			if !view.NoSubs {
-				variables["page"], variables["after"] = pageLimits[step], orNull(after.at)
+				maps.Copy(variables, after.page(step))
 			}
-			_, err := c.query(ctx, op, document, variables, &data)
-			return err
-		}
-		err := c.inPages(ctx, pagesOfOurs, ask)
+			return variables
+		})
 		if KindOf(err) == Outdated && !view.NoSubs {
-			view.NoSubs, document = true, withoutSubIssues()
+			view.NoSubs, ours.document = true, withoutSubIssues()
 			continue
 		}
-		if err == nil && (data.Repository == nil || data.Repository.Issue == nil) {
-			err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Issue", Fix: fixHidden}
+		if err == nil && data.Repository.Issue == nil {
+			err = ours.absent()
 		}
 		if err != nil {
-			return view, named(err, Query{Repo: q.Repo, Number: q.Number})
+			return view, err
 		}
-		view.take(data)
+		main := data.Repository.DefaultBranchRef
+		view.Branch, view.SHA, view.Dir = main.Name, main.Target.OID, main.Target.Dir.OID
+		if text, whole := main.Target.File.Object.text(); whole {
+			view.File = []byte(text)
+		}
 		subs := data.Repository.Issue.SubIssues
 		view.Subs = append(view.Subs, items(q.Repo, subs.Nodes)...)
-		after.step(subs.PageInfo.HasNextPage, subs.PageInfo.EndCursor)
+		after.next(subs.PageInfo)
 	}
 	return view, nil
-}
-
-// take notes what stands on the default branch.
-func (v *RoadmapView) take(data roadmapData) {
-	main := data.Repository.DefaultBranchRef
-	if main == nil || main.Target == nil {
-		return
-	}
-	v.Branch, v.SHA = main.Name, main.Target.OID
-	if dir := main.Target.Dir; dir != nil {
-		v.Dir = dir.OID
-	}
-	if f := main.Target.File; f != nil && f.Object != nil && f.Object.Text != nil && !f.Object.IsBinary && !f.Object.IsTruncated {
-		v.File = []byte(*f.Object.Text)
-	}
 }
 
 // ByNumber reads issues by their numbers; one that is not there, or no issue, is left out.
@@ -170,23 +144,14 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // OpenedSince gives the issues that are wanted among those that were opened at or after a time, the newest first. It reads on however
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
-	op := fmt.Sprintf("look for our issues in %s", repo)
+	type data struct{ Issues connection[*itemNode] }
+	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
-		var data struct {
-			Repository *struct{ Issues connection[*itemNode] }
-		}
-		err := c.inPages(ctx, pagesOfOurs, func(ctx context.Context, step int) error {
-			data.Repository = nil
-			_, err := c.query(ctx, op, openedSinceDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "page": pageLimits[step], "after": orNull(after.at)}, &data)
-			return err
-		})
-		if err == nil && data.Repository == nil {
-			err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-		}
+		got, err := ask[data](ctx, c.conn, q, after.page)
 		if err != nil {
-			return nil, named(err, Query{Repo: repo})
+			return nil, err
 		}
-		page := data.Repository.Issues
+		page := got.Repository.Issues
 		for _, i := range items(repo, page.Nodes) {
 			if i.CreatedAt.Before(since) {
 				return out, nil
@@ -195,7 +160,7 @@ func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Tim
 				out = append(out, i)
 			}
 		}
-		after.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor)
+		after.next(page.PageInfo)
 	}
 	return out, nil
 }
@@ -204,45 +169,30 @@ func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Tim
 // https://docs.github.com/rest/issues/sub-issues#add-sub-issue
 func (c Issues) AddSub(ctx context.Context, repo model.Repo, parent int, sub int64) error {
 	op := fmt.Sprintf("add a sub-issue to %s#%d", repo, parent)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues/%d/sub_issues", repo, parent), map[string]int64{"sub_issue_id": sub}, nil)
-	if err == nil {
+	in := map[string]int64{"sub_issue_id": sub}
+	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/sub_issues", parent), in, nil)
+	if e, ok := err.(*Error); ok && e.Kind == Invalid && strings.Contains(e.Message, "duplicate") {
 		return nil
 	}
-	if e := c.failWrite(op, err); e.Kind != Invalid || !strings.Contains(e.Message, "duplicate") {
-		return e
-	}
-	return nil
+	return err
 }
 
 // AddLabel puts a label on an issue. One that is on it already stays.
 // https://docs.github.com/rest/issues/labels#add-labels-to-an-issue
 func (c Issues) AddLabel(ctx context.Context, repo model.Repo, number int, label string) error {
 	op := fmt.Sprintf("add the label %q to %s#%d", oneLine(label), repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues/%d/labels", repo, number), map[string][]string{"labels": {label}}, nil); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
+	in := map[string][]string{"labels": {label}}
+	return c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/labels", number), in, nil)
 }
 
 // Close closes an issue: completed, or else not planned.
 // https://docs.github.com/rest/issues/issues#update-an-issue
 func (c Issues) Close(ctx context.Context, repo model.Repo, number int, completed bool) error {
 	op := fmt.Sprintf("close %s#%d", repo, number)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
 	reason := "not_planned"
 	if completed {
 		reason = "completed"
 	}
-	if err := c.send(ctx, http.MethodPatch, fmt.Sprintf("repos/%s/issues/%d", repo, number), map[string]string{"state": "closed", "state_reason": reason}, nil); err != nil {
-		return c.failWrite(op, err)
-	}
-	return nil
+	in := map[string]string{"state": "closed", "state_reason": reason}
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/%d", number), in, nil)
 }

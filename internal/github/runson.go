@@ -16,10 +16,10 @@ import (
 // suiteNode is a check suite, of which there is one for each workflow run.
 type suiteNode struct {
 	Status, Conclusion string
-	WorkflowRun        *struct {
+	WorkflowRun        struct {
 		Event, URL           string
 		CreatedAt, UpdatedAt time.Time
-		File                 *struct{ Path string }
+		File                 struct{ Path string }
 		Workflow             struct {
 			DatabaseID int64 `json:"databaseId"`
 			Name       string
@@ -39,14 +39,12 @@ func runID(url string) int64 {
 
 func (n suiteNode) run(sha string) (model.CIRun, bool) {
 	w := n.WorkflowRun
-	if w == nil || runID(w.URL) == 0 {
+	if runID(w.URL) == 0 {
 		return model.CIRun{}, false
 	}
 	r := model.CIRun{ID: runID(w.URL), Workflow: w.Workflow.DatabaseID, Name: w.Workflow.Name, Event: w.Event, HeadSHA: sha, Completed: n.Status == "COMPLETED",
 		CreatedAt: w.CreatedAt.UTC(), UpdatedAt: w.UpdatedAt.UTC(), URL: w.URL}
-	if w.File != nil {
-		r.Path, _, _ = strings.Cut(w.File.Path, "@")
-	}
+	r.Path, _, _ = strings.Cut(w.File.Path, "@")
 	if r.Completed {
 		r.Conclusion = strings.ToLower(n.Conclusion)
 	}

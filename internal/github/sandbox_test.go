@@ -19,10 +19,9 @@ import (
 
 // What is sent is valid GraphQL by GitHub's own schema.
 func TestDocuments(t *testing.T) {
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()})
-	require.NoError(t, err)
+	schema := must(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
 	all := Documents()
-	all["enqueue"], all["dequeue"] = enqueueDocument, dequeueDocument
+	all["enqueue"], all["dequeue"] = documents["enqueue"], documents["dequeue"]
 	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
 	all["surveyissues without sub-issues"] = surveyIssuesDocument([]int{1}, false)
 	all["roadmap without sub-issues"] = withoutSubIssues()
@@ -118,8 +117,7 @@ func TestThreads(t *testing.T) {
 		"body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]})
 	w.tick()
 	c := w.client("actions")
-	made, err := c.Comments.Reply(t.Context(), widgets, n, id(first), "because")
-	require.NoError(t, err)
+	made := must(c.Comments.Reply(t.Context(), widgets, n, id(first), "because"))(t)
 	assert.Equal(t, id(first), made.InReplyTo)
 	assert.Equal(t, "github-actions[bot]", made.Author.Login)
 
@@ -148,8 +146,7 @@ func TestThreads(t *testing.T) {
 	require.NoError(t, c.Pulls.ResolveThread(t.Context(), widgets, at().ThreadNode), "twice is the same as once")
 	assert.Equal(t, []any{true, ""}, []any{at().Resolved, at().ResolvedBy}, "by a bot")
 	assert.Equal(t, NotFound, KindOf(c.Pulls.ResolveThread(t.Context(), widgets, "PRRT_gone")))
-	_, err = c.Comments.Reply(t.Context(), widgets, n, 999999, "where")
-	failure(t, err, NotFound)
+	fails(c.Comments.Reply(t.Context(), widgets, n, 999999, "where"))(t, NotFound)
 }
 
 func TestBothEndsOfACommentHaveASide(t *testing.T) {
@@ -217,8 +214,7 @@ func TestEdits(t *testing.T) {
 	n := w.pull()
 	said := w.as("actions", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "ours"})
 	c := w.client("actions")
-	made, err := c.Comments.Create(t.Context(), widgets, n, "second")
-	require.NoError(t, err)
+	made := must(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
 	assert.Equal(t, []any{"second", "github-actions[bot]", true, model.KindIssue}, []any{made.Body, made.Author.Login, made.Author.Bot, made.Kind})
 
 	edited := w.tick()
@@ -331,8 +327,7 @@ func TestRights(t *testing.T) {
 	w := newWorld(t)
 	n := w.pull()
 	c := w.client("actions")
-	got, err := c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"})
-	require.NoError(t, err)
+	got := must(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite, "grace": model.PermissionMaintain, "tri": model.PermissionTriage,
 		"mallory": model.PermissionNone, "octo": model.PermissionAdmin, "nobody-at-all": model.PermissionNone,
 		"renovate[bot]": model.PermissionNone, "a b": model.PermissionNone}, got)
@@ -343,9 +338,7 @@ func TestRights(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: n, Author: "mallory"})
 	assert.Equal(t, map[string]model.Permission{"mallory": model.PermissionNone}, snap.Permissions)
 
-	none, err := w.client("actions").Repositories.Permissions(t.Context(), widgets, nil)
-	require.NoError(t, err)
-	assert.Empty(t, none)
+	assert.Empty(t, must(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
 }
 
 func TestWhatIsNotThere(t *testing.T) {
@@ -355,12 +348,9 @@ func TestWhatIsNotThere(t *testing.T) {
 	assert.Equal(t, "read octo/widgets#404: octo/widgets#404 does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 	_, err = c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "nothing"}, Number: 1})
 	assert.Equal(t, "read octo/nothing#1: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
-	_, err = c.Repositories.Permissions(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{"octo"})
-	failure(t, err, NotFound)
-	stranger, err := New(Options{APIURL: w.urls.API, Token: "nobody's"})
-	require.NoError(t, err)
-	_, err = stranger.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 1})
-	failure(t, err, Unauthorized)
+	fails(c.Repositories.Permissions(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{"octo"}))(t, NotFound)
+	stranger := must(New(Options{APIURL: w.urls.API, Token: "nobody's"}))(t)
+	fails(stranger.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 1}))(t, Unauthorized)
 	failure(t, stranger.Comments.Delete(t.Context(), widgets, 1), Unauthorized)
 
 	issue := w.as("ada", "POST", "issues", map[string]any{"title": "An issue"})
@@ -386,16 +376,13 @@ func TestCompareAndRuns(t *testing.T) {
 		{moved, p.HeadSHA, model.Diverged},
 		{p.BaseSHA, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		got, err := c.Commits.Compare(t.Context(), widgets, want.base, want.head)
-		require.NoError(t, err)
-		assert.Equal(t, want.relation, got)
+		assert.Equal(t, want.relation, must(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
 	}
 
 	w.control("runs/17", map[string]any{"status": "in_progress"})
 	w.control("runs/18", map[string]any{"status": "completed", "conclusion": "cancelled", "attempt": 2})
 	for run, want := range map[int64]model.RunState{17: {Known: true, Attempt: 1}, 18: {Known: true, Completed: true, Attempt: 2}, 19: {}} {
-		got, err := c.Actions.Run(t.Context(), widgets, run)
-		require.NoError(t, err)
+		got := must(c.Actions.Run(t.Context(), widgets, run))(t)
 		assert.Equal(t, want.Known, !got.Began.IsZero())
 		got.Began = time.Time{}
 		assert.Equal(t, want, got)
@@ -411,8 +398,7 @@ func TestALostAnswer(t *testing.T) {
 		fault["times"] = 1
 		w.control("faults", fault)
 		c := w.client("actions")
-		_, err := c.Comments.Create(t.Context(), widgets, n, "once")
-		failure(t, err, Unclear)
+		fails(c.Comments.Create(t.Context(), widgets, n, "once"))(t, Unclear)
 		assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 		assert.Len(t, w.snapshot(c, Query{Number: n}).Comments, i+1)
 	}

@@ -1,10 +1,8 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -52,39 +50,30 @@ var fullPage = pageSizes[0]
 // q.Settled asks for. A number that is an issue gives a snapshot of the issue, with an empty Pull and the
 // settings of the default branch. A repository or a number that is not there is NotFound.
 func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
-	if err := checkRepo(q.Repo); err != nil {
-		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
-	}
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
-	var r *reading
-	if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) (err error) {
-		r, err = c.begin(ctx, op, q, step)
-		return err
-	}); err != nil {
+	r, err := c.begin(ctx, op, q)
+	if err != nil {
 		return model.Snapshot{}, err
 	}
+	return c.finish(ctx, op, r)
+}
+
+// finish reads what is left to be read, and gives the snapshot.
+func (c Threads) finish(ctx context.Context, op string, r *reading) (model.Snapshot, error) {
 	if err := c.readOn(ctx, op, r); err != nil {
-		return model.Snapshot{}, named(err, q)
+		return model.Snapshot{}, named(err, r.q.Repo, r.q.Number)
 	}
 	snap := r.of
 	r.tell(&snap)
 	return snap, nil
 }
 
-type snapshotData struct {
-	Viewer     actorNode
-	Repository *repositoryNode
-	Node       *foreignNode
-	// hides says that GitHub refused to show a fork.
-	hides bool
-}
-
 type repositoryNode struct {
-	DefaultBranchRef   *branchNode
+	DefaultBranchRef   branchNode
 	Collaborators      *rightsNode
 	Sender             *rightsNode
 	Source             *issueNode
-	Branch             *struct{ Target struct{ OID string } }
+	Branch             struct{ Target objectNode }
 	BranchPulls        connection[branchPullNode]
 	IssueOrPullRequest *pullNode
 }
@@ -98,32 +87,34 @@ const headRepository = "headRepository"
 
 // begin reads the first page of all, but review threads only along with the largest pages: they are heavier than all else
 // (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
-func (c Threads) begin(ctx context.Context, op string, q Query, step int) (*reading, error) {
-	var data snapshotData
-	size := pageSizes[step]
-	at, missing, err := c.queryParts(ctx, op, snapshotDocument, map[string]any{
-		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
-		"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
-		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
-		"source": q.Source, "askSource": q.Source != 0,
-	}, &data, tolerated...)
-	if err != nil {
-		return nil, named(err, q)
+func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error) {
+	first := 0
+	ours := question{op, documents["snapshot"], q.Repo, q.Number, pagesOfThread, tolerated}
+	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
+		first = step
+		return map[string]any{
+			"page": pageSizes[step].page, "reviews": pageSizes[step].reviews, "posted": true,
+			"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(),
+			"node": q.Node, "askNode": q.Node != "",
+			"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
+			"source": q.Source, "askSource": q.Source != 0,
+		}
+	})
+	if err == nil && data.Repository.IssueOrPullRequest == nil {
+		err = ours.absent()
 	}
-	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
-		return nil, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
-	}
-	data.hides = slices.Contains(missing, headRepository)
-	snap, err := data.snapshot(op, q)
 	if err != nil {
 		return nil, err
 	}
-	snap.ReadAt = at
+	snap, err := snapshotOf(op, q, data.Viewer, data.Repository, data.answerInfo)
+	if err != nil {
+		return nil, err
+	}
 	data.Repository.IssueOrPullRequest.tellBase(&snap.Pull)
 	r := newReading(q, snap)
 	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)
-	if step > 0 && snap.IsPull() {
+	if first > 0 && snap.IsPull() {
 		r.threadPages.more, r.threadsDue = true, fullPage.page
 	}
 	return r, nil
@@ -134,33 +125,29 @@ func isPerson(login string) bool { return login != "" && !strings.HasSuffix(logi
 
 func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFold(q.Sender, q.Author) }
 
-// snapshot is all of the answer but what was said.
-func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
-	n := d.Repository.IssueOrPullRequest
-	snap := model.Snapshot{Repo: q.Repo, Number: q.Number, Viewer: d.Viewer.actor(), Permissions: map[string]model.Permission{}}
-	if main := d.Repository.DefaultBranchRef; main != nil {
-		snap.DefaultBranch = main.Name
-		if main.Target != nil {
-			snap.DefaultSHA = main.Target.OID
-		}
+// snapshotOf is all of an answer but what was said.
+func snapshotOf(op string, q Query, viewer actorNode, d *repositoryNode, r answerInfo) (model.Snapshot, error) {
+	n, main := d.IssueOrPullRequest, d.DefaultBranchRef
+	snap := model.Snapshot{
+		Repo: q.Repo, Number: q.Number, Viewer: viewer.actor(), Permissions: map[string]model.Permission{}, ReadAt: r.at, DefaultBranch: main.Name,
+		DefaultSHA: main.Target.OID, Branch: d.branch(q.Branch),
 	}
-	snap.Branch = d.Repository.branch(q.Branch)
-	if isPerson(q.Author) && d.Repository.Collaborators != nil {
-		snap.Permissions[strings.ToLower(q.Author)] = d.Repository.Collaborators.of(q.Author)
+	if isPerson(q.Author) && d.Collaborators != nil {
+		snap.Permissions[strings.ToLower(q.Author)] = d.Collaborators.of(q.Author)
 	}
-	if q.asksSender() && d.Repository.Sender != nil {
-		snap.Permissions[strings.ToLower(q.Sender)] = d.Repository.Sender.of(q.Sender)
+	if q.asksSender() && d.Sender != nil {
+		snap.Permissions[strings.ToLower(q.Sender)] = d.Sender.of(q.Sender)
 	}
-	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
+	branch, name := main, main.Name
 	if n.Typename == "PullRequest" {
 		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()
-		if source := d.Repository.Source; source != nil && snap.Pull.Issue == nil {
+		if source := d.Source; source != nil && snap.Pull.Issue == nil {
 			issue := source.issue()
 			snap.Pull.Issue = &issue
 		}
 		snap.Pull.Opinions, snap.Pull.ApprovedAt = opinions(n.Reviews.Nodes)
 		snap.Pull.Reviews = n.Reviews.TotalCount
-		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
+		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !r.hidesForks()
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
 		snap.Of = n.thread(q.Repo)
@@ -177,41 +164,11 @@ func (n *repositoryNode) branch(name string) *model.Branch {
 	if name == "" {
 		return nil
 	}
-	b := &model.Branch{Name: name}
-	if n.Branch != nil {
-		b.SHA = n.Branch.Target.OID
-	}
-	for _, p := range n.BranchPulls.Nodes {
-		if p.Number != 0 && !p.IsCrossRepository {
-			b.Pulls = append(b.Pulls, p.ref())
-		}
-	}
-	return b
-}
-
-// named makes a NotFound say what was not found: GitHub's own message speaks of node ids and variables.
-func named(err error, q Query) error {
-	e, ok := err.(*Error)
-	if !ok || e.Kind != NotFound {
-		return err
-	}
-	if strings.Contains(e.Message, "Repository") {
-		e.Message = fmt.Sprintf("repository %s does not exist, or the token may not see it", q.Repo)
-	} else {
-		e.Message = fmt.Sprintf("%s#%d does not exist, or the token may not see it", q.Repo, q.Number)
-	}
-	return e
-}
-
-// sortComments puts the oldest first, by creation and then by id.
-func sortComments(comments []model.Comment) {
-	slices.SortFunc(comments, func(a, b model.Comment) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
-	})
+	return &model.Branch{Name: name, SHA: n.Branch.Target.OID, Pulls: ownPulls(n.BranchPulls.Nodes)}
 }
 
 // counts stand for how many checks there are in each state.
-func (n *rollupNode) counts() string {
+func (n rollupNode) counts() string {
 	var all []string
 	for kind, list := range [][]stateCountNode{n.Contexts.CheckRunCountsByState, n.Contexts.StatusContextCountsByState} {
 		for _, c := range list {

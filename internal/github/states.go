@@ -13,21 +13,18 @@ import (
 func (c Threads) States(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullRef, error) {
 	type stateNode struct {
 		State    string // of a pull request
-		ClosedAt *time.Time
+		ClosedAt time.Time
 		Closed   bool // of an issue
 	}
 	out := map[int]model.PullRef{}
 	err := askEach(ctx, c.conn, statesOf, fmt.Sprintf("read what is open of %s", repo), repo, numbers, func(number int, n *stateNode) {
-		ref := model.PullRef{Number: number, State: model.PullState(n.State)}
+		ref := model.PullRef{Number: number, State: model.PullState(n.State), ClosedAt: n.ClosedAt.UTC()}
 		switch {
 		case n.State != "":
 		case n.Closed:
 			ref.State = model.PullClosed
 		default:
 			ref.State = model.PullOpen
-		}
-		if n.ClosedAt != nil {
-			ref.ClosedAt = n.ClosedAt.UTC()
 		}
 		out[number] = ref
 	})

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,8 +17,7 @@ func TestStates(t *testing.T) {
 	w.as("octo", "PATCH", "pulls/101", map[string]any{"state": "closed"})
 	w.as("octo", "PUT", "pulls/102/merge", map[string]any{})
 	c := w.client("actions")
-	got, err := c.Threads.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...))
-	require.NoError(t, err)
+	got := must(c.Threads.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...)))(t)
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 	assert.Len(t, got, 123)
 	for n, want := range map[int]model.PullState{open: "OPEN", closed: "CLOSED", pull: "OPEN", 101: "CLOSED", 102: "MERGED", 103: "OPEN", 220: "OPEN", 999: ""} {
@@ -27,11 +25,9 @@ func TestStates(t *testing.T) {
 		assert.Equal(t, n > 100 && want != "" && want != "OPEN", !got[n].ClosedAt.IsZero(), "#%d", n)
 	}
 	assert.NotContains(t, got, 999)
-	none, err := c.Threads.States(t.Context(), widgets, nil)
-	require.NoError(t, err)
-	assert.Empty(t, none)
+	assert.Empty(t, must(c.Threads.States(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
-	_, err = c.Threads.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
+	_, err := c.Threads.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
 	assert.Equal(t, "read what is open of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 }
 
@@ -39,8 +35,7 @@ func TestStates(t *testing.T) {
 func TestAStateThatIsNotTold(t *testing.T) {
 	for kind, want := range map[string]Kind{"FORBIDDEN": Forbidden, "SERVICE_UNAVAILABLE": Unavailable} {
 		l := dial(t, Options{}, reply{200, `{"data": {"repository": {"p0": null, "p1": {"state": "OPEN"}}}, "errors": [{"type": "` + kind + `", "path": ["repository", "p0"], "message": "no"}]}`, nil})
-		_, err := l.Threads.States(t.Context(), widgets, []int{1, 2})
-		failure(t, err, want)
+		fails(l.Threads.States(t.Context(), widgets, []int{1, 2}))(t, want)
 	}
 }
 
@@ -48,9 +43,6 @@ func TestThreadsThatPeopleHaveResolved(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
 	c := w.client("actions")
-	by, err := c.Threads.Resolved(t.Context(), widgets, []int{1, 999})
-	require.NoError(t, err)
-	assert.Empty(t, by)
-	_, err = c.Threads.Resolved(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
-	failure(t, err, NotFound)
+	assert.Empty(t, must(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
+	fails(c.Threads.Resolved(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1}))(t, NotFound)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -50,16 +48,16 @@ var fullSurvey = surveySizes[0]
 // comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
 // hundred of the repository that changed last, which costs a call for all pull requests together.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
-	op := fmt.Sprintf("read the open pull requests of %s", q.Repo)
-	if err := checkRepo(q.Repo); err != nil {
-		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	after, changed := cursor{at: q.After}, new(lately)
+	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, pagesOfPulls, tolerated}
+	after := cursor{at: q.After}
+	each := Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: new(lately)}
 	for {
-		var data *surveyData
-		err := c.inPages(ctx, pagesOfPulls, func(ctx context.Context, step int) (err error) {
-			data, err = c.pullsPage(ctx, op, q, surveySizes[step], after.at)
-			return err
+		data, err := ask[surveyNode](ctx, c.conn, ours, func(step int) map[string]any {
+			size := surveySizes[step]
+			return map[string]any{
+				"pulls": size.threads, "after": orNull(after.at), "posted": false,
+				"comments": size.comments, "reviews": size.reviews, "page": size.lines,
+			}
 		})
 		switch {
 		case KindOf(err) == Invalid && after.at != "" && after.at == q.After:
@@ -67,19 +65,23 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			after.at = ""
 			continue
 		case err != nil:
-			return named(err, Query{Repo: q.Repo})
-		}
-		if q.Began != nil {
-			if err := began(op, q, data); err != nil {
-				return err
-			}
-			q.Began = nil
-		}
-		if err := c.yieldPulls(ctx, q, changed, data, yield); err != nil {
 			return err
 		}
-		page := data.Repository.PullRequests.PageInfo
-		if after.step(page.HasNextPage, page.EndCursor); !after.more {
+		main := data.Repository.DefaultBranchRef
+		if q.Began != nil {
+			snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
+			snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
+			if snap.Settings, snap.SettingsFound, err = main.settings(ours.op, main.Name); err != nil {
+				return err
+			}
+			q.Began(snap)
+			q.Began = nil
+		}
+		page := surveyPage{data.Viewer, main, data.answerInfo}
+		if err := c.yieldEach(ctx, each, page, data.Repository.PullRequests.Nodes, yield); err != nil {
+			return err
+		}
+		if !after.next(data.Repository.PullRequests.PageInfo) {
 			after.at = ""
 		}
 		if q.Passed != nil {
@@ -89,33 +91,31 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			return nil
 		}
 		if left := data.RateLimit; left != nil && left.Remaining < q.Reserve {
-			return &Error{Kind: RateLimited, Op: op, Status: http.StatusOK, Until: left.ResetAt.UTC(), Fix: fixLater,
+			return &Error{Kind: RateLimited, Op: ours.op, Status: http.StatusOK, Until: left.ResetAt.UTC(), Fix: fixLater,
 				Message: fmt.Sprintf("GraphQL has %d points left for this hour, which are kept for the work", left.Remaining)}
 		}
 	}
 }
 
-// began tells what the first page says of the repository itself.
-func began(op string, q SurveyQuery, data *surveyData) error {
-	snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
-	var err error
-	if main := data.Repository.DefaultBranchRef; main != nil && main.Target != nil {
-		snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
-		snap.Settings, snap.SettingsFound, err = main.settings(op, main.Name)
-	}
-	if err == nil {
-		q.Began(snap)
-	}
-	return err
+type surveyNode struct {
+	DefaultBranchRef branchNode
+	PullRequests     connection[*pullNode]
 }
 
-func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, changed *lately, data *surveyData, yield func(model.Snapshot) error) error {
-	for _, n := range data.Repository.PullRequests.Nodes {
+// surveyPage is what all threads of a page have in common.
+type surveyPage struct {
+	viewer actorNode
+	main   branchNode
+	answerInfo
+}
+
+// yieldEach yields the snapshot of each pull request or issue of a page.
+func (c Threads) yieldEach(ctx context.Context, q Query, of surveyPage, nodes []*pullNode, yield func(model.Snapshot) error) error {
+	for _, n := range nodes {
 		if n == nil {
 			continue
 		}
-		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: changed}, page, n)
+		snap, err := c.surveyed(ctx, q, of, n)
 		if err != nil {
 			return err
 		}
@@ -126,53 +126,14 @@ func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, changed *lately,
 	return nil
 }
 
-type surveyData struct {
-	Viewer actorNode
-	// RateLimit is null on a server without limits.
-	RateLimit *struct {
-		Remaining int
-		ResetAt   time.Time
-	}
-	Repository *struct {
-		DefaultBranchRef *branchNode
-		PullRequests     connection[*pullNode]
-	}
-	hides bool
-	at    time.Time
-}
-
-func (c Threads) pullsPage(ctx context.Context, op string, q SurveyQuery, size surveySize, after string) (data *surveyData, err error) {
-	data = new(surveyData)
-	var missing []string
-	data.at, missing, err = c.queryParts(ctx, op, surveyDocument, map[string]any{
-		"owner": q.Repo.Owner, "name": q.Repo.Name, "pulls": size.threads, "after": orNull(after),
-		"comments": size.comments, "reviews": size.reviews, "page": size.lines, "posted": false,
-	}, data, tolerated...)
-	data.hides = slices.Contains(missing, headRepository)
-	if err == nil && data.Repository == nil {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-	}
-	return data, err
-}
-
-// surveyPage is what all threads of a page have in common.
-type surveyPage struct {
-	viewer actorNode
-	main   *branchNode
-	hides  bool
-	at     time.Time
-}
-
 // surveyed is the snapshot of one pull request or issue of a page, for a query without a number.
 func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pullNode) (model.Snapshot, error) {
 	q.Number = n.Number
 	op := fmt.Sprintf("read %s#%d", q.Repo, n.Number)
-	answer := snapshotData{Viewer: page.viewer, Repository: &repositoryNode{DefaultBranchRef: page.main, IssueOrPullRequest: n}, hides: page.hides}
-	snap, err := answer.snapshot(op, q)
+	snap, err := snapshotOf(op, q, page.viewer, &repositoryNode{DefaultBranchRef: page.main, IssueOrPullRequest: n}, page.answerInfo)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	snap.ReadAt = page.at
 	r := newReading(q, snap)
 	r.take(n, nil)
 	for _, one := range r.said {
@@ -180,9 +141,5 @@ func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pull
 			return c.Snapshot(ctx, q)
 		}
 	}
-	if err := c.readOn(ctx, op, r); err != nil {
-		return model.Snapshot{}, named(err, q)
-	}
-	r.tell(&snap)
-	return snap, nil
+	return c.finish(ctx, op, r)
 }

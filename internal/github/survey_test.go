@@ -1,7 +1,6 @@
 package github
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -233,18 +232,6 @@ func TestASurveyKeepsPoints(t *testing.T) {
 	l := dial(t, Options{}, reply{200, `{"data": {"rateLimit": null, "repository": {"pullRequests": {"pageInfo": {"hasNextPage": true, "endCursor": "x"}}}}}`, nil},
 		reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})
 	require.NoError(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: 9}, nil), "a server without limits")
-}
-
-// A server that gives up on a page of fifty is asked for 25 at a time from there on.
-func TestASurveyOfAServerThatGivesUp(t *testing.T) {
-	w := newWorld(t)
-	numbers := w.pulls(65)
-	w.control("faults", map[string]any{"status": 502, "times": heavyTries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
-	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
-	require.NoError(t, err)
-	assert.Equal(t, numbers, numbersOf(w.survey(c, SurveyQuery{})))
-	_, graphql := c.Calls()
-	assert.Equal(t, heavyTries+3, graphql)
 }
 
 // A thousand pull requests, each with an answer of ours: 20 requests, and no memory that grows with them.

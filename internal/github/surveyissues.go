@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -56,31 +55,23 @@ const (
 // and no Posted for comments that were edited but where the query's Posted asks; those of closed pull requests are Survey's. Beside them it gives the refs of
 // all branches that begin with gh-pr- or mergexo/, by full name and in its order.
 func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
-	op := fmt.Sprintf("read the open issues of %s", q.Repo)
-	if err := checkRepo(q.Repo); err != nil {
-		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	r := &issueReading{op: op, q: q, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
-		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}}
-	r.askRoadmaps = q.Roadmaps != nil
+	r := &issueReading{q: q, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
+		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}, askRoadmaps: q.Roadmaps != nil}
+	each := Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted}
 	for r.issues.more || r.mirrors.more || r.ours.more || r.closed.more || len(r.also) > 0 {
-		var data *issuesData
-		err := c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
-			r.size = surveySizes[step]
-			data, err = c.issuesPage(ctx, r)
-			if KindOf(err) == Outdated && r.askRoadmaps && !r.noSubs {
-				r.noSubs = true
-				data, err = c.issuesPage(ctx, r)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, named(err, Query{Repo: q.Repo})
+		data, err := c.issuesPage(ctx, r)
+		if KindOf(err) == Outdated && r.askRoadmaps && !r.noSubs {
+			r.noSubs = true
+			continue
 		}
-		if err := c.yieldIssues(ctx, r, data, yield); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		r.take(data.Repository)
+		n := data.Repository
+		if err := c.yieldEach(ctx, each, surveyPage{data.Viewer, n.DefaultBranchRef, data.answerInfo}, r.unseen(n), yield); err != nil {
+			return nil, err
+		}
+		r.take(n)
 	}
 	slices.SortFunc(r.refs, func(a, b model.Ref) int { return strings.Compare(a.Name, b.Name) })
 	return r.refs, nil
@@ -88,7 +79,6 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 
 // issueReading is how far a survey of issues has come.
 type issueReading struct {
-	op                    string
 	q                     IssueSurveyQuery
 	size                  surveySize
 	issues, mirrors, ours cursor
@@ -101,7 +91,7 @@ type issueReading struct {
 }
 
 type issuesNode struct {
-	DefaultBranchRef *branchNode
+	DefaultBranchRef branchNode
 	Issues, Closed   connection[*pullNode]
 	Mirrors, Ours    connection[branchRefNode]
 	Roadmaps         connection[*struct {
@@ -134,49 +124,35 @@ func (n *issuesNode) UnmarshalJSON(b []byte) error {
 	}
 }
 
-// further are those of the numbers that were asked for that are to be yielded.
-func (n *issuesNode) further() []*pullNode {
-	return slices.DeleteFunc(slices.Clone(n.also), func(one *pullNode) bool {
-		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)
-	})
-}
-
 type branchRefNode struct {
 	Prefix, Name string
-	Target       *struct{ OID string }
+	Target       objectNode
 }
 
-type issuesData struct {
-	Viewer     actorNode
-	Repository *issuesNode
-	hides      bool
-	at         time.Time
-}
-
-func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
-	data = new(issuesData)
-	var missing []string
-	some := r.further()
-	lacking := slices.Clone(tolerated)
-	for _, alias := range aliases(len(some)) {
-		lacking = append(lacking, mayLack+alias)
-	}
-	variables := map[string]any{
-		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
-		"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
-		"askIssues": r.issues.more, "after": orNull(r.issues.at),
-		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
-		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
-		"askRoadmaps": r.askRoadmaps, "roadmapDir": r.q.RoadmapDir,
-	}
-	if !r.noSubs {
-		variables["roadmap"] = []string{r.q.Roadmap}
-	}
-	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument(some, !r.noSubs), variables, data, lacking...)
-	data.hides = slices.Contains(missing, headRepository)
-	if err == nil && data.Repository == nil {
-		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-	}
+func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[issuesNode], err error) {
+	err = c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
+		r.size = surveySizes[step]
+		some := r.further()
+		op := fmt.Sprintf("read the open issues of %s", r.q.Repo)
+		ours := question{op: op, document: surveyIssuesDocument(some, !r.noSubs), repo: r.q.Repo, may: slices.Clone(tolerated)}
+		for i := range some {
+			ours.may = append(ours.may, fmt.Sprintf("%sp%d", mayLack, i))
+		}
+		variables := map[string]any{
+			"labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
+			"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at),
+			"reviews": r.size.reviews, "page": r.size.lines,
+			"askIssues": r.issues.more, "after": orNull(r.issues.at),
+			"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
+			"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
+			"askRoadmaps": r.askRoadmaps, "roadmapDir": r.q.RoadmapDir,
+		}
+		if !r.noSubs {
+			variables["roadmap"] = []string{r.q.Roadmap}
+		}
+		data, err = ask[issuesNode](ctx, c.conn, ours, func(int) map[string]any { return variables })
+		return err
+	})
 	return data, err
 }
 
@@ -189,22 +165,20 @@ func (r *issueReading) closedPage() int {
 // further are the numbers that the next request asks for.
 func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.threads)] }
 
-func (c Threads) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
-	for _, n := range slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes, data.Repository.further()) {
-		if n == nil || r.seen[n.Number] {
-			continue
-		}
-		r.seen[n.Number] = true
-		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled, Posted: r.q.Posted}, page, n)
-		if err != nil {
-			return err
-		}
-		if err := yield(snap); err != nil {
-			return err
-		}
+// unseen are the issues and pull requests of a page that were not yielded yet. A further number may be an open pull request,
+// which is left out.
+func (r *issueReading) unseen(n *issuesNode) []*pullNode {
+	open := func(one *pullNode) bool {
+		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)
 	}
-	return nil
+	further := slices.DeleteFunc(n.also, open)
+	return slices.DeleteFunc(slices.Concat(n.Issues.Nodes, n.Closed.Nodes, further), func(one *pullNode) bool {
+		if one == nil || r.seen[one.Number] {
+			return true
+		}
+		r.seen[one.Number] = true
+		return false
+	})
 }
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
@@ -212,15 +186,15 @@ func (r *issueReading) take(n *issuesNode) {
 	r.takeRoadmaps(n)
 	r.also = r.also[len(r.further()):]
 	r.takeClosed(n.Closed)
-	r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
+	r.issues.next(n.Issues.PageInfo)
 	for _, list := range []struct {
 		at     *cursor
 		prefix string
 		page   connection[branchRefNode]
 	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
-		list.at.step(list.page.PageInfo.HasNextPage, list.page.PageInfo.EndCursor)
+		list.at.next(list.page.PageInfo)
 		for _, ref := range list.page.Nodes {
-			if name := ref.Prefix + ref.Name; ref.Target != nil && strings.HasPrefix(name, list.prefix) {
+			if name := ref.Prefix + ref.Name; ref.Target.OID != "" && strings.HasPrefix(name, list.prefix) {
 				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
 			}
 		}
@@ -234,10 +208,7 @@ func (r *issueReading) takeRoadmaps(n *issuesNode) {
 	}
 	r.askRoadmaps = false
 	seen := r.q.Roadmaps
-	seen.Subs = map[int][]ItemIssue{}
-	if main := n.DefaultBranchRef; main != nil && main.Target != nil && main.Target.Roadmaps != nil {
-		seen.Dir = main.Target.Roadmaps.OID
-	}
+	seen.Subs, seen.Dir = map[int][]ItemIssue{}, n.DefaultBranchRef.Target.Roadmaps.OID
 	for _, one := range n.Roadmaps.Nodes {
 		if one != nil {
 			seen.Subs[one.Number] = items(r.q.Repo, one.SubIssues.Nodes)
@@ -248,7 +219,7 @@ func (r *issueReading) takeRoadmaps(n *issuesNode) {
 // takeClosed goes on behind a page of closed pull requests while they are new enough.
 func (r *issueReading) takeClosed(page connection[*pullNode]) {
 	r.closedRead += len(page.Nodes)
-	r.closed.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor)
+	r.closed.next(page.PageInfo)
 	since, most := r.q.ClosedSince, mostClosed*r.q.Closed
 	if since.IsZero() {
 		most = r.q.Closed

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -117,29 +116,18 @@ func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	_, err := c.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
 	assert.Equal(t, "read the open issues of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets}, nil)
-	failure(t, err, NotFound)
-	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "a/b"}}, nil)
-	failure(t, err, Invalid)
+	fails(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets}, nil))(t, NotFound)
+	fails(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "a/b"}}, nil))(t, Invalid)
 
 	// What GitHub shows twice is yielded once.
 	issue := `{"__typename": "Issue", "number": 7}`
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
 	var got []int
-	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
+	_ = must(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
 		got = append(got, s.Issue().Number)
 		return nil
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Equal(t, []int{7}, got)
-
-	n := w.issue("One")
-	w.label(n, true, flows[0])
-	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
-	c, err = New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
-	require.NoError(t, err)
-	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
-	assert.Equal(t, []int{n}, threadsOf(all), "of a server that gives up on the full page")
 }
 
 func TestPullRequestsThatAreNotOpenAnyMoreComeAlong(t *testing.T) {
@@ -192,12 +180,6 @@ func TestFurtherNumbersComeAlong(t *testing.T) {
 	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also, Closed: 20})
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "fifty a request")
 	assert.Len(t, all, 4)
-
-	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
-	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
-	require.NoError(t, err)
-	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also})
-	assert.Len(t, all, 4, "of a server that gives up on the full page, ten a request")
 }
 
 func TestClosedPullRequestsAreReadBackToATime(t *testing.T) {

@@ -1,9 +1,9 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -32,141 +32,97 @@ const (
 // than 100 checks of one. Only the newest check of each name and source counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
 	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
-	if err := checkRepo(q.Repo); err != nil {
-		return model.TrainView{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	variables := map[string]any{
-		"owner": q.Repo.Owner, "name": q.Repo.Name, "base": "refs/heads/" + q.Base, "cars": "refs/heads/" + q.Branches,
-		"askManifest": q.Manifest != "", "manifest": q.Manifest,
-	}
-	if q.Manifest == "" {
-		variables["manifest"] = strings.Repeat("0", 40)
-	}
+	ours := question{op, documents["train"], q.Repo, 0, pagesOfTrain, []string{"statusCheckRollup"}}
 	var view model.TrainView
-	for page := 0; ; page++ {
-		data, hidden, err := trainPage(ctx, c, op, variables)
+	after := cursor{more: true}
+	for page := 0; after.more && page < mostTrainPages; page++ {
+		data, err := ask[trainNode](ctx, c.conn, ours, func(step int) map[string]any {
+			return map[string]any{
+				"base": "refs/heads/" + q.Base, "cars": "refs/heads/" + q.Branches, "after": orNull(after.at),
+				"askManifest": q.Manifest != "" && page == 0, "manifest": cmp.Or(q.Manifest, strings.Repeat("0", 40)),
+				"most": min(mostCars, pageLimits[step]), "page": min(mostCarChecks, pageLimits[step]),
+			}
+		})
 		if err != nil {
-			return model.TrainView{}, named(err, Query{Repo: q.Repo})
+			return model.TrainView{}, err
 		}
-		view.ChecksHidden = view.ChecksHidden || hidden
+		view.ChecksHidden = view.ChecksHidden || len(data.missing) > 0
 		if page == 0 {
-			if err := data.begin(&view, op, q.Base); err != nil {
+			view.Viewer = data.Viewer.actor()
+			if err := data.Repository.begin(&view, op, q.Base); err != nil {
 				return view, err
 			}
 		}
 		for _, n := range data.Repository.Cars.Nodes {
-			if n.Target == nil {
+			if n.Target.OID == "" {
 				continue
 			}
 			b, err := trainBranch(ctx, c, q, n)
 			if err != nil {
-				return model.TrainView{}, named(err, Query{Repo: q.Repo})
+				return model.TrainView{}, err
 			}
 			view.Branches = append(view.Branches, b)
 		}
-		info := data.Repository.Cars.PageInfo
-		view.Cut = info.HasNextPage
-		if !info.HasNextPage || page == mostTrainPages-1 {
-			return view, nil
-		}
-		variables["after"], variables["askManifest"] = info.EndCursor, false
+		view.Cut = data.Repository.Cars.PageInfo.HasNextPage
+		after.next(data.Repository.Cars.PageInfo)
 	}
-}
-
-// trainPage reads some branches of a train. hidden says that the token may not read their checks.
-func trainPage(ctx context.Context, c Threads, op string, variables map[string]any) (data trainData, hidden bool, err error) {
-	var missing []string
-	err = c.inPages(ctx, pagesOfTrain, func(ctx context.Context, step int) (err error) {
-		data = trainData{}
-		variables["most"], variables["page"] = min(mostCars, pageLimits[step]), min(mostCarChecks, pageLimits[step])
-		_, missing, err = c.queryParts(ctx, op, trainDocument, variables, &data, "statusCheckRollup")
-		return err
-	})
-	if err == nil && data.Repository == nil {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
-	}
-	return data, len(missing) > 0, err
+	return view, nil
 }
 
 // begin takes what only the first page has.
-func (d trainData) begin(view *model.TrainView, op, branch string) (err error) {
-	view.Viewer = d.Viewer.actor()
-	if m := d.Repository.Manifest; m != nil && m.File != nil && m.File.Object != nil && m.File.Object.Text != nil && !m.File.Object.IsTruncated {
-		view.Manifest = []byte(*m.File.Object.Text)
+func (n trainNode) begin(view *model.TrainView, op, branch string) (err error) {
+	if text, whole := n.Manifest.File.Object.text(); whole {
+		view.Manifest = []byte(text)
 	}
-	if base := d.Repository.Base; base != nil && base.Target != nil {
-		view.BaseSHA = base.Target.OID
-		view.Settings, view.SettingsFound, err = base.settings(op, branch)
-	}
+	view.BaseSHA = n.Base.Target.OID
+	view.Settings, view.SettingsFound, err = n.Base.settings(op, branch)
 	return err
 }
 
-type trainData struct {
-	Viewer     actorNode
-	Repository *struct {
-		Manifest *struct {
-			File *struct{ Object *blobNode }
-		}
-		Base *branchNode
-		Cars connection[carNode]
-	}
+type trainNode struct {
+	Manifest struct{ File fileAtNode }
+	Base     branchNode
+	Cars     connection[carNode]
 }
 
 type carNode struct {
 	Name   string
-	Target *struct {
-		OID               string
-		StatusCheckRollup *rollupNode
-	}
+	Target commitNode
+}
+
+// commitNode is a commit with its checks.
+type commitNode struct {
+	OID               string
+	StatusCheckRollup rollupNode
 }
 
 // trainBranch is a branch with all of its checks.
 func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model.TrainBranch, error) {
 	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
-	rollup := n.Target.StatusCheckRollup
-	if rollup == nil {
-		return b, nil
-	}
+	checks := n.Target.StatusCheckRollup.Contexts
 	op := fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo)
-	for page := 1; rollup.Contexts.PageInfo.HasNextPage; page++ {
-		if b.More = page == mostCarCheckPages; b.More {
-			break
-		}
-		further, err := carChecks(ctx, c, op, q.Repo, b.SHA, rollup.Contexts.PageInfo.EndCursor)
+	ours := question{op, documents["carchecks"], q.Repo, 0, pagesOfCarChecks, nil}
+	after := cursor{}
+	for page := 1; after.next(checks.PageInfo) && page < mostCarCheckPages; page++ {
+		data, err := ask[struct{ Commit commitNode }](ctx, c.conn, ours, func(step int) map[string]any {
+			return map[string]any{"commit": b.SHA, "after": after.at, "page": min(mostCarChecks, pageLimits[step])}
+		})
 		if err != nil {
 			return b, err
 		}
-		if b.More = further == nil; b.More {
+		further := data.Repository.Commit.StatusCheckRollup.Contexts
+		if len(further.Nodes) == 0 { // GitHub shows no more
 			break
 		}
-		rollup.Contexts.Nodes = append(rollup.Contexts.Nodes, further.Nodes...)
-		rollup.Contexts.PageInfo = further.PageInfo
+		checks.Nodes, checks.PageInfo = append(checks.Nodes, further.Nodes...), further.PageInfo
 	}
-	b.Checks = rollup.newest()
+	b.More = checks.PageInfo.HasNextPage
+	b.Checks = rollupNode{Contexts: checks}.newest()
 	return b, nil
 }
 
-// carChecks reads the next page of the checks of a commit; nil: GitHub shows no more.
-func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, after string) (*connection[*checkNode], error) {
-	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "commit": sha, "after": after}
-	var data struct {
-		Repository *struct {
-			Commit *struct{ StatusCheckRollup *rollupNode }
-		}
-	}
-	err := c.inPages(ctx, pagesOfCarChecks, func(ctx context.Context, step int) error {
-		variables["page"] = min(mostCarChecks, pageLimits[step])
-		_, err := c.query(ctx, op, carChecksDocument, variables, &data)
-		return err
-	})
-	if err != nil || data.Repository == nil || data.Repository.Commit == nil || data.Repository.Commit.StatusCheckRollup == nil {
-		return nil, err
-	}
-	return &data.Repository.Commit.StatusCheckRollup.Contexts.connection, nil
-}
-
 // newest are the newest checks of each name and source.
-func (n *rollupNode) newest() []model.Check {
+func (n rollupNode) newest() []model.Check {
 	var all []model.Check
 	for _, node := range n.Contexts.Nodes {
 		if node != nil && !node.dropped() {

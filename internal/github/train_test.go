@@ -29,8 +29,7 @@ func TestTheTrainOfABase(t *testing.T) {
 
 	c := w.client("actions")
 	q := TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/", Manifest: first}
-	view, err := c.Threads.Train(t.Context(), q)
-	require.NoError(t, err)
+	view := must(c.Threads.Train(t.Context(), q))(t)
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	assert.Equal(t, `{"version": 1}`, string(view.Manifest))
 	assert.Equal(t, main, view.BaseSHA)
@@ -54,10 +53,9 @@ func TestTheTrainOfABase(t *testing.T) {
 	}
 	for _, first := range []int{0, len(pageLimits) - 2} {
 		c = w.client("actions")
-		c.Threads.steps.set(pagesOfTrain, first)
-		c.Threads.steps.set(pagesOfCarChecks, first)
-		view, err = c.Threads.Train(t.Context(), q)
-		require.NoError(t, err)
+		c.Threads.steps.Store(pagesOfTrain, first)
+		c.Threads.steps.Store(pagesOfCarChecks, first)
+		view = must(c.Threads.Train(t.Context(), q))(t)
 		assert.Len(t, view.Branches, 23)
 		assert.False(t, view.Cut)
 		assert.Equal(t, `{"version": 1}`, string(view.Manifest))
@@ -67,12 +65,9 @@ func TestTheTrainOfABase(t *testing.T) {
 	}
 
 	q.Base, q.Branches, q.Manifest = "gone", "mergexo/train/gone/", ""
-	view, err = c.Threads.Train(t.Context(), q)
-	require.NoError(t, err)
+	view = must(c.Threads.Train(t.Context(), q))(t)
 	assert.Equal(t, model.TrainView{Viewer: view.Viewer}, view)
 	assert.Equal(t, "github-actions[bot]", view.Viewer.Login)
 	q.Manifest = main
-	view, err = c.Threads.Train(t.Context(), q)
-	require.NoError(t, err)
-	assert.Nil(t, view.Manifest, "a commit that is none of ours")
+	assert.Nil(t, must(c.Threads.Train(t.Context(), q))(t).Manifest, "a commit that is none of ours")
 }

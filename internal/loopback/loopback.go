@@ -6,7 +6,6 @@ package loopback
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log"
@@ -15,6 +14,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,13 +32,12 @@ type Server struct {
 	Secret  string // that nobody can guess; whoever serves asks for it
 
 	events  *slog.Logger
-	server  *http.Server
+	server  http.Server
+	ctx     context.Context // ends with the server
 	end     context.CancelFunc
 	serving sync.WaitGroup // the accepting of connections and every connection
 	slots   chan struct{}
-
-	mu      sync.Mutex
-	refused int
+	refused atomic.Int32
 }
 
 // Listen finds a port, and a secret. Nobody is served before Serve or ServeConns. events may be nil.
@@ -50,30 +49,24 @@ func Listen(events *slog.Logger) (*Server, net.Listener, error) {
 	if events == nil {
 		events = slog.New(slog.DiscardHandler)
 	}
-	var random [24]byte
-	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
-	s := &Server{Address: listener.Addr().String(), Secret: hex.EncodeToString(random[:]), events: events, slots: make(chan struct{}, maxConnections)}
+	s := &Server{Address: listener.Addr().String(), Secret: rand.Text(), events: events, slots: make(chan struct{}, maxConnections)}
 	s.Port = listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+	s.ctx, s.end = context.WithCancel(context.Background())
 	return s, listener, nil
 }
 
 // Serve begins to serve. The context of every request ends with the server.
 func (s *Server) Serve(listener net.Listener, handler http.Handler) {
-	ctx, end := context.WithCancel(context.Background())
-	s.end = end
-	s.server = &http.Server{
-		Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: s.account,
-		ReadHeaderTimeout: patience, MaxHeaderBytes: 64 << 10, ErrorLog: s.Quiet(),
-	}
-	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it always ends with an error
+	s.server.Handler, s.server.ConnState, s.server.ErrorLog = handler, s.account, s.Quiet()
+	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }
+	s.server.ReadHeaderTimeout, s.server.MaxHeaderBytes = patience, 64<<10
+	s.Also(listener)
 }
 
 // ServeConns begins to serve connections on which something else than HTTP is spoken. The context ends with the server, and a
 // connection is closed then, or when handle is done with it.
 func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, net.Conn)) {
-	ctx, end := context.WithCancel(context.Background())
-	s.end, s.server = end, &http.Server{}                             // which serves nobody
-	closed := context.AfterFunc(ctx, func() { _ = listener.Close() }) // nobody is served after that
+	closed := context.AfterFunc(s.ctx, func() { _ = listener.Close() }) // nobody is served after that
 	s.serving.Go(func() {
 		defer closed()
 		defer func() { _ = listener.Close() }() // as above
@@ -84,7 +77,7 @@ func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, 
 			}
 			if err != nil { // the machine has no descriptor left, or no memory: others give some back
 				select {
-				case <-ctx.Done():
+				case <-s.ctx.Done():
 				case <-time.After(pause):
 				}
 				continue
@@ -92,9 +85,9 @@ func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, 
 			s.slots <- struct{}{}
 			s.serving.Go(func() {
 				defer func() { <-s.slots }()
-				over := context.AfterFunc(ctx, func() { _ = conn.Close() }) // it is of no more use
+				over := context.AfterFunc(s.ctx, func() { _ = conn.Close() }) // it is of no more use
 				defer over()
-				handle(ctx, conn)
+				handle(s.ctx, conn)
 				_ = conn.Close() // as above
 			})
 		}
@@ -103,7 +96,7 @@ func (s *Server) ServeConns(listener net.Listener, handle func(context.Context, 
 
 // Also serves another listener, until that is closed or the server ends.
 func (s *Server) Also(listener net.Listener) {
-	s.serving.Go(func() { _ = s.server.Serve(listener) }) // as above
+	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it always ends with an error
 }
 
 // account knows the connections: http.Server.Close does not wait for those who serve them. It is called before the next
@@ -134,11 +127,7 @@ func (s *Server) End() {
 
 // Refused logs one who was turned away, up to a limit: that one may come forever.
 func (s *Server) Refused(event string, args ...any) {
-	s.mu.Lock()
-	s.refused++
-	n := s.refused
-	s.mu.Unlock()
-	switch {
+	switch n := s.refused.Add(1); {
 	case n <= maxRefusals:
 		s.events.Warn(event, args...)
 	case n == maxRefusals+1:

@@ -2,10 +2,7 @@
 // source.
 package manual
 
-import (
-	"embed"
-	"strings"
-)
+import "embed"
 
 //go:embed *.md schemas/*.json
 var files embed.FS
@@ -13,7 +10,8 @@ var files embed.FS
 // Topic is a page of the manual: NAME.md in this directory.
 type Topic struct{ Name, About string }
 
-var topics = []Topic{
+// Topics are all pages, in the order in which to read them.
+var Topics = []Topic{
 	{"install", "from nothing to the first pull request"},
 	{"agents", "choose an agent, limit what it can reach, or write your own"},
 	{"issues", "from a label on an issue to a pull request"},
@@ -33,9 +31,6 @@ var topics = []Topic{
 	{"glossary", "the words that MergeXO uses"},
 }
 
-// Topics are all pages, in the order in which to read them.
-func Topics() []Topic { return topics }
-
 // Page is the Markdown of a topic. It reports false if there is none of that name.
 func Page(topic string) (string, bool) {
 	text, err := files.ReadFile(topic + ".md")
@@ -45,9 +40,6 @@ func Page(topic string) (string, bool) {
 // Schema is the JSON Schema of what a command prints with --json; name is the command with hyphens for spaces and with .json, such as
 // "blocked-list.json". It reports false if there is none of that name.
 func Schema(name string) (string, bool) {
-	if !strings.HasSuffix(name, ".json") {
-		return "", false
-	}
 	text, err := files.ReadFile("schemas/" + name)
 	return string(text), err == nil
 }

@@ -27,20 +27,17 @@ const telling = 4
 // To is the one of the known words that a mistyped one resembles, if any does: one with few other characters, or one that is a part
 // of the other, such as title and pr_title.
 func To(word string, known []string) (near string, ok bool) {
-	if word == "" {
+	if near = least(word, known); word == "" || near == "" {
 		return "", false
 	}
-	parts := slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+	d, alike := Distance(word, near), strings.EqualFold(word[:1], near[:1])
+	if 2*d < len(near) && d <= 1+len(near)/5 || alike && len(near) >= telling && d <= len(near)/2 {
+		return near, true
+	}
+	near = least(word, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
 		return min(len(word), len(k)) < telling || !strings.Contains(k, word) && !strings.Contains(word, k)
-	})
-	if near = least(word, known); near != "" {
-		d, alike := Distance(word, near), strings.EqualFold(word[:1], near[:1])
-		ok = 2*d < len(near) && d <= 1+len(near)/5 || alike && len(near) >= telling && d <= len(near)/2
-	}
-	if !ok && len(parts) > 0 {
-		return least(word, parts), true
-	}
-	return near, ok
+	}))
+	return near, near != ""
 }
 
 // least is the word with the least distance; "" if there is none.

@@ -194,15 +194,12 @@ func tags(of reflect.Type) (names []string) {
 	return names
 }
 
-// spell is the path that a JSON pointer stands for. The names in it are of fields, and no field's is a number.
-func spell(at jsontext.Pointer) (path string) {
-	for token := range at.Tokens() {
-		if _, err := strconv.Atoi(token); err == nil {
-			token = "[" + token + "]"
-		}
-		path = join(path, token)
-	}
-	return path
+// element is an index in a JSON pointer. The names in it are of fields, and no field's is a number.
+var element = regexp.MustCompile(`/([0-9]+)\b`)
+
+// spell is the path that a JSON pointer stands for.
+func spell(at jsontext.Pointer) string {
+	return strings.TrimPrefix(strings.ReplaceAll(element.ReplaceAllString(string(at), "[$1]"), "/", "."), ".")
 }
 
 func join(path, key string) string {

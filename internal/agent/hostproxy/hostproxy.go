@@ -40,11 +40,10 @@ type Options struct {
 
 // Proxy serves one run.
 type Proxy struct {
-	URL  string // with the run's secret, for HTTPS_PROXY
-	Port int
+	*loopback.Server
+	URL string // with the run's secret, for HTTPS_PROXY
 
-	opt    Options
-	server *loopback.Server
+	opt Options
 }
 
 // Start serves until End is called.
@@ -69,16 +68,10 @@ func Start(opt Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what it is about
 	}
-	p := &Proxy{URL: "http://agent:" + server.Secret + "@" + server.Address, Port: server.Port, opt: opt, server: server}
+	p := &Proxy{Server: server, URL: "http://agent:" + server.Secret + "@" + server.Address, opt: opt}
 	server.Serve(listener, p)
 	return p, nil
 }
-
-// Serve serves another listener too, until that is closed.
-func (p *Proxy) Serve(listener net.Listener) { p.server.Also(listener) }
-
-// End ends the proxy and every connection through it.
-func (p *Proxy) End() { p.server.End() }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, port, err := net.SplitHostPort(r.Host)
@@ -99,12 +92,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admitted reports whether the request has the secret of the run.
 func (p *Proxy) admitted(r *http.Request) bool {
 	given, _ := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
-	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.server.Secret))
+	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.Secret))
 	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	p.server.Refused("network_refused", "host", loopback.Clean(r.Host, 100), "why", why)
+	p.Refused("network_refused", "host", loopback.Clean(r.Host, 100), "why", why)
 	w.Header().Set("Connection", "close")
 	http.Error(w, "MergeXO does not connect to this host: "+why, status)
 }
@@ -145,7 +138,7 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, host string) {
 	if err != nil {
 		return // the agent is gone
 	}
-	defer p.server.Release()
+	defer p.Release()
 	defer here.Close()
 	stop := context.AfterFunc(r.Context(), func() { _, _ = here.Close(), there.Close() })
 	defer stop()

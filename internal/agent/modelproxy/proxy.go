@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -42,16 +41,15 @@ type Options struct {
 
 // Proxy passes on what one run asks of its models.
 type Proxy struct {
+	*loopback.Server
 	URL    string // for the agent; without a final slash
 	Secret string // the placeholder, instead of the key
 	Site   string // what URL stands for
-	Port   int    // of URL
 
 	opt       Options
 	base      *url.URL
 	forward   *httputil.ReverseProxy
 	transport *http.Transport // nil: not ours
-	server    *loopback.Server
 
 	mu      sync.Mutex
 	used    model.Usage
@@ -73,7 +71,7 @@ func Start(opt Options) (*Proxy, error) {
 		return nil, err //nolint:wrapcheck // it says what it is about
 	}
 	p := &Proxy{
-		URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), Port: server.Port, opt: opt, base: base, server: server,
+		Server: server, URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), opt: opt, base: base,
 	}
 	if p.opt.Log == nil {
 		p.opt.Log = slog.New(slog.DiscardHandler)
@@ -90,12 +88,9 @@ func Start(opt Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Serve serves another listener too, until that is closed.
-func (p *Proxy) Serve(listener net.Listener) { p.server.Also(listener) }
-
 // End ends the proxy and all that is in progress, and gives what Used gives.
 func (p *Proxy) End() model.Usage {
-	p.server.End()
+	p.Server.End()
 	if p.transport != nil {
 		p.transport.CloseIdleConnections()
 	}
@@ -155,7 +150,7 @@ func (p *Proxy) admitted(r *http.Request) bool {
 
 // refuse logs what is not passed on.
 func (p *Proxy) refuse(r *http.Request, why string) {
-	p.server.Refused("model_request_refused", "method", loopback.Clean(r.Method, 10), "path", loopback.Clean(r.URL.Path, 100), "why", why)
+	p.Refused("model_request_refused", "method", loopback.Clean(r.Method, 10), "path", loopback.Clean(r.URL.Path, 100), "why", why)
 }
 
 // credentials are the headers by which somebody says who they are. The agent's are not the ones.

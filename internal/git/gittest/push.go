@@ -115,7 +115,7 @@ func goroutines() string {
 	return string(text[:runtime.Stack(text, true)])
 }
 
-var RelayAddress = regexp.MustCompile(`git://127\.0\.0\.1:\d+/[0-9a-f]{48}`)
+var RelayAddress = regexp.MustCompile(`git://127\.0\.0\.1:\d+/[A-Z2-7]{26}`)
 
 // At opens a checkout whose clock stands at so many seconds after the usual one.
 func (h *Hub) At(seconds int64) *git.Checkout {
