@@ -310,8 +310,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			c.prepare(t, dir)
-			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes")
-			assert.Equal(t, 2, got.exit)
+			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes").exits(t, 2)
 			assert.Empty(t, got.out)
 			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
 			assert.Contains(t, got.errout, c.says)

@@ -58,8 +58,7 @@ func TestBothBranchesMoveWhileTheTestsRun(t *testing.T) {
 		for _, branch := range []string{"fix", "later", "unseen"} {
 			y.git(y.dir, "branch", branch, "origin/"+branch)
 		}
-		got := y.merge(strings.Fields("--branch fix --base main --json " + mode)...)
-		assert.Equal(t, 75, got.exit, got.errout)
+		got := y.merge(strings.Fields("--branch fix --base main --json "+mode)...).exits(t, 75)
 		assert.Regexp(t, "^HEAD_MOVED: (fix|the branch) moved from "+y.here("origin/fix")[:10]+" to "+y.here("unseen")[:10], object(t, got)["reason"])
 		assert.Equal(t, []string{y.here("later"), y.here("unseen")}, []string{y.git(repository, "rev-parse", "main"), y.git(repository, "rev-parse", "fix")})
 		assert.Empty(t, y.git(repository, "for-each-ref", "refs/mergexo"), "no lock is left")
@@ -73,8 +72,7 @@ func TestSomebodyGoesOnAfterAPushWithoutAnAnswer(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(y.bare, "hooks"), 0o755))
 	line := `[ "$ref" != refs/heads/main ] || { git update-ref $ref $(git -c user.name=Joan -c user.email=joan@example.com commit-tree -p $new -m "On top" $new^{tree}); kill -9 $PPID; }`
 	require.NoError(t, os.WriteFile(filepath.Join(y.bare, "hooks", "post-receive"), []byte("#!/bin/sh\nwhile read -r old new ref; do "+line+"; done\n"), 0o755))
-	got := y.merge("--branch", "fix", "--base", "main", "--json")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := y.merge("--branch", "fix", "--base", "main", "--json").ok(t)
 	o := object(t, got)
 	assert.Equal(t, []any{"done", y.origin("main~1")}, []any{o["result"], o["landed"]})
 	assert.Equal(t, []string{"On top", "Say more", "Exclaim"}, y.subjects("main", 3))
