@@ -32,11 +32,11 @@ var budgets = []budget{
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
 	{"train", `internal/train`, 1936},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10239},
-	{"records", `internal/(model|journal|handoff|transcript)`, 4615},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10126},
+	{"records", `internal/(model|journal|handoff|transcript)`, 4655},
 	{"doctor", `internal/doctor(/.*)?`, 2909},
 	{"leak", `internal/leak`, 861},
-	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5599},
+	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5552},
 	{"ground", `.*`, 950},
 }
 

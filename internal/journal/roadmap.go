@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -83,5 +84,5 @@ func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
 	if t.Done == t.Total && t.Total > 0 {
 		e.State = "done"
 	}
-	e.What = fmt.Sprintf("works on the roadmap: %d of %s done", t.Done, count(t.Total, "item"))
+	e.What = fmt.Sprintf("works on the roadmap: %d of %s done", t.Done, markdown.Count(t.Total, "item"))
 }

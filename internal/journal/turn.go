@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -98,7 +99,7 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) bool {
 
 func describeTurn(e *model.LogEntry, m model.TurnMarker) {
 	e.State, e.SHA, e.RunURL, e.CostUSD, e.Why = string(m.Phase), cmp.Or(m.Head, m.Planned), m.RunURL, m.CostUSD, firstLine(m.Reason)
-	what := count(len(m.Events), "comment")
+	what := markdown.Count(len(m.Events), "comment")
 	for _, failed := range [][2]string{{":actions:", "failed CI"}, {":merge:", "a failed merge"}} {
 		if slices.ContainsFunc(m.Events, func(k string) bool { return strings.Contains(k, failed[0]) }) {
 			if what = failed[1]; len(m.Events) > 1 {

@@ -117,7 +117,7 @@ func Quote(s string) string {
 	if len(s) > quoteLimit {
 		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
 	}
-	return fenced(s)
+	return Fenced(s)
 }
 
 // ours are the causes of a failure that have no words of others.
@@ -144,8 +144,8 @@ func Failure(reason string) string {
 	return text
 }
 
-// fenced is a text as a code block.
-func fenced(s string) string {
+// Fenced is a text as a code block, whose fence is longer than any in it.
+func Fenced(s string) string {
 	longest, run := 2, 0
 	for i := range len(s) {
 		if run++; s[i] != '`' {

@@ -80,9 +80,9 @@ type story struct {
 
 var stories = map[string]story{
 	"everything is there": {func(*merge.Case) {}, "", "", false, ""},
-	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
-	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
-	"an issue":            {func(c *merge.Case) { c.Snapshot.Of = &model.Issue{} }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
+	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, model.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
+	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, model.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
+	"an issue":            {func(c *merge.Case) { c.Snapshot.Of = &model.Issue{} }, model.GateOpen, model.CodeClosed, false, "not a pull request"},
 	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
 		"the request names head ccccccc, but the head is " + b},
 	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},
@@ -204,12 +204,12 @@ var stories = map[string]story{
 	}, "", "", false, ""},
 	"blocked": {func(c *merge.Case) {
 		c.State.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "history_rewrite"}, URL: page}
-	}, merge.GateBlock, model.CodeBlocked, true, "blocked (history_rewrite)"},
+	}, model.GateBlock, model.CodeBlocked, true, "blocked (history_rewrite)"},
 	"paused": {func(c *merge.Case) {
 		c.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: page}
-	}, merge.GatePaused, model.CodeBlocked, true, "paused by olga"},
-	"taken over":              {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"Agent:Ignore"} }, merge.GateTaken, model.CodeBlocked, true, "on the pull request"},
-	"taken over on its issue": {func(c *merge.Case) { c.Snapshot.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}} }, merge.GateTaken, model.CodeBlocked, true, "source issue 3"},
+	}, model.GatePaused, model.CodeBlocked, true, "paused by olga"},
+	"taken over":              {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"Agent:Ignore"} }, model.GateTaken, model.CodeBlocked, true, "on the pull request"},
+	"taken over on its issue": {func(c *merge.Case) { c.Snapshot.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}} }, model.GateTaken, model.CodeBlocked, true, "source issue 3"},
 	"a draft":                 {func(c *merge.Case) { c.Snapshot.Pull.Draft = true }, merge.GateDraft, model.CodeDraft, true, "draft"},
 	"frozen":                  {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"MergeXO:freeze"} }, merge.GateFrozen, model.CodeFrozen, true, `label "mergexo:freeze"`},
 	"a turn is at work": {func(c *merge.Case) {

@@ -230,7 +230,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	if f.ran() { // the output follows
 		why, told = fmt.Sprintf("%s failed** on the merged result%s%s", said(f.Tests.Argv), either(e.in != "", " of "+e.in, ""), f.Tests.how()), f.Tests.changes()
 	}
-	fmt.Fprintf(&b, "**Not merged: %s%s\n\n%s%s.%s", why, runLink(m), requested(p, m), tries(m), told)
+	fmt.Fprintf(&b, "**Not merged: %s%s\n\n%s%s.%s", why, markdown.Run(m.RunURL), requested(p, m), tries(m), told)
 	if f.Conflicts != nil {
 		b.WriteString("\n\n" + ConflictText(at, *f.Conflicts))
 	}

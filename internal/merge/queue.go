@@ -122,7 +122,7 @@ func QueueFailure(left model.QueueExit) Failure {
 func QueueText(p model.Pull, m model.MergeMarker, now model.QueueView) string {
 	in := m.Queue != nil && m.Queue.In
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Joining GitHub's merge queue:"), what(p, m), runLink(m))
+	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Joining GitHub's merge queue:"), what(p, m), markdown.Run(m.RunURL))
 	switch {
 	case now.Entry != nil:
 		fmt.Fprintf(&b, "It is at position %d, %s.", now.Entry.Position, QueueState(*now.Entry))

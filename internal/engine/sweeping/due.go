@@ -135,7 +135,7 @@ func (p *reading) dueTurn(g *item, st model.State) {
 		return
 	}
 	if unmet {
-		if gate.Name == turn.GateMarkers {
+		if gate.Name == model.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
 		if gate.Name != turn.GateTracked { // else people talk to each other
