@@ -33,7 +33,7 @@ var budgets = []budget{
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
 	{"train", `internal/train`, 1936},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10126},
-	{"records", `internal/(model|journal|handoff|transcript)`, 4655},
+	{"records", `internal/(model|journal|handoff|transcript)`, 4623},
 	{"doctor", `internal/doctor(/.*)?`, 2909},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5552},

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,9 +12,14 @@ import (
 )
 
 var turnMarkers = markers[model.TurnMarker]{
-	kind:     KindTurn,
-	place:    func(m *model.TurnMarker) (*string, *int) { return &m.Repo, &m.Number },
-	check:    func(m *model.TurnMarker) error { return checkTurn(KindTurn, m) },
+	kind:  KindTurn,
+	place: func(m *model.TurnMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check: func(m *model.TurnMarker) error {
+		if m.Phase == model.PhaseWaiting {
+			return fmt.Errorf("phase %q is an issue's", m.Phase)
+		}
+		return checkTurn(m)
+	},
 	once:     func(m *model.TurnMarker) bool { return m.Restored }, // a receipt's replacement has its token
 	take:     func(f *fold, cm model.Comment, m *model.TurnMarker) { f.turn(cm, m) },
 	recall:   recallTurn,
@@ -35,21 +41,17 @@ var answerMarkers = markers[model.AnswerMarker]{
 	describe: func(e *model.LogEntry, _ model.AnswerMarker) { e.State, e.What = "answered", "answered feedback" },
 }
 
-func checkTurn(kind string, m *model.TurnMarker) error {
+func checkTurn(m *model.TurnMarker) error {
 	switch m.Phase {
-	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed:
-	case model.PhaseWaiting:
-		if kind == KindTurn {
-			return fmt.Errorf("mergexo-turn marker: phase %q is an issue's", m.Phase)
-		}
+	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed, model.PhaseWaiting:
 	default:
-		return fmt.Errorf("mergexo-%s marker: phase %q is unknown", kind, m.Phase)
+		return fmt.Errorf("phase %q is unknown", m.Phase)
 	}
-	if err := unpackOutbox(kind, m); err != nil {
-		return err
+	if err := unpackOutbox(m); err != nil {
+		return fmt.Errorf("outbox_z: %w", err)
 	}
 	if m.Phase == model.PhasePlanned && m.Outbox == nil {
-		return fmt.Errorf("mergexo-%s marker: phase planned without an outbox", kind)
+		return errors.New("phase planned without an outbox")
 	}
 	return nil
 }
