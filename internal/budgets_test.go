@@ -30,13 +30,13 @@ var budgets = []budget{
 	{"github", `internal/github(/.*)?`, 6136},
 	{"git", `internal/git(/.*)?`, 11248},
 	{"agent", `internal/agent(/.*)?`, 6365},
-	{"cli", `cmd(/.*)?|internal/cli`, 4315},
+	{"cli", `cmd(/.*)?|internal/cli`, 4262},
 	{"train", `internal/train`, 1936},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10126},
-	{"records", `internal/(model|journal|handoff|transcript)`, 4623},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10073},
+	{"records", `internal/(model|journal|handoff|transcript)`, 4630},
 	{"doctor", `internal/doctor(/.*)?`, 2909},
 	{"leak", `internal/leak`, 861},
-	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5552},
+	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5559},
 	{"ground", `.*`, 950},
 }
 

@@ -73,10 +73,18 @@ func (s setup) hub(ctx context.Context) (*hubSetup, error) {
 	return h, nil
 }
 
-// unreachable is an error of GitHub's with its exit code: what may pass is tried again later.
+// unreachable is byGitHub for init: what may pass is tried again later.
 func unreachable(err error) error {
 	if mayPass(err) {
-		return retryError{fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)}
+		err = fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)
+	}
+	return byGitHub(err)
+}
+
+// byGitHub is an error of GitHub's with its exit code.
+func byGitHub(err error) error {
+	if mayPass(err) {
+		return retryError{err}
 	}
 	return usageError{err}
 }

@@ -60,6 +60,15 @@ var (
 	plainly = strings.NewReplacer("<", "&lt;", "@", "@"+gap, "`", "'", "*", `\*`, "](", `]\(`, "]:", `]\:`)
 )
 
+// Clip shortens a word or a name for a sentence.
+func Clip(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
+
 // Restore is the command that restores a branch's old head, safe to paste into a shell.
 func Restore(branch, now, old string) string {
 	if strings.ContainsAny(branch, "`'") { // it could end the quotation in a shell

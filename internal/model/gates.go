@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,15 @@ const (
 // NewGate is a gate with its evidence as fmt formats it.
 func NewGate(name GateName, met bool, evidence string, args ...any) Gate {
 	return Gate{name, met, fmt.Sprintf(evidence, args...)}
+}
+
+// Unmet is the first gate that is closed, of those with these names if any are given.
+func Unmet(gates []Gate, names ...GateName) (Gate, bool) {
+	i := slices.IndexFunc(gates, func(g Gate) bool { return !g.Met && (len(names) == 0 || slices.Contains(names, g.Name)) })
+	if i < 0 {
+		return Gate{}, false
+	}
+	return gates[i], true
 }
 
 // OpenGate is met while the pull request is open.

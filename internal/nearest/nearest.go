@@ -33,18 +33,18 @@ func To(word string, known []string) (near string, ok bool) {
 	parts := slices.DeleteFunc(slices.Clone(known), func(k string) bool {
 		return min(len(word), len(k)) < telling || !strings.Contains(k, word) && !strings.Contains(word, k)
 	})
-	if near = least(word, known); near != "" {
+	if near = Least(word, known); near != "" {
 		d, alike := Distance(word, near), strings.EqualFold(word[:1], near[:1])
 		ok = 2*d < len(near) && d <= 1+len(near)/5 || alike && len(near) >= telling && d <= len(near)/2
 	}
 	if !ok && len(parts) > 0 {
-		return least(word, parts), true
+		return Least(word, parts), true
 	}
 	return near, ok
 }
 
-// least is the word with the least distance; "" if there is none.
-func least(word string, known []string) string {
+// Least is the word with the least distance; "" if there is none.
+func Least(word string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}

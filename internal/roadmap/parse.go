@@ -10,11 +10,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 var (
@@ -30,8 +30,7 @@ var (
 func Parse(file []byte) (Plan, Problems) {
 	r := &reader{lines: map[string]int{}}
 	r.read(file)
-	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
-	return r.plan, slices.Compact(r.wrong)
+	return r.plan, r.sorted()
 }
 
 // Check is what does not hold in a roadmap's file that somebody proposes, by its name and its text.
@@ -41,8 +40,7 @@ func Check(name string, file []byte) Problems {
 	if of, is := number(name); is && r.plan.Issue > 0 && r.plan.Issue != of {
 		r.add(r.issue, "issue: %d, but the file's name says %d; every roadmap needs its own file", r.plan.Issue, of)
 	}
-	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
-	return slices.Compact(r.wrong)
+	return r.sorted()
 }
 
 // reader collects what a file says.
@@ -57,6 +55,11 @@ func (r *reader) add(line int, text string, args ...any) {
 	if len(r.wrong) < mostWrong {
 		r.wrong = append(r.wrong, Problem{line, fmt.Sprintf(text, args...)})
 	}
+}
+
+func (r *reader) sorted() Problems {
+	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
+	return slices.Compact(r.wrong)
 }
 
 func (r *reader) read(file []byte) {
@@ -133,7 +136,7 @@ func (r *reader) each(m *yaml.Node, known []string, take func(name string, value
 		name, value := m.Content[n], m.Content[n+1]
 		switch {
 		case !slices.Contains(known, name.Value):
-			r.add(name.Line+1, "unknown key %q; did you mean %s?", clip(name.Value), nearest(name.Value, known))
+			r.add(name.Line+1, "unknown key %q; did you mean %s?", markdown.Clip(name.Value), nearest.Least(name.Value, known))
 		case slices.Contains(there, name.Value):
 			r.add(name.Line+1, "%s appears twice", name.Value)
 		default:
@@ -142,24 +145,6 @@ func (r *reader) each(m *yaml.Node, known []string, take func(name string, value
 		}
 	}
 	return there
-}
-
-// nearest is the name with the smallest edit distance.
-func nearest(name string, known []string) string {
-	best, cost := "", 0
-	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name[:min(len(name), 100)]), k); best == "" || d < cost {
-			best, cost = k, d
-		}
-	}
-	return best
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
 }
 
 func (r *reader) top(m *yaml.Node) {
@@ -216,7 +201,7 @@ func (r *reader) item(n *yaml.Node) {
 		case "flow":
 			i.Flow = v.Value
 			if v.Kind != yaml.ScalarNode || !slices.Contains(Flows, model.Flow(i.Flow)) {
-				r.add(v.Line+1, "flow %q: want design, bugfix or small_job", clip(v.Value))
+				r.add(v.Line+1, "flow %q: want design, bugfix or small_job", markdown.Clip(v.Value))
 			}
 		case "needs":
 			i.Needs = r.needs(v)
@@ -243,7 +228,7 @@ func (r *reader) item(n *yaml.Node) {
 // key reads the key of an item; "" for one that does not hold.
 func (r *reader) key(v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || !keyShape.MatchString(v.Value) {
-		r.add(v.Line+1, "key %q: want 1 to %d of a-z, 0-9 and dashes, with no dash at an end", clip(v.Value), maxKeyName)
+		r.add(v.Line+1, "key %q: want 1 to %d of a-z, 0-9 and dashes, with no dash at an end", markdown.Clip(v.Value), maxKeyName)
 		return ""
 	}
 	return v.Value
@@ -310,7 +295,7 @@ func (r *reader) references() {
 	for _, i := range r.plan.Items {
 		for _, key := range i.Needs {
 			if !slices.Contains(known, key) && len(r.wrong) < mostWrong { // the nearest takes its time
-				r.add(i.Line, "%s needs %s, but no item has that key; did you mean %s?", i.Key, key, nearest(key, known))
+				r.add(i.Line, "%s needs %s, but no item has that key; did you mean %s?", i.Key, key, nearest.Least(key, known))
 			}
 		}
 	}

@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"slices"
-
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -29,15 +27,6 @@ func Gates(s model.Snapshot, st model.State, policy Policy) []model.Gate {
 		blockGate(st),
 		st.MarkersGate(),
 	}
-}
-
-// Unmet is the first closed gate.
-func Unmet(gates []model.Gate) (model.Gate, bool) {
-	i := slices.IndexFunc(gates, func(g model.Gate) bool { return !g.Met })
-	if i < 0 {
-		return model.Gate{}, false
-	}
-	return gates[i], true
 }
 
 func branchGate(p model.Pull) model.Gate {
@@ -73,7 +62,7 @@ func Held(p model.Pull, st model.State, policy Policy) string {
 	if st.Released != nil {
 		gates = append(gates, trackedGate(p, st, policy))
 	}
-	g, _ := Unmet(gates)
+	g, _ := model.Unmet(gates)
 	return g.Evidence
 }
 

@@ -204,13 +204,13 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, st := snapshot(), model.State{}
 			tt.change(&s, &st)
-			g, unmet := turn.Unmet(turn.Gates(s, st, policy))
+			g, unmet := model.Unmet(turn.Gates(s, st, policy))
 			assert.True(t, unmet)
 			assert.Equal(t, tt.gate, g.Name)
 			assert.Contains(t, g.Evidence, tt.says)
 		})
 	}
-	_, unmet := turn.Unmet(turn.Gates(snapshot(), model.State{}, policy))
+	_, unmet := model.Unmet(turn.Gates(snapshot(), model.State{}, policy))
 	assert.False(t, unmet)
 	s := snapshot()
 	s.Pull.HeadRef = "feature"

@@ -75,7 +75,7 @@ func stillOurs(ctx context.Context, p *Pull) error {
 	for _, t := range p.State.Turns {
 		mine = mine || t.CommentID == p.ClaimID
 	}
-	g, unmet := turn.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
+	g, unmet := model.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
 	switch {
 	case unmet && g.Name == model.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
 		return nil // it was published before it was merged or closed: only the answers are missing

@@ -114,7 +114,7 @@ func (p *Pull) gates(ctx context.Context) error {
 	if thread.OwesAnswers(p.Thread) {
 		gates = slices.DeleteFunc(gates, func(g model.Gate) bool { return g.Name == model.GateOpen || g.Name == turn.GateBranch })
 	}
-	g, unmet := turn.Unmet(gates)
+	g, unmet := model.Unmet(gates)
 	switch {
 	case !unmet:
 		return nil

@@ -129,7 +129,7 @@ func (p *reading) dueTurn(g *item, st model.State) {
 	if question != nil { // whoever answers it lifts it
 		st.Lift(question.CommentID)
 	}
-	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
+	gate, unmet := model.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
 		p.dueAnswers(g, st, *question)
 		return
