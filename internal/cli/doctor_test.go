@@ -44,11 +44,15 @@ func gitIn(t *testing.T, dir string, args ...string) {
 }
 
 // newRepository is an empty git repository.
-func newRepository(t *testing.T) string {
+// newRepository is one with files, each a name and a text.
+func newRepository(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	gitIn(t, dir, "init", "-q")
+	for i := 0; i < len(files); i += 2 {
+		put(t, dir, files[i], files[i+1])
+	}
 	return dir
 }
 

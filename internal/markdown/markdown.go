@@ -118,6 +118,14 @@ func Word(s string) string {
 	return "'" + s + "'"
 }
 
+// Quoted is one word of a command as a shell takes it.
+func Quoted(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
 const quoteLimit = 4000
 

@@ -243,7 +243,7 @@ func said(argv []string) string {
 	const most = 200
 	var words []string
 	for _, arg := range argv {
-		words = append(words, quote(arg))
+		words = append(words, markdown.Quoted(arg))
 	}
 	line := oneLine(strings.Join(words, " "))
 	if r := []rune(line); len(r) > most {
@@ -253,14 +253,6 @@ func said(argv []string) string {
 		return "The test command"
 	}
 	return "`" + markdown.Code(line) + "`"
-}
-
-// quote is one word of a command as a shell takes it.
-func quote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -251,8 +251,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {
-		back := fmt.Sprintf("git push %s origin %s", quote("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), quote(m.Head+":refs/heads/"+p.HeadRef))
-		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(back, maxDetail, false))
+		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(markdown.Restore(p.HeadRef, p.HeadSHA, m.Head), maxDetail, false))
 	}
 	if next := e.next(a); next != "" {
 		b.WriteString("\n\n" + next)
@@ -261,7 +260,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 		b.WriteString("\n\nThis request stays open for the heads that were approved. To merge a new head, cancel it first: `/mergexo merge cancel`.")
 	}
 	if f.Ref != "" {
-		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
+		b.WriteString("\n\n" + fenced("git push origin "+markdown.Quoted(":"+f.Ref), maxDetail, false))
 	}
 	return b.String()
 }
