@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // Parse reads settings from the text of a file; source names the file in errors. Every error is an *Error with all problems
@@ -36,9 +38,9 @@ func parse(text, source string, withAgent bool) (Settings, error) {
 func syntaxProblem(err error) Problem {
 	var p toml.ParseError
 	if errors.As(err, &p) {
-		return Problem{Line: max(1, p.Position.Line), Text: "not TOML: " + strings.TrimSuffix(oneLine(p.Message), ".")}
+		return Problem{Line: max(1, p.Position.Line), Text: "not TOML: " + strings.TrimSuffix(markdown.OneLine(p.Message), ".")}
 	}
-	return Problem{Line: 1, Text: "not TOML: " + oneLine(err.Error())}
+	return Problem{Line: 1, Text: "not TOML: " + markdown.OneLine(err.Error())}
 }
 
 // walk traverses the document and collects problems.

@@ -87,7 +87,7 @@ func LandedText(p model.Pull, m model.ExternalMarker) string {
 			fmt.Fprintf(&b, "\n- and %d more", len(m.Landed)-most)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, ""))
 	}
 	b.WriteString("\n\nThank you for the contribution. Nothing is missing, so the pull request is closed.")
 	return b.String()

@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Code makes text safe between single backticks.
@@ -27,6 +28,11 @@ func Inline(s string) string {
 		return ""
 	}
 	return "`" + Code(s) + "`"
+}
+
+// OneLine joins the words of a text, without control characters.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // Cell makes text of ours, links included, fit into a cell of a table.
@@ -180,6 +186,15 @@ func Short(sha string) string { return sha[:min(len(sha), 10)] }
 // Commit links a commit of the repository that the URL of one of its pull requests or issues tells.
 func Commit(page, sha string) string {
 	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
+}
+
+// Listed is the item of a list that links a commit and says what it is, and by whom where that is known.
+func Listed(page, sha, subject, author string) string {
+	item := "\n- " + Commit(page, sha) + " " + Inline(subject)
+	if author != "" {
+		item += " by " + Inline(author)
+	}
+	return item
 }
 
 // Path is the path of a file, or the name of a branch, as part of the address of a link.

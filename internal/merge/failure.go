@@ -309,7 +309,7 @@ func detail(s string) string {
 	case s == "":
 		return ""
 	case len(s) <= 300 && !strings.Contains(s, "\n"):
-		text := " Details: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".")
+		text := " Details: " + strings.TrimSuffix(markdown.Plain(markdown.OneLine(s)), ".")
 		return text + either(strings.HasSuffix(text, "?"), "", ".")
 	}
 	return "\n\n" + fenced(s, maxDetail, true)

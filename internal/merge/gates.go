@@ -233,7 +233,7 @@ func workflowOf(p model.Pull) string {
 
 // WorkflowText says why new commits that change a workflow cannot be pushed, and what helps.
 func WorkflowText(path string) string {
-	return fmt.Sprintf("it changes %s, and MergeXO's token may not push changes of workflows; merge it by hand, or run MergeXO as a GitHub App with the permission workflows", oneLine(path))
+	return fmt.Sprintf("it changes %s, and MergeXO's token may not push changes of workflows; merge it by hand, or run MergeXO as a GitHub App with the permission workflows", markdown.OneLine(path))
 }
 
 // aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run
@@ -283,7 +283,7 @@ const maxCause = 500
 // Cause says in one line how an attempt ended.
 func Cause(code model.MergeCode, detail string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n")
-	first = strings.TrimSuffix(oneLine(first), ".")
+	first = strings.TrimSuffix(markdown.OneLine(first), ".")
 	if len(first) > maxCause {
 		first = strings.ToValidUTF8(first[:maxCause], "") + " […]"
 	}

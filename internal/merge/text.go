@@ -262,7 +262,7 @@ func move(p model.Pull, m model.MergeMarker) string {
 func unmet(v Verdict) string {
 	var lines []string
 	for _, g := range v.Unmet() {
-		line := markdown.Coded(oneLine(g.Evidence))
+		line := markdown.Coded(markdown.OneLine(g.Evidence))
 		if first, _, _ := strings.Cut(line, " "); !strings.ContainsAny(first, "/#") { // the name of a member stays as it is
 			line = upper(line)
 		}
@@ -295,7 +295,7 @@ func commits(p model.Pull, heading string, list []model.Moved, more int) string 
 		fmt.Fprintf(&b, "\n- %s", markdown.Count(more, "older commit"))
 	}
 	for _, c := range list {
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, ""))
 		if c.Was != "" && c.Was != c.SHA {
 			fmt.Fprintf(&b, ", made from %s", markdown.Commit(p.URL, c.Was))
 		}
@@ -333,7 +333,7 @@ var wholeSHA = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
 // linked is one line of text with its commits linked.
 func linked(p model.Pull, s string) string {
-	s = markdown.Plain(oneLine(s))
+	s = markdown.Plain(markdown.OneLine(s))
 	if p.URL == "" { // nothing to link to
 		return wholeSHA.ReplaceAllStringFunc(s, markdown.Short)
 	}

@@ -1,7 +1,6 @@
 package roadmap
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mergexo/mergexo/internal/frontmatter"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/nearest"
@@ -21,8 +21,6 @@ var (
 	keyShape = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$`)
 	// ambiguous are names that YAML may read as something other than text.
 	ambiguous = regexp.MustCompile(`^(?:[0-9].*|-.*|y|n|yes|no|on|off|true|false|null)$`)
-	ending    = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
-	yamlLine  = regexp.MustCompile(`^yaml: line (\d+): `)
 )
 
 // Parse reads a file. It gives all that it could read, and what does not hold, in the order of the lines; people may have edited
@@ -67,14 +65,15 @@ func (r *reader) read(file []byte) {
 		r.add(1, "the file has %d bytes; at most %d are read", len(file), maxFile)
 		return
 	}
-	front, ok := frontMatter(string(file))
+	front, _, ok := frontmatter.Cut(markdown.Lines(string(file)))
 	if !ok {
 		r.add(1, "no front matter between lines of three dashes")
 		return
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(front), &root); err != nil {
-		r.unreadable(err)
+		line, text := frontmatter.Located(err)
+		r.add(line, "front matter: %s", text)
 		return
 	}
 	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
@@ -88,33 +87,6 @@ func (r *reader) read(file []byte) {
 	r.top(root.Content[0])
 	r.references()
 	r.cycles()
-}
-
-// frontMatter is what stands between the first two lines of dashes.
-func frontMatter(text string) (string, bool) {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
-	first, below, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", false
-	}
-	at := ending.FindStringIndex(below)
-	if at == nil {
-		return "", false
-	}
-	return below[:at[0]], true
-}
-
-// unreadable reports what the YAML reader says. Lines begin below the first dashes.
-func (r *reader) unreadable(err error) {
-	line, text := 1, err.Error()
-	if typed := (*yaml.TypeError)(nil); errors.As(err, &typed) && len(typed.Errors) > 0 {
-		text = "yaml: " + typed.Errors[0]
-	}
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = text[len(m[0]):]
-	}
-	r.add(line+1, "front matter: %s", strings.TrimPrefix(text, "yaml: "))
 }
 
 // aliased finds a node that refers to another one: a few lines of them can stand for gigabytes.
@@ -262,7 +234,7 @@ func (r *reader) heading(name string, v *yaml.Node) string {
 	if utf8.RuneCountInString(s) > maxTitle {
 		r.add(v.Line+1, "%s: %d characters, at most %d", name, utf8.RuneCountInString(s), maxTitle)
 	}
-	return oneLine(strings.Map(func(c rune) rune {
+	return markdown.OneLine(strings.Map(func(c rune) rune {
 		if markdown.Invisible(c) {
 			return -1
 		}
