@@ -51,9 +51,7 @@ func TestAnAppsKeyIsNowhereInReach(t *testing.T) {
 	got := program(t, env, "run", "--verbose", "--json").ok(t)
 	assert.Contains(t, got.out, `"result":"done"`)
 	assert.Contains(t, h.comments(), `"login":"robot[bot]"`)
-	raw, err := os.ReadFile(leak)
-	require.NoError(t, err)
-	seen := string(raw)
+	seen := text(t, leak)
 	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
 	secrets := append(strings.Split(key, "\n")[1:26], strings.ReplaceAll(key, "\n", `\n`), "ghs_", "PRIVATE_KEY")
 	for _, secret := range secrets {
@@ -87,8 +85,7 @@ func TestMistakesWithAnAppAreOneLineEach(t *testing.T) {
 		"sign in as App 4711: there is no App with this id":                      {"MERGEXO_APP_ID=4711", "MERGEXO_PRIVATE_KEY=" + key},
 		"sign in as App " + id + ": the private key does not belong to this App": {"INPUT_APP-ID=" + id, "INPUT_PRIVATE-KEY=" + other},
 	} {
-		got := program(t, h.env(env...), "run")
-		assert.Equal(t, 2, got.exit, got.errout)
+		got := program(t, h.env(env...), "run").exits(t, 2)
 		assert.Regexp(t, `(?m)^mergexo: (read octo/widgets#1: )?`+regexp.QuoteMeta(want), got.errout)
 		assert.Equal(t, 1, strings.Count(got.errout, "mergexo: "), got.errout)
 		assert.NotContains(t, got.errout, strings.Split(key, "\n")[3])

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // A fine-grained personal token cannot read check runs: a merge that waits for them says so, and so do why and doctor.
@@ -24,8 +23,7 @@ func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
 	got = program(t, h.terminal("octo"), "why", "--pr", "1", "--all")
 	assert.Contains(t, got.out, "passed: `ci`")
 
-	got = program(t, append(h.delivered("issue_comment", 5), fine), "run", "--json")
-	require.Equal(t, 75, got.exit, got.errout)
+	got = program(t, append(h.delivered("issue_comment", 5), fine), "run", "--json").exits(t, 75)
 	said := h.bodies(1)
 	assert.Contains(t, said[len(said)-1], "Waiting for the check `ci` (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so waiting does not help: ")
 

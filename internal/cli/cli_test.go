@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,15 +81,20 @@ type ran struct {
 // ok requires that it ended well.
 func (r ran) ok(t testing.TB) ran {
 	t.Helper()
-	require.Equal(t, 0, r.exit, r.out+r.errout)
+	return r.exits(t, 0)
+}
+
+// exits requires that it ended with this code.
+func (r ran) exits(t testing.TB, exit int) ran {
+	t.Helper()
+	require.Equal(t, exit, r.exit, r.out+r.errout)
 	return r
 }
 
 // fails requires that it ended with this code, and said this of it.
 func (r ran) fails(t testing.TB, exit int, says string) ran {
 	t.Helper()
-	require.Equal(t, exit, r.exit, r.out+r.errout)
-	require.Contains(t, r.errout, says)
+	require.Contains(t, r.exits(t, exit).errout, says)
 	return r
 }
 
@@ -163,14 +167,7 @@ func newHub(t testing.TB, settings string) *hub {
 	require.NoError(t, os.CopyFS(dir, rest.files))
 	h, _ := openHub(t, dir, rest.url)
 	h.payload = filepath.Join(t.TempDir(), "event.json")
-	var deliveries []struct {
-		Event   string
-		Payload json.RawMessage
-	}
-	require.NoError(t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &deliveries))
-	last := deliveries[len(deliveries)-1]
-	require.Equal(t, "issue_comment", last.Event)
-	require.NoError(t, os.WriteFile(h.payload, last.Payload, 0o600))
+	require.NoError(t, os.WriteFile(h.payload, h.newest("issue_comment"), 0o600))
 	return h
 }
 
@@ -241,16 +238,11 @@ func TestRunInAWorkflowsStep(t *testing.T) {
 	assert.EqualValues(t, 1, report["number"])
 	assert.Len(t, report["turn_key"], 64)
 	assert.Contains(t, h.comments(), "/actions/runs/12")
-	raw, err := os.ReadFile(output)
-	require.NoError(t, err)
-	assert.Regexp(t, `(?m)^result=done$`, string(raw))
-	assert.Regexp(t, `(?m)^pr=1$`, string(raw))
-	assert.Regexp(t, `(?m)^head-sha=[0-9a-f]{40}$`, string(raw))
-	raw = contents(t, summary)
-	assert.NotEmpty(t, raw)
+	assert.Regexp(t, `^result=done\npr=1\n(.*\n)*head-sha=[0-9a-f]{40}\n`, text(t, output))
+	assert.NotEmpty(t, text(t, summary))
 }
 
-func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
+func TestMistakesOfAWorkflowsStep(t *testing.T) {
 	h := newHub(t, command(answers))
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -258,42 +250,21 @@ func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	whole := contents(t, h.payload)
-	truncated := file("truncated.json", string(whole[:len(whole)/2]))
+	whole := text(t, h.payload)
+	truncated := file("truncated.json", whole[:len(whole)/2])
 	foreign := file("foreign.json", `{"object_kind": "note"}`)
-	tests := map[string]struct {
-		env  []string
-		args []string
-		says []string
-	}{
-		"an unknown command":      {nil, []string{"merg"}, []string{`unknown command "merg"`, "did you mean merge?"}},
-		"an unknown flag":         {nil, []string{"run", "--jsn"}, []string{"jsn", "--help"}},
-		"a stray argument":        {nil, []string{"run", "now"}, []string{`no argument "now"`}},
-		"no event":                {nil, []string{"run"}, []string{"GITHUB_EVENT_PATH is not set"}},
-		"no payload":              {h.env("GITHUB_EVENT_PATH=/nowhere.json"), []string{"run"}, []string{"/nowhere.json"}},
-		"a truncated payload":     {h.env("GITHUB_EVENT_PATH=" + truncated), []string{"run"}, []string{truncated}},
-		"a foreign payload":       {h.env("GITHUB_EVENT_PATH=" + foreign), []string{"run"}, []string{foreign, "repository"}},
-		"another repository":      {h.env("GITHUB_REPOSITORY=octo/gadgets"), []string{"run"}, []string{"octo/widgets", "octo/gadgets"}},
-		"no token":                {h.env("GITHUB_TOKEN="), []string{"run"}, []string{"no token", "GITHUB_TOKEN"}},
-		"a wrong token":           {h.env("GITHUB_TOKEN=nonsense"), []string{"run"}, []string{"401", "token"}},
-		"a bad run id":            {h.env("GITHUB_RUN_ID=x"), []string{"run"}, []string{"GITHUB_RUN_ID", "number"}},
-		"replay without an event": {nil, []string{"replay"}, []string{"event"}},
-		"apply without live":      {nil, []string{"replay", "--event", h.payload, "--apply"}, []string{"--apply needs --live"}},
-		"sandbox without a state": {nil, []string{"sandbox"}, []string{"state"}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := program(t, tt.env, tt.args...)
-			assert.Equal(t, 2, got.exit, got.errout)
-			first, _, _ := strings.Cut(got.errout, "\n")
-			assert.True(t, strings.HasPrefix(first, "mergexo: "), got.errout)
-			for _, s := range tt.says {
-				assert.Contains(t, first, s)
-			}
-			assert.NotContains(t, got.errout, "goroutine")
-			assert.Empty(t, got.out, "no report after a mistake")
-		})
-	}
+	absent := file("absent.json", strings.ReplaceAll(whole, `"number":1,`, `"number":404,`))
+	mistakes(t, map[string]mistake{
+		"a missing number":        {h.env("GITHUB_EVENT_PATH=" + absent), []string{"run"}, "404"},
+		"no payload":              {h.env("GITHUB_EVENT_PATH=/nowhere.json"), []string{"run"}, "/nowhere.json"},
+		"a truncated payload":     {h.env("GITHUB_EVENT_PATH=" + truncated), []string{"run"}, truncated},
+		"a foreign payload":       {h.env("GITHUB_EVENT_PATH=" + foreign), []string{"run"}, foreign + ": payload: repository: missing"},
+		"another repository":      {h.env("GITHUB_REPOSITORY=octo/gadgets"), []string{"run"}, "octo/widgets, but GITHUB_REPOSITORY is octo/gadgets"},
+		"a wrong token":           {h.env("GITHUB_TOKEN=nonsense"), []string{"run"}, "(401); set GITHUB_TOKEN"},
+		"a bad run id":            {h.env("GITHUB_RUN_ID=x"), []string{"run"}, "GITHUB_RUN_ID: want a number"},
+		"apply without live":      {nil, []string{"replay", "--event", h.payload, "--apply"}, "--apply needs --live"},
+		"sandbox without a state": {nil, []string{"sandbox"}, "sandbox needs --state DIR"},
+	})
 	assert.NotContains(t, h.comments(), "mergexo", "nothing was said")
 }
 
@@ -336,15 +307,9 @@ func TestOurOwnDeliveriesCanBeReplayed(t *testing.T) {
 	h := newHub(t, command(answers))
 	require.Equal(t, 0, program(t, h.env(), "run").exit)
 	clone := filepath.Join(t.TempDir(), "clone")
-	out, err := exec.CommandContext(context.Background(), "git", "clone", "-q", h.url+"/octo/widgets", clone).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	var deliveries []struct {
-		Event   string
-		Payload json.RawMessage
-	}
-	require.NoError(t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &deliveries))
+	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets", clone)
 	replayed := map[string]bool{}
-	for i, d := range deliveries {
+	for i, d := range h.deliveries() {
 		var is struct{ Action string }
 		require.NoError(t, json.Unmarshal(d.Payload, &is))
 		kind := d.Event + " " + is.Action
@@ -367,62 +332,13 @@ func TestAnEventThatIsNotOursIsFine(t *testing.T) {
 	assert.Contains(t, got.out, `"result":"nothing"`)
 }
 
-func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
-	tests := map[string]struct {
-		fault string
-		exit  int
-		says  string
-	}{
-		"403":               {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 2, "Resource not accessible by integration (403)"},
-		"a limit, by reset": {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 403, "headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}, "times": 9}`, 75, "until 2100-01-01"},
-		"500":               {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 99}`, 75, "500 Internal Server Error, however little it is asked for at once; try again later"},
-		"a missing number":  {"", 2, "404"},
-		"403 of git":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "Write access to repository not granted.", "times": 9}`, 2, "give the job `permissions: contents: write`"},
-		"401 of git":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 401, "times": 9}`, 2, "set GITHUB_TOKEN, or the action's token input"},
-		"a limit of git":    {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"Retry-After": "60"}, "times": 9}`, 75, "429"},
-		"git, too often":    {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "You have exceeded a secondary rate limit.", "times": 9}`, 75, "429"},
-		"git, spent":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"X-Ratelimit-Remaining": "0"}, "times": 9}`, 75, "429"},
-		"git, 429 late":     {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429"},
-		"git, 403 late":     {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHub(t, command(answers))
-			env := h.env()
-			if tt.fault != "" {
-				h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(tt.fault))
-			} else {
-				raw := contents(t, h.payload)
-				raw = bytes.ReplaceAll(raw, []byte(`"number":1,`), []byte(`"number":404,`))
-				require.NoError(t, os.WriteFile(h.payload, raw, 0o600))
-			}
-			got := program(t, env, "run", "--json")
-			assert.Equal(t, tt.exit, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: ")
-			assert.Contains(t, got.errout, tt.says)
-			assert.NotContains(t, h.comments(), "Answered")
-		})
-	}
-}
-
-func TestAServerThatDoesNotAnswerIsTriedLater(t *testing.T) {
-	h := newHub(t, command(answers))
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	got := program(t, h.env("GITHUB_API_URL="+gone.URL+"/api/v3", "GITHUB_GRAPHQL_URL="+gone.URL+"/api/graphql"), "run", "--json")
-	assert.Equal(t, 75, got.exit, got.errout)
-	assert.Contains(t, got.out, `"exit":75`)
-}
-
 func TestTheActionTurnsABlockIntoAWarning(t *testing.T) {
 	h := newHub(t, command(`cat >/dev/null; echo '{"blocked_reason": "Which way?"}'`))
 	env := h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=failed")
 	got := program(t, env, "run", "--json").ok(t)
 	assert.Contains(t, got.out, `"exit":3`)
 	assert.Contains(t, got.errout, "::warning::mergexo: ")
-	got = program(t, h.env("MERGEXO_FAIL_ON=failed,blocked"), "run")
-	assert.Equal(t, 3, got.exit, got.errout)
+	got = program(t, h.env("MERGEXO_FAIL_ON=failed,blocked"), "run").exits(t, 3)
 	assert.True(t, strings.Contains(got.errout, "\nmergexo: ") || strings.HasPrefix(got.errout, "mergexo: "), got.errout)
 }
 
@@ -439,14 +355,11 @@ func TestNoChildCanFindTheToken(t *testing.T) {
 	temp := t.TempDir()
 	sealing := "AGE-SECRET-" + "KEY-1233X72RPXYWDPVTPCG82J38VHYV4XRPFUNMSTMNPT42GDM6LD0SQJQYECW"
 	workspace := filepath.Join(temp, "work")
-	out, err := exec.CommandContext(context.Background(), "git", "clone", "-q", h.url+"/octo/widgets", workspace).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets", workspace)
 	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))
-	out, err = exec.CommandContext(context.Background(), "git", "-C", workspace, "config", "http."+h.url+"/.extraheader", header).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	gitIn(t, workspace, "config", "http."+h.url+"/.extraheader", header)
 	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "MERGEXO_TRANSCRIPT_KEY="+sealing, "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose").ok(t)
-	raw := contents(t, leak)
-	seen := string(raw)
+	seen := text(t, leak)
 	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
 	for _, secret := range []string{"sandbox-actions", "signing-secret", sealing, base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))} {
 		assert.NotContains(t, seen, secret)
@@ -524,10 +437,10 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 	}
 }
 
-// contents is what a file holds.
-func contents(t testing.TB, path string) []byte {
+// text is what a file holds.
+func text(t testing.TB, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	return text
+	return string(raw)
 }

@@ -27,24 +27,23 @@ func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
 	} {
 		env = append(env, variable+"="+filepath.Join(dir, name))
 	}
-	got := program(t, env, "run")
-	assert.Equal(t, 1, got.exit, got.errout)
+	got := program(t, env, "run").exits(t, 1)
 	for _, said := range []string{"GITHUB_ENV (LD_PRELOAD, BASH_ENV)", "GITHUB_PATH (it was replaced by something that is no file)", "GITHUB_OUTPUT (LD_PRELOAD, BASH_ENV)", "GITHUB_STATE (it was removed)", "GITHUB_STEP_SUMMARY (40 bytes)"} {
 		assert.Contains(t, got.errout, said)
 	}
-	for name, text := range before {
-		now := contents(t, filepath.Join(dir, name))
+	for name, was := range before {
+		now := text(t, filepath.Join(dir, name))
 		info, err := os.Lstat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
-		assert.NotContains(t, string(now), "BASH_ENV<<", name)
+		assert.NotContains(t, now, "BASH_ENV<<", name)
 		switch name {
 		case "file_output":
-			assert.Regexp(t, `^earlier=1\nresult=failed\n`, string(now))
+			assert.Regexp(t, `^earlier=1\nresult=failed\n`, now)
 		case "file_summary":
-			assert.Regexp(t, `^# Before\n`, string(now))
+			assert.Regexp(t, `^# Before\n`, now)
 		default:
-			assert.Equal(t, text, string(now), name)
+			assert.Equal(t, was, now, name)
 		}
 	}
 }
@@ -55,12 +54,10 @@ func TestWhatAnAgentTellsTheRunnerIsNamedBesideAMistake(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	h := newHub(t, command(`echo LD_PRELOAD=/tmp/x.so >> `+file+`; `+answers))
 	h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`[{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}]`))
-	got := program(t, h.env("GITHUB_ACTIONS=true", "GITHUB_RUN_ID=12", "GITHUB_ENV="+file), "run")
-	assert.Equal(t, 2, got.exit, got.errout)
+	got := program(t, h.env("GITHUB_ACTIONS=true", "GITHUB_RUN_ID=12", "GITHUB_ENV="+file), "run").exits(t, 2)
 	assert.Regexp(t, `(?m)^mergexo: .*403`, got.errout)
 	assert.Contains(t, got.errout, "runner's files: GITHUB_ENV (LD_PRELOAD)")
-	now := contents(t, file)
-	assert.Empty(t, now)
+	assert.Empty(t, text(t, file))
 }
 
 // The tests of a merge speak to the runner as an agent does.

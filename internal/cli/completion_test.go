@@ -18,8 +18,7 @@ import (
 // completes are the words that the program completes a line with, whose last word is whole.
 func completes(t *testing.T, words ...string) (found []string) {
 	t.Helper()
-	got := program(t, nil, append(words, "--generate-bash-completion")...)
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, append(words, "--generate-bash-completion")...).ok(t)
 	assert.Empty(t, got.errout, words)
 	for line := range strings.Lines(got.out) {
 		word, usage, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -131,11 +130,9 @@ func TestBashCompletes(t *testing.T) {
 
 func TestTheManualPage(t *testing.T) {
 	t.Parallel()
-	got := program(t, nil, "man")
-	require.Equal(t, 0, got.exit, got.errout)
+	got := program(t, nil, "man").ok(t)
 	golden.File(t, "man.txt", got.out)
 
-	got = program(t, nil, "completion", "tcsh")
-	assert.Equal(t, 2, got.exit)
+	got = program(t, nil, "completion", "tcsh").exits(t, 2)
 	assert.Equal(t, "mergexo: unknown command \"tcsh\"; use one of bash, fish, zsh\n", got.errout)
 }

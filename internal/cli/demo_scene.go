@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -61,48 +62,40 @@ var demoTips = []pages.Tip{
 
 // demoScene is the repository as it is before anything happens.
 func demoScene(d *sandbox.Seeder) error {
-	if err := d.Repository(sandbox.SeedRepository{FullName: demoRepository, Files: map[string]string{
+	errs := []error{d.Repository(sandbox.SeedRepository{FullName: demoRepository, Files: map[string]string{
 		"README.md": "# widgets\n\nGreets people.\n", "greet.py": demoProgram, ".github/mergexo.toml": demoSettings,
-	}}); err != nil {
-		return err
-	}
+	}})}
 	for login, permission := range map[string]string{"octo": "admin", "alice": "write", "bob": "read"} {
-		if err := d.Permission(demoRepository, login, permission); err != nil {
-			return err
-		}
+		errs = append(errs, d.Permission(demoRepository, login, permission))
 	}
 	for _, i := range demoIssues {
-		if err := d.Issue(demoRepository, i); err != nil {
-			return err
-		}
+		errs = append(errs, d.Issue(demoRepository, i))
 	}
-	if _, err := d.Commit(demoRepository, "agent/greet-in-french", "main", map[string]string{"greet.py": demoChange}, "Greet in French", demoTime); err != nil {
-		return err
-	}
-	return d.Pull(demoRepository, sandbox.SeedPull{
+	_, err := d.Commit(demoRepository, "agent/greet-in-french", "main", map[string]string{"greet.py": demoChange}, "Greet in French", demoTime)
+	return errors.Join(errors.Join(errs...), err, d.Pull(demoRepository, sandbox.SeedPull{
 		SeedIssue: sandbox.SeedIssue{Number: 2, Title: "Greet in French", Author: "octo", Body: "French speakers are greeted in French where they ask for it."},
 		Base:      "main", Head: "agent/greet-in-french",
-	})
+	}))
 }
 
 // demoTime is when the first commits were made.
 var demoTime = replayTime
 
 // demoBegins lets people do what the agent works on first: a review of the pull request, and a label on an issue.
-func demoBegins(ctx context.Context, urls sandbox.URLs, key string) error {
-	api := urls.API + "/repos/" + demoRepository
-	for _, label := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:ignore"} {
-		if _, err := asked(ctx, key+".sandbox-octo", http.MethodPost, api+"/labels", map[string]any{"name": label, "color": "1d76db"}); err != nil {
-			return fmt.Errorf("begin the demo: %w", err)
+func demoBegins(ctx context.Context, urls sandbox.URLs, key string) (err error) {
+	post := func(by, path string, fields map[string]any) {
+		if err == nil {
+			_, err = asked(ctx, key+".sandbox-"+by, http.MethodPost, urls.API+"/repos/"+demoRepository+path, fields)
 		}
 	}
-	review := map[string]any{"event": "COMMENT", "comments": []any{map[string]any{
-		"path": "greet.py", "line": 3, "side": "RIGHT", "body": "A greeting for strangers, please:\n\n```suggestion\n        return \"bonjour, \" + name\n```\n",
-	}}}
-	if _, err := asked(ctx, key+".sandbox-alice", http.MethodPost, api+"/pulls/2/reviews", review); err != nil {
-		return fmt.Errorf("begin the demo: %w", err)
+	for _, label := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:ignore"} {
+		post("octo", "/labels", map[string]any{"name": label, "color": "1d76db"})
 	}
-	if _, err := asked(ctx, key+".sandbox-octo", http.MethodPost, api+"/issues/1/labels", map[string]any{"labels": []string{"agent:small-job"}}); err != nil {
+	post("alice", "/pulls/2/reviews", map[string]any{"event": "COMMENT", "comments": []any{map[string]any{
+		"path": "greet.py", "line": 3, "side": "RIGHT", "body": "A greeting for strangers, please:\n\n```suggestion\n        return \"bonjour, \" + name\n```\n",
+	}}})
+	post("octo", "/issues/1/labels", map[string]any{"labels": []string{"agent:small-job"}})
+	if err != nil {
 		return fmt.Errorf("begin the demo: %w", err)
 	}
 	return nil

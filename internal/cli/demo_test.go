@@ -158,18 +158,12 @@ func TestWhereADemoCannotListen(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	at := l.Addr().String()
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"--demo", "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
-		{[]string{"--state", t.TempDir(), "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
-		{[]string{"--demo", "--listen", "0.0.0.0:0"}, "mergexo: --listen 0.0.0.0:0: the demo is for this machine only: want 127.0.0.1:PORT\n"},
-		{[]string{"--demo", "--listen", "8080"}, "mergexo: --listen 8080: want HOST:PORT, as 127.0.0.1:8080\n"},
-		{[]string{"--demo", "--listen", "127.0.0.1:x"}, "mergexo: --listen 127.0.0.1:x: listen tcp: lookup tcp/x: unknown port\n"},
-		{[]string{"--demo", "--seed", "x"}, "mergexo: --demo begins with a repository of its own: leave --seed out\n"},
-	} {
-		got := program(t, nil, append([]string{"sandbox"}, c.args...)...)
-		assert.Equal(t, ran{exit: 2, errout: c.want}, got)
-	}
+	mistakes(t, map[string]mistake{
+		"the port":              {nil, []string{"sandbox", "--demo", "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
+		"the port of a sandbox": {nil, []string{"sandbox", "--state", t.TempDir(), "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
+		"all machines":          {nil, []string{"sandbox", "--demo", "--listen", "0.0.0.0:0"}, "mergexo: --listen 0.0.0.0:0: the demo is for this machine only: want 127.0.0.1:PORT\n"},
+		"no host":               {nil, []string{"sandbox", "--demo", "--listen", "8080"}, "mergexo: --listen 8080: want HOST:PORT, as 127.0.0.1:8080\n"},
+		"no port":               {nil, []string{"sandbox", "--demo", "--listen", "127.0.0.1:x"}, "mergexo: --listen 127.0.0.1:x: listen tcp: lookup tcp/x: unknown port\n"},
+		"a seed":                {nil, []string{"sandbox", "--demo", "--seed", "x"}, "mergexo: --demo begins with a repository of its own: leave --seed out\n"},
+	})
 }

@@ -14,17 +14,8 @@ import (
 // sentBy is the file of the newest delivery of an event, as somebody else has sent it.
 func (h *hub) sentBy(event, sender string) string {
 	h.t.Helper()
-	var deliveries []struct {
-		Event   string
-		Payload map[string]any
-	}
-	require.NoError(h.t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &deliveries))
-	payload := map[string]any(nil)
-	for _, d := range deliveries {
-		if d.Event == event {
-			payload = d.Payload
-		}
-	}
+	var payload map[string]any
+	require.NoError(h.t, json.Unmarshal(h.newest(event), &payload))
 	payload["sender"] = map[string]any{"login": sender, "type": "Bot", "id": 49699333}
 	raw, err := json.Marshal(payload)
 	require.NoError(h.t, err)

@@ -280,10 +280,7 @@ func (s *scene) ask(ctx context.Context) error {
 	if s.hub.State == "" {
 		s.hub.State = doctor.HubHidden
 	}
-	if err = fmt.Errorf("%w; %s", err, s.hub.Fix); mayPass(err) {
-		return retryError{err}
-	}
-	return usageError{err}
+	return byGitHub(fmt.Errorf("%w; %s", err, s.hub.Fix))
 }
 
 // connect makes the client, and asks what an App may.

@@ -44,11 +44,15 @@ func gitIn(t *testing.T, dir string, args ...string) {
 }
 
 // newRepository is an empty git repository.
-func newRepository(t *testing.T) string {
+// newRepository is one with files, each a name and a text.
+func newRepository(t *testing.T, files ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	gitIn(t, dir, "init", "-q")
+	for i := 0; i < len(files); i += 2 {
+		put(t, dir, files[i], files[i+1])
+	}
 	return dir
 }
 
@@ -77,15 +81,13 @@ func newClinic(t *testing.T) (*hub, []string) {
 	for _, name := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap"} {
 		h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": name, "color": "ededed"})
 	}
-	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",
-		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
+	return h, h.terminal("octo")
 }
 
 func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[external]\nenabled = true\nevaluate = [\"scripts/evaluate\"]\n[feedback]\nci = \"first_fail\"\n")
 	h.write("main", doctor.WorkflowPath, strings.NewReplacer("  workflow_run:\n    workflows: [CI] #", "  x-none: #", "actions: write", "actions: read").Replace(starting.Workflow()))
-	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
-	assert.Equal(t, 2, got.exit)
+	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2)
 	for _, line := range []string{
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on lacks workflow_run: a failed CI run does not reach the agent",
@@ -104,8 +106,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	h := newHub(t, "[agent]\nadapter = \"codex\"\n[review]\nadapter = \"claude\"\non = [\"bugfix\"]\nauto = \"label\"\n[merge]\nauto = \"label\"\n")
 	h.write("main", doctor.WorkflowPath, starting.Workflow())
-	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
-	assert.Equal(t, 2, got.exit)
+	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2)
 	for _, line := range []string{
 		`runs the reviewer "claude", but no step before it installs claude`, `runs the reviewer "claude", but no env there sets ANTHROPIC_API_KEY`,
 		`labels: "agent:small-job", "agent:bugfix", "agent:design", "agent:roadmap", "agent:review" and "merge" are missing`,
@@ -120,8 +121,7 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	} {
 		h := newHub(t, settings)
 		h.write("main", doctor.WorkflowPath, starting.Workflow())
-		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
-		assert.Equal(t, 2, got.exit)
+		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2)
 		assert.Contains(t, got.out, line)
 	}
 }
@@ -144,8 +144,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": true, "contexts": []string{"test"}}, "restrictions": nil})
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
-	got = programIn(t, t.TempDir(), "", env, "doctor")
-	assert.Equal(t, 2, got.exit)
+	got = programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2)
 	shows(t, "doctor/trouble.txt", "", withoutGit(got.out))
 }
 
@@ -179,8 +178,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
-	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir)
-	assert.Equal(t, 2, got.exit)
+	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir).exits(t, 2)
 	shows(t, "doctor/checkout.txt", dir, withoutGit(got.out))
 
 	put(t, dir, "scripts/agent", "#!/bin/sh\n")
@@ -243,25 +241,15 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 func TestDoctorHasNothingToLookAt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	for name, c := range map[string]struct {
-		env, args []string
-		says      string
-	}{
-		"nothing":      {nil, nil, "not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY"},
-		"a name only":  {[]string{"GITHUB_REPOSITORY=octo/widgets"}, nil, "found neither a checkout of octo/widgets nor a token for GitHub"},
-		"no checkout":  {nil, []string{"--checkout", t.TempDir()}, "is not in a git repository"},
-		"no directory": {nil, []string{"--checkout", file}, "--checkout: " + file + " is not a directory"},
-		"an argument":  {nil, []string{"now"}, `doctor takes no argument "now"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := programIn(t, t.TempDir(), "", c.env, append([]string{"doctor"}, c.args...)...)
-			assert.Equal(t, 2, got.exit)
-			assert.Empty(t, got.out)
-			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
-			assert.Contains(t, got.errout, c.says)
-			assert.Equal(t, 1, strings.Count(got.errout, "\n"))
-		})
-	}
+	mistakes(t, map[string]mistake{
+		"nothing": {nil, []string{"doctor"}, "not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY"},
+		"a name only": {
+			[]string{"GITHUB_REPOSITORY=octo/widgets"}, []string{"doctor"}, "found neither a checkout of octo/widgets nor a token for GitHub",
+		},
+		"no checkout":  {nil, []string{"doctor", "--checkout", t.TempDir()}, "is not in a git repository"},
+		"no directory": {nil, []string{"doctor", "--checkout", file}, "--checkout: " + file + " is not a directory"},
+		"an argument":  {nil, []string{"doctor", "now"}, `doctor takes no argument "now"`},
+	})
 }
 
 // What is not as it should be on the disk is one clear finding, whatever it is.
@@ -325,8 +313,7 @@ func TestDoctorFindsWhatDoesNotExist(t *testing.T) {
 	h.api("", "POST", "/_sandbox/repositories", map[string]any{"full_name": "octo/mergexo"})
 	h.store("MERGEXO_SIGNING_KY", "x")
 	env := h.terminal("octo")
-	got := programIn(t, t.TempDir(), "", env, "doctor")
-	assert.Equal(t, 2, got.exit, got.out+got.errout)
+	got := programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2)
 	shows(t, "doctor/missing.txt", "", withoutGit(got.out))
 	h.store("MERGEXO_SIGNING_KEY", "x")
 	got = programIn(t, t.TempDir(), "", env, "doctor")
@@ -336,8 +323,7 @@ func TestDoctorFindsWhatDoesNotExist(t *testing.T) {
 func TestDoctorWithoutGit(t *testing.T) {
 	dir := newRepository(t)
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
-	got := programIn(t, dir, "", []string{"PATH=" + t.TempDir()}, "doctor")
-	assert.Equal(t, 2, got.exit)
+	got := programIn(t, dir, "", []string{"PATH=" + t.TempDir()}, "doctor").exits(t, 2)
 	assert.Contains(t, got.out, "  fix   git: not on PATH [git]\n")
 	assert.Contains(t, got.out, `  warn  .github/mergexo.toml: agent.adapter is "suggestion": no model will run`)
 }

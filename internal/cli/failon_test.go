@@ -9,13 +9,11 @@ import (
 
 func TestWhatFailsTheStep(t *testing.T) {
 	h := newHub(t, command("exit 1"))
-	got := program(t, h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=faild"), "run")
-	assert.Equal(t, 2, got.exit, got.errout)
+	got := program(t, h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=faild"), "run").exits(t, 2)
 	assert.Equal(t, "mergexo: fail-on: \"faild\" is unknown; did you mean failed?\n", got.errout)
 	assert.NotContains(t, h.comments(), "MergeXO", "nothing was done before it was noticed")
 
-	got = program(t, h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=blocked\nfailed\n"), "run")
-	assert.Equal(t, 1, got.exit, got.errout)
+	got = program(t, h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=blocked\nfailed\n"), "run").exits(t, 1)
 }
 
 // The dashboard's workflow publishes the page that such a step draws: it must not continue without one.

@@ -313,13 +313,10 @@ func (s *scene) read(ctx context.Context, name string) (file workflow.File, foun
 }
 
 func (s *scene) trouble(err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case mayPass(err):
-		return retryError{fmt.Errorf("read the files of %s: %w", s.name, err)}
 	}
-	return usagef("read the files of %s: %w", s.name, err)
+	return byGitHub(fmt.Errorf("read the files of %s: %w", s.name, err))
 }
 
 const tooLarge = "larger than 1 MiB, so it was not read"

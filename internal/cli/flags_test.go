@@ -27,8 +27,7 @@ func TestFlagsMayStandBeforeTheCommand(t *testing.T) {
 	}
 	assert.Contains(t, program(t, h.terminal("octo"), "--verbose", "status").errout, "msg=github_request ")
 	for _, args := range [][]string{{"--json", "init"}, {"--json", "--verbose", "completion", "bash"}} {
-		got := program(t, nil, args...)
-		assert.Equal(t, 2, got.exit)
+		got := program(t, nil, args...).exits(t, 2)
 		assert.Regexp(t, `^mergexo: (init|bash) takes no --json; see mergexo .* --help\n$`, got.errout)
 		assert.Empty(t, got.out)
 	}
@@ -45,9 +44,7 @@ func TestFlagsThatCannotBeRead(t *testing.T) {
 		"status --json=maybe":              `--json: want true, false or nothing, got "maybe"; see mergexo status --help`,
 		"status --pull 7":                  "unknown flag --pull; see mergexo status --help",
 	} {
-		got := program(t, nil, strings.Fields(line)...)
-		assert.Equal(t, 2, got.exit, line)
-		assert.Equal(t, "mergexo: "+want+"\n", got.errout)
+		assert.Equal(t, ran{exit: 2, errout: "mergexo: " + want + "\n"}, program(t, nil, strings.Fields(line)...), line)
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -74,7 +73,6 @@ func moveHub(t testing.TB, dir, from, to string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json*"))
 	require.NoError(t, err)
 	for _, file := range files {
-		raw := contents(t, file)
-		require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(raw, []byte(from), []byte(to)), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text(t, file), from, to)), 0o600))
 	}
 }

@@ -39,10 +39,7 @@ auto = "label"
 branch = "docs/*"
 strategy = "squash"
 `
-	dir := newRepository(t)
-	put(t, dir, "go.mod", "module x\n")
-	put(t, dir, ".github/workflows/ci.yml", "name: CI\non: [push]\njobs: {}\n")
-	put(t, dir, thread.SettingsPath, ours)
+	dir := newRepository(t, "go.mod", "module x\n", ".github/workflows/ci.yml", "name: CI\non: [push]\njobs: {}\n", thread.SettingsPath, ours)
 	programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	assert.Equal(t, ours, filesIn(t, dir)[thread.SettingsPath], "--yes overwrites nothing")
 
@@ -65,8 +62,7 @@ strategy = "squash"
 func TestInitShowsAnApplicableDiff(t *testing.T) {
 	t.Parallel()
 	for _, was := range []string{"# mine\n", "[merge]\nverify = \"ci\"\n\n\n[repo]\n# a\n# b\n# c\n# d\n# e\n# f\n# g\n# h\n[labels]\nignore = \"x\"\n"} {
-		dir := newRepository(t)
-		put(t, dir, thread.SettingsPath, was)
+		dir := newRepository(t, thread.SettingsPath, was)
 		got := programIn(t, dir, "", nil, "init", "--force", "--agent", "suggestion", "--merge", "command").ok(t)
 		now := filesIn(t, dir)[thread.SettingsPath]
 		put(t, dir, thread.SettingsPath, was)
@@ -84,10 +80,7 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	older := func(name string) string { return read(t, "internal/cli/testdata/init/older/"+name) }
 	const ci = "name: CI\non: [pull_request]\njobs: {}\n"
-	dir := newRepository(t)
-	put(t, dir, ".github/workflows/ci.yml", ci)
-	put(t, dir, thread.SettingsPath, older("mergexo.toml"))
-	put(t, dir, doctor.WorkflowPath, older("mergexo.yml"))
+	dir := newRepository(t, ".github/workflows/ci.yml", ci, thread.SettingsPath, older("mergexo.toml"), doctor.WorkflowPath, older("mergexo.yml"))
 	before := programIn(t, dir, "", nil, "doctor")
 	assert.Equal(t, 2, before.exit, before.out)
 	assert.Contains(t, before.out, "  fix   ")
@@ -98,8 +91,7 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 	got := programIn(t, dir, "y\ny\n", nil, "init").ok(t)
 	assert.Contains(t, got.errout, ".github/workflows/mergexo.yml already exists with different content: you changed it, or another version of mergexo wrote it.")
 	assert.NotContains(t, got.errout, "Agent:", "the files say which")
-	fresh := newRepository(t)
-	put(t, fresh, ".github/workflows/ci.yml", ci)
+	fresh := newRepository(t, ".github/workflows/ci.yml", ci)
 	require.Equal(t, 0, programIn(t, fresh, "", nil, "init", "--agent", "codex", "--split", "--yes").exit)
 	assert.Equal(t, filesIn(t, fresh)[doctor.WorkflowPath], filesIn(t, dir)[doctor.WorkflowPath], "as if it were made now, with the same answers")
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "adapter = \"codex\"")
@@ -110,8 +102,7 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 // Another agent over a set-up that people have edited: what the flag asks for changes, its diff is shown, and all else stays.
 func TestInitChangesTheAgentAlone(t *testing.T) {
 	t.Parallel()
-	dir := newRepository(t)
-	put(t, dir, "go.mod", "module x\n")
+	dir := newRepository(t, "go.mod", "module x\n")
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes").exit)
 	edit := func(name, old, with string) {
 		t.Helper()
@@ -148,8 +139,7 @@ func TestInitChangesTheAgentAlone(t *testing.T) {
 func TestInitTellsOfPathsThatAnAgentMayChange(t *testing.T) {
 	t.Parallel()
 	for paths, told := range map[string]bool{`["secrets/**"]`: true, `[".github/**"]`: false} {
-		dir := newRepository(t)
-		put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[feedback]\nforbid_paths = "+paths+"\n")
+		dir := newRepository(t, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n[feedback]\nforbid_paths = "+paths+"\n")
 		got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 		assert.Equal(t, told, strings.Contains(got.out, "Add \".github/mergexo/**\" to [feedback] forbid_paths of .github/mergexo.toml"), got.out)
 	}

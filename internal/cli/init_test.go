@@ -273,9 +273,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 		"by force":        {"", "--force", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			put(t, dir, thread.SettingsPath, mine)
-			put(t, dir, doctor.WorkflowPath, theirs)
+			dir := newRepository(t, thread.SettingsPath, mine, doctor.WorkflowPath, theirs)
 			args := []string{"init", "--dir", dir, "--agent", "suggestion", "--merge", "command"}
 			if c.flag != "" {
 				args = append(args, c.flag)
@@ -315,8 +313,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			c.prepare(t, dir)
-			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes")
-			assert.Equal(t, 2, got.exit)
+			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes").exits(t, 2)
 			assert.Empty(t, got.out)
 			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
 			assert.Contains(t, got.errout, c.says)
@@ -333,8 +330,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		})
 	}
 	t.Run("a link within is followed by nobody", func(t *testing.T) {
-		dir := newRepository(t)
-		put(t, dir, "elsewhere.toml", "# mine\n")
+		dir := newRepository(t, "elsewhere.toml", "# mine\n")
 		link(t, "../elsewhere.toml", dir, thread.SettingsPath)
 		programIn(t, dir, "", nil, "init", "--force", "--yes").ok(t)
 		assert.Equal(t, "# mine\n", filesIn(t, dir)["elsewhere.toml"], "the link is replaced, and not what it leads to")

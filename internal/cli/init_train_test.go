@@ -34,9 +34,7 @@ func TestInitHasCIRunOnTheTrain(t *testing.T) {
 		"no train": {"attempts = 3", "y\n", nil, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			put(t, dir, ownCI, quietCI)
-			put(t, dir, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
+			dir := newRepository(t, ownCI, quietCI, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
 			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...).ok(t)
 			assert.Equal(t, map[bool]string{true: heardCI, false: quietCI}[c.changed], filesIn(t, dir)[ownCI])
 			assert.Equal(t, c.asked, strings.Contains(got.errout, "Change your CI as shown? [Y/n] "), got.errout)
@@ -100,9 +98,7 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 
 // Settings that want a train, or an App, make pushes events.
 func TestInitMakesPushesEventsForATrain(t *testing.T) {
-	dir := newRepository(t)
-	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"both\"\n")
-	put(t, dir, doctor.WorkflowPath, starting.Workflow())
+	dir := newRepository(t, thread.SettingsPath, "[merge]\nverify = \"both\"\n", doctor.WorkflowPath, starting.Workflow())
 	put(t, dir, ".git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n") // as a clone has it
 	programIn(t, dir, "n\ny\n", nil, "init").ok(t)
 	text := filesIn(t, dir)[doctor.WorkflowPath]
@@ -114,10 +110,7 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 
 // A link stays a link, and what it leads to stays as it is.
 func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
-	dir := newRepository(t)
-	put(t, dir, "ci/real.yml", quietCI)
-	put(t, dir, thread.SettingsPath, "[merge]\nverify = \"ci\"\n")
-	put(t, dir, doctor.WorkflowPath, starting.Workflow())
+	dir := newRepository(t, "ci/real.yml", quietCI, thread.SettingsPath, "[merge]\nverify = \"ci\"\n", doctor.WorkflowPath, starting.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
 	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
 	info, err := os.Lstat(filepath.Join(dir, ownCI))

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/github/app"
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // appVariable and appSecret are what the workflow gives the action.
@@ -81,7 +82,7 @@ func (h *hubSetup) keepKey(ctx context.Context, made github.MadeApp) error {
 	if failed = errors.Join(failed, f.Close()); failed != nil {
 		return errors.Join(err, failed)
 	}
-	return fmt.Errorf("%w: the key of the App %d is in %s: store it with %s < %s, and delete the file", err, made.ID, file, h.ghLine("secret", "set", appSecret), quoted(file))
+	return fmt.Errorf("%w: the key of the App %d is in %s: store it with %s < %s, and delete the file", err, made.ID, file, h.ghLine("secret", "set", appSecret), markdown.Quoted(file))
 }
 
 // appInstalled asks as the App whether it is installed.

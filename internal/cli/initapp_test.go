@@ -178,7 +178,7 @@ func TestTheKeyOfAnAppIsKept(t *testing.T) {
 	info, err := os.Stat(file[1])
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	text := contents(t, file[1])
-	assert.Contains(t, string(text), "BEGIN RSA PRIVATE KEY")
-	assert.NotContains(t, page+got.errout, strings.Split(string(text), "\n")[1])
+	key := text(t, file[1])
+	assert.Contains(t, key, "BEGIN RSA PRIVATE KEY")
+	assert.NotContains(t, page+got.errout, strings.Split(key, "\n")[1])
 }

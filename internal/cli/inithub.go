@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -75,10 +76,18 @@ func (s setup) hub(ctx context.Context) (*hubSetup, error) {
 	return h, nil
 }
 
-// unreachable is an error of GitHub's with its exit code: what may pass is tried again later.
+// unreachable is byGitHub for init: what may pass is tried again later.
 func unreachable(err error) error {
 	if mayPass(err) {
-		return retryError{fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)}
+		err = fmt.Errorf("%w; run mergexo init --github again, it continues from here", err)
+	}
+	return byGitHub(err)
+}
+
+// byGitHub is an error of GitHub's with its exit code.
+func byGitHub(err error) error {
+	if mayPass(err) {
+		return retryError{err}
 	}
 	return usageError{err}
 }
@@ -125,9 +134,9 @@ func (h *hubSetup) say(format string, args ...any) error {
 // gh is a command line of GitHub's own program, for this repository.
 func (h *hubSetup) ghLine(words ...string) string {
 	for i := range words {
-		words[i] = quoted(words[i])
+		words[i] = markdown.Quoted(words[i])
 	}
-	return "gh " + strings.Join(words, " ") + " --repo " + quoted(ghRepo(h.server, h.repo.String()))
+	return "gh " + strings.Join(words, " ") + " --repo " + markdown.Quoted(ghRepo(h.server, h.repo.String()))
 }
 
 // wantedLabel is a label that the settings name.

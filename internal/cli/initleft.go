@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // todo is one thing that is left to do, and the commands for it.
@@ -53,7 +54,7 @@ func (s setup) leftHere(c doctor.Choice, byHand []doctor.TrainEdit) (l left) {
 func (s setup) commit(open string) []string {
 	add := "git add " + doctor.SettingsPath + " " + doctor.WorkflowPath + " " + workflow.SetupPath
 	for _, path := range s.edited {
-		add += " " + quoted(path)
+		add += " " + markdown.Quoted(path)
 	}
 	if open != "" {
 		return []string{"git switch -c mergexo-setup", add, `git commit -m "Set up MergeXO"`, "git push -u origin mergexo-setup", open}
@@ -89,17 +90,6 @@ func (l left) String() string {
 		}
 	}
 	return b.String()
-}
-
-// plainWord needs no quotes in a shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=-]+$`)
-
-// quoted is one word of a command line.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // ghRepo names a repository for gh, whose default is github.com.

@@ -113,8 +113,7 @@ func newNewcomer(t *testing.T, files string) *newcomer {
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(self, filepath.Join(n.bin, "gh")))
 	require.NoError(t, os.WriteFile(filepath.Join(n.bin, "codex"), []byte(standInCodex), 0o755))
-	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", n.url+"/octo/widgets.git", n.dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	gitIn(t, ".", "clone", "-q", n.url+"/octo/widgets.git", n.dir)
 	for key, value := range map[string]string{"user.name": "octo", "user.email": "octo@example.com", "http.extraHeader": "Authorization: Bearer sandbox-octo"} {
 		gitIn(t, n.dir, "config", key, value)
 	}
@@ -139,9 +138,8 @@ func (n *newcomer) types(line, answers string) {
 		n.said = strings.ReplaceAll(strings.ReplaceAll(said.String(), host+"/octo", "octo"), "]: ", "]:\n") // as a terminal shows it after Enter
 		// What isolates has stories of its own, and not every machine on which this runs can.
 		file := filepath.Join(n.dir, thread.SettingsPath)
-		text := contents(n.t, file)
-		n.settings = string(text)
-		unheld := strings.NewReplacer(`# isolation = "auto"`, `isolation = "none"`, `network = ["model", "packages"]`, `network = "open"`).Replace(string(text))
+		n.settings = text(n.t, file)
+		unheld := strings.NewReplacer(`# isolation = "auto"`, `isolation = "none"`, `network = ["model", "packages"]`, `network = "open"`).Replace(n.settings)
 		require.NoError(n.t, os.WriteFile(file, []byte(unheld), 0o644))
 	}
 }
@@ -151,15 +149,7 @@ var givenSecret = regexp.MustCompile(`(?m)^          ([A-Za-z_-]+): \$\{\{ secre
 // actions runs the workflow that is on main for the newest delivery of an event, as far as the program goes.
 func (n *newcomer) actions(event string) ran {
 	n.t.Helper()
-	all := n.deliveries()
-	at := slices.IndexFunc(all, func(d delivery) bool { return d.Event == event })
-	for i, d := range all {
-		if d.Event == event {
-			at = i
-		}
-	}
-	require.GreaterOrEqual(n.t, at, 0, "GitHub sent no %s", event)
-	require.NoError(n.t, os.WriteFile(n.payload, all[at].Payload, 0o600))
+	require.NoError(n.t, os.WriteFile(n.payload, n.newest(event), 0o600))
 	job := string(n.file(doctor.WorkflowPath))
 	assert.Contains(n.t, job, "- uses: "+workflow.UsesSetup+"\n")
 	assert.Contains(n.t, string(n.file(workflow.SetupPath)), "- run: npm install -g @openai/codex@")
@@ -287,10 +277,7 @@ func TestTheInstallPageOnOtherRepositories(t *testing.T) {
 			shows(t, "init/setup_"+name+".yml", "", string(n.file(workflow.SetupPath)))
 			assert.Equal(t, name != "node", strings.Contains(n.settings, "\nnetwork = [\"model\", \"packages\"]"), "tests with services reach them")
 			n.lands(commands[len(commands)-1])
-			ran := contents(t, calls)
-			for _, line := range want.ran {
-				assert.Contains(t, strings.Split(string(ran), "\n"), line)
-			}
+			assert.Subset(t, strings.Split(text(t, calls), "\n"), want.ran)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,14 +17,12 @@ import (
 // labelled is the payload of scripts/events/issues.json after a change of it, as a file.
 func labelled(t *testing.T, change func(payload, issue map[string]any)) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../scripts/events/issues.json")
-	require.NoError(t, err)
 	var payload map[string]any
-	require.NoError(t, json.Unmarshal(raw, &payload))
+	require.NoError(t, json.Unmarshal([]byte(text(t, "../../scripts/events/issues.json")), &payload))
 	issue, ok := payload["issue"].(map[string]any)
 	require.True(t, ok)
 	change(payload, issue)
-	raw, err = json.Marshal(payload)
+	raw, err := json.Marshal(payload)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "event.json")
 	require.NoError(t, os.WriteFile(file, raw, 0o600))
@@ -129,10 +128,7 @@ func (h *hub) labelIssue(title string) (number int, env []string) {
 	h.t.Helper()
 	number = int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": title, "body": "Please."})["number"].(float64))
 	h.raw("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/labels", number), map[string]any{"labels": []string{"agent:small-job"}})
-	all := h.deliveries()
-	last := all[len(all)-1]
-	require.Equal(h.t, "issues", last.Event)
-	require.NoError(h.t, os.WriteFile(h.payload, last.Payload, 0o600))
+	require.NoError(h.t, os.WriteFile(h.payload, h.newest("issues"), 0o600))
 	return number, h.env("GITHUB_EVENT_NAME=issues")
 }
 
@@ -149,17 +145,21 @@ func (h *hub) deliveries() []delivery {
 	return all
 }
 
+// newest is the payload of the newest event of a name.
+func (h *hub) newest(event string) json.RawMessage {
+	h.t.Helper()
+	all := slices.DeleteFunc(h.deliveries(), func(d delivery) bool { return d.Event != event })
+	require.NotEmpty(h.t, all, "GitHub sent no %s", event)
+	return all[len(all)-1].Payload
+}
+
 // step runs mergexo as a workflow's step, and gives its outputs and its summary too.
 func step(t *testing.T, env []string, args ...string) (got ran, output, summary string) {
 	t.Helper()
 	dir := t.TempDir()
 	to := func(name string) string { return filepath.Join(dir, name) }
 	got = program(t, append(env, "GITHUB_OUTPUT="+to("output"), "GITHUB_STEP_SUMMARY="+to("summary"), "GITHUB_ACTIONS=true"), args...)
-	read := func(name string) string {
-		raw := contents(t, to(name))
-		return string(raw)
-	}
-	return got, read("output"), read("summary")
+	return got, text(t, to("output")), text(t, to("summary"))
 }
 
 func TestAStepThatOpensAPullRequestNamesIt(t *testing.T) {

@@ -33,13 +33,10 @@ func logCommand(p *program) *cli.Command {
 			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
 				entries, err := e.History(ctx, repo, c.Int("pr"), since(e.Now()))
-				if err != nil {
-					return err
-				}
 				if c.Bool("cost") {
-					return answer(p, c, map[string]any{"costs": model.CostsOf(entries), "cost_usd": model.CostOf(entries)}, func() error { return report.Costs(p.Out, entries) })
+					return answer(p, c, err, map[string]any{"costs": model.CostsOf(entries), "cost_usd": model.CostOf(entries)}, func() error { return report.Costs(p.Out, entries) })
 				}
-				return answer(p, c, map[string]any{"log": entries}, func() error { return report.History(p.Out, entries) })
+				return answer(p, c, err, map[string]any{"log": entries}, func() error { return report.History(p.Out, entries) })
 			})
 		},
 	}

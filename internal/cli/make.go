@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,7 +91,7 @@ func listMade(p *program, c *cli.Context) error {
 	for _, m := range madeEvents {
 		all = append(all, report.Made{Event: m.name, About: m.about, Body: m.text})
 	}
-	return answer(p, c, map[string]any{"events": all}, func() error { return report.MadeEvents(p.Out, all) })
+	return answer(p, c, nil, map[string]any{"events": all}, func() error { return report.MadeEvents(p.Out, all) })
 }
 
 // making is the event that the flags ask for.
@@ -162,37 +163,21 @@ func delivered(ctx context.Context, urls sandbox.URLs, name string) (model.Event
 func madeScene(d *sandbox.Seeder, settings string) (head string, err error) {
 	const repo = "octo/widgets"
 	at := func(minute int) time.Time { return replayTime.Add(time.Duration(minute-60) * time.Minute) }
-	steps := []func() error{
-		func() error {
-			return d.Repository(sandbox.SeedRepository{FullName: repo, At: at(0), Files: map[string]string{
-				"README.md": "# widgets\n", "greeting.txt": "hello\n", ".github/mergexo.toml": settings,
-			}})
-		},
-		func() error { return d.Permission(repo, "octo", "admin") },
-		func() error { return d.Permission(repo, "alice", "write") },
-		func() (err error) {
-			head, err = d.Commit(repo, "agent/greet", "main", map[string]string{"world.txt": "hello, world\n"}, "Greet the world", at(1))
-			return err
-		},
-		func() error {
-			return d.Pull(repo, sandbox.SeedPull{
-				SeedIssue: sandbox.SeedIssue{Number: 7, Title: "Greet the world", Author: "octo", CreatedAt: at(2)}, Base: "main", Head: "agent/greet",
-			})
-		},
-		func() error {
-			return d.Review(repo, 7, sandbox.SeedReview{SeedComment: sandbox.SeedComment{Author: "alice", CreatedAt: at(3)}, State: "APPROVED"})
-		},
-		func() error {
-			_, err := d.Commit(repo, "main", "", map[string]string{"later.txt": "later\n"}, "Add a file for later", at(4))
-			return err
-		},
-	}
-	for _, do := range steps {
-		if err := do(); err != nil {
-			return "", err
-		}
-	}
-	return head, nil
+	err = errors.Join(d.Repository(sandbox.SeedRepository{FullName: repo, At: at(0), Files: map[string]string{
+		"README.md": "# widgets\n", "greeting.txt": "hello\n", ".github/mergexo.toml": settings,
+	}}), d.Permission(repo, "octo", "admin"), d.Permission(repo, "alice", "write"))
+	head, unmade := d.Commit(repo, "agent/greet", "main", map[string]string{"world.txt": "hello, world\n"}, "Greet the world", at(1))
+	err = errors.Join(err, unmade, approved(d, 7, "Greet the world", "agent/greet", at(2), at(3)))
+	_, unmade = d.Commit(repo, "main", "", map[string]string{"later.txt": "later\n"}, "Add a file for later", at(4))
+	return head, errors.Join(err, unmade)
+}
+
+// approved opens a pull request of octo's, which alice approves.
+func approved(d *sandbox.Seeder, number int, title, branch string, opened, at time.Time) error {
+	const repo = "octo/widgets"
+	issue := sandbox.SeedIssue{Number: number, Title: title, Author: "octo", CreatedAt: opened}
+	return errors.Join(d.Pull(repo, sandbox.SeedPull{SeedIssue: issue, Base: "main", Head: branch}),
+		d.Review(repo, number, sandbox.SeedReview{SeedComment: sandbox.SeedComment{Author: "alice", CreatedAt: at}, State: "APPROVED"}))
 }
 
 // asked sends a request to the sandbox with a token.

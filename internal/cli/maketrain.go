@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -88,25 +89,10 @@ func (s stage) trainScene() (heads []string, err error) {
 	at := replayTime.Add(-50 * time.Minute)
 	err = s.sandbox.Seed(func(d *sandbox.Seeder) error {
 		first, err := madeScene(d, trainSettings)
-		if err != nil {
-			return err
-		}
-		if err := d.User(sandbox.SeedUser{Login: trainApp, Type: "Bot"}); err != nil {
-			return err
-		}
-		if err := d.Permission(repo, trainApp, "write"); err != nil {
-			return err
-		}
-		second, err := d.Commit(repo, "agent/moon", "main", map[string]string{"moon.txt": "hello, moon\n"}, "Greet the moon", at)
-		if err != nil {
-			return err
-		}
+		err = errors.Join(err, d.User(sandbox.SeedUser{Login: trainApp, Type: "Bot"}), d.Permission(repo, trainApp, "write"))
+		second, unmade := d.Commit(repo, "agent/moon", "main", map[string]string{"moon.txt": "hello, moon\n"}, "Greet the moon", at)
 		heads = []string{first, second}
-		issue := sandbox.SeedIssue{Number: 8, Title: "Greet the moon", Author: "octo", CreatedAt: at}
-		if err := d.Pull(repo, sandbox.SeedPull{SeedIssue: issue, Base: "main", Head: "agent/moon"}); err != nil {
-			return err
-		}
-		return d.Review(repo, 8, sandbox.SeedReview{SeedComment: sandbox.SeedComment{Author: "alice", CreatedAt: at}, State: "APPROVED"})
+		return errors.Join(err, unmade, approved(d, 8, "Greet the moon", "agent/moon", at, at))
 	})
 	return heads, err
 }

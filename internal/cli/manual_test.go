@@ -66,8 +66,7 @@ func TestTheManualShowsWhatReallyHappens(t *testing.T) {
 			}
 			got := e.made(t)
 			path := "../../" + e.page
-			raw := contents(t, path)
-			before, rest, ok := strings.Cut(string(raw), "\n"+e.below+"\n\n```text\n")
+			before, rest, ok := strings.Cut(text(t, path), "\n"+e.below+"\n\n```text\n")
 			require.True(t, ok, "no block of text below that line")
 			shown, after, ok := strings.Cut("\n"+rest, "\n```\n")
 			require.True(t, ok)
@@ -108,8 +107,7 @@ func allPages() []string {
 
 func read(t *testing.T, page string) string {
 	t.Helper()
-	raw := contents(t, "../../"+page)
-	return string(raw)
+	return text(t, "../../"+page)
 }
 
 // fenced is a block in a language.

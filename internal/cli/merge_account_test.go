@@ -160,10 +160,9 @@ func TestAShallowCloneStaysShallow(t *testing.T) {
 	for _, strategy := range []string{"rebase", "no-ff"} {
 		y := newYard(t, nil)
 		y.clone("clone", "-q", "--depth=1", "--no-single-branch", "file://"+y.bare)
-		was := contents(t, filepath.Join(y.dir, ".git", "shallow"))
+		was := text(t, filepath.Join(y.dir, ".git", "shallow"))
 		y.merge("--branch", "fix", "--base", "main", "--strategy", strategy).ok(t)
-		is := contents(t, filepath.Join(y.dir, ".git", "shallow"))
-		assert.Equal(t, string(was), string(is))
+		assert.Equal(t, was, text(t, filepath.Join(y.dir, ".git", "shallow")))
 		assert.Equal(t, "1", y.git(y.dir, "rev-list", "--count", "HEAD"))
 		y.git(y.dir, "pull", "-q", "--ff-only")
 		assert.Equal(t, y.origin("main"), y.here("HEAD"))
@@ -183,8 +182,7 @@ func TestAPersonsMachineIsLeftAsItIs(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" $1 >> "+log+"\n"), 0o755))
 	}
 	program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "squash").ok(t)
-	ran := contents(t, log)
-	assert.Equal(t, "npm ci\n", string(ran), "pip would install for everybody")
+	assert.Equal(t, "npm ci\n", text(t, log), "pip would install for everybody")
 	assert.FileExists(t, filepath.Join(y.dir, "mine.txt"))
 }
 

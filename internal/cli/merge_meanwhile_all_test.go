@@ -30,8 +30,7 @@ func TestTheBaseIsRewoundWhileTheTestsRun(t *testing.T) {
 				y.git(y.dir, "pull", "-q")
 				y.git(y.dir, "branch", "fix", "origin/fix")
 				head, before := y.origin("fix"), y.origin("main~1")
-				got := y.merge(strings.Fields("--branch fix --base main --json " + mode)...)
-				assert.Equal(t, 3, got.exit, got.errout)
+				got := y.merge(strings.Fields("--branch fix --base main --json "+mode)...).exits(t, 3)
 				assert.Regexp(t, `^BASE_REWOUND: main moved from [0-9a-f]{10} to `+before[:10]+`, which does not have it$`, object(t, got)["reason"])
 				at := func(ref string) string { return y.git(repository, "rev-parse", ref) }
 				assert.Equal(t, []string{before, head}, []string{at("main"), at("fix")})

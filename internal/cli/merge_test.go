@@ -80,8 +80,7 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 	y := newYard(t, nil)
 	y.commit("clash", "main~1", "Shout", map[string]string{"notes.txt": "ONE\n"})
 	refs := y.refs()
-	got := y.merge("--branch", "clash", "--base", "main", "--dry-run", "--json")
-	assert.Equal(t, 3, got.exit)
+	got := y.merge("--branch", "clash", "--base", "main", "--dry-run", "--json").exits(t, 3)
 	assert.Regexp(t, `^REBASE_CONFLICT: `, object(t, got)["reason"])
 	assert.Equal(t, refs, y.refs())
 }
@@ -94,8 +93,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
 		y.git(y.dir, "fetch", "-q")
 		y.git(y.dir, "branch", "bad", "origin/bad")
 		refs := y.refs()
-		got := y.merge(append([]string{"--branch", "bad", "--base", "main"}, more...)...)
-		assert.Equal(t, 3, got.exit, got.errout)
+		got := y.merge(append([]string{"--branch", "bad", "--base", "main"}, more...)...).exits(t, 3)
 		assert.Contains(t, got.out, "the settings in this change are invalid")
 		assert.Contains(t, got.out, ".github/mergexo.toml:2: merge.strategie: unknown key; did you mean merge.strategy?")
 		assert.Equal(t, refs, y.refs())
@@ -152,8 +150,7 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 		y := begin(t)
 		require.NoError(t, os.WriteFile(filepath.Join(y.dir, "notes.txt"), []byte("mine\n"), 0o600))
 		was := y.checkout()
-		got := y.merge("--branch", "fix", "--base", "main", "--local", "--json")
-		assert.Equal(t, 75, got.exit)
+		got := y.merge("--branch", "fix", "--base", "main", "--local", "--json").exits(t, 75)
 		assert.Regexp(t, `^DIRTY_BASE: .*"notes.txt"`, object(t, got)["reason"])
 		assert.Regexp(t, `(?m)^mergexo: DIRTY_BASE: `, got.errout)
 		assert.Equal(t, was, y.checkout())
@@ -251,6 +248,9 @@ func TestMergeByTheStrategyThatIsNamed(t *testing.T) {
 		assert.Equal(t, "hello\nworld!", y.git(y.bare, "show", "main:greeting.txt"))
 		if strategy == "no-ff" {
 			assert.Equal(t, []string{head, head}, []string{y.origin("fix"), y.origin("main^2")}, "its commits stay as they are")
+			refs := y.refs()
+			assert.Equal(t, "result: nothing, fix is part of main already\n", y.merge("--branch", "fix").ok(t).out)
+			assert.Equal(t, refs, y.refs())
 		}
 	}
 }
@@ -261,16 +261,6 @@ func TestTheLocalMergeOfAMirrorNamesTheForksBranch(t *testing.T) {
 	y.commit("gh-pr-7/Fix/Big_Thing", "fix", "Say it", map[string]string{"said.txt": "it\n"})
 	y.merge("--branch", "gh-pr-7/Fix/Big_Thing", "--strategy", "no-ff").ok(t)
 	assert.Equal(t, []string{"Merge external GitHub PR #7: Fix/Big_Thing", "Meanwhile"}, y.subjects("main", 2))
-}
-
-func TestAMergeThatWasMadeAlreadySaysSo(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, nil)
-	require.Equal(t, 0, y.merge("--branch", "fix").exit)
-	refs := y.refs()
-	got := y.merge("--branch", "fix").ok(t)
-	assert.Equal(t, "result: nothing, fix is part of main already\n", got.out)
-	assert.Equal(t, refs, y.refs())
 }
 
 // TestTheBaseMovesWhileTheTestsRun: the tests themselves push to the base, once.
@@ -296,8 +286,7 @@ func TestTheBaseMovesWhileTheTestsRun(t *testing.T) {
 func TestTestsOfAMergeAreGivenNothing(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"[ -e /proc/self/status ] && ! grep -q NoNewPrivs:.1 /proc/self/status || echo walled; env; git config --list; git remote -v; exit 7\"]\n"})
-	got := program(t, y.env("DEPLOY_KEY=hush-hush", "GITHUB_TOKEN=hush-token", "GH_TOKEN=hush-other", "GIT_SSH_COMMAND=hush-ssh"), "merge", "--checkout", y.dir, "--branch", "fix")
-	assert.Equal(t, 3, got.exit)
+	got := program(t, y.env("DEPLOY_KEY=hush-hush", "GITHUB_TOKEN=hush-token", "GH_TOKEN=hush-other", "GIT_SSH_COMMAND=hush-ssh"), "merge", "--checkout", y.dir, "--branch", "fix").exits(t, 3)
 	assert.Contains(t, got.out, "(exit code 7")
 	assert.Contains(t, got.out, "PATH=")
 	assert.Contains(t, got.out, "| walled\n")
@@ -309,30 +298,20 @@ func TestMistakesAboutAMerge(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)
 	empty := t.TempDir()
-	for name, tt := range map[string]struct {
-		args []string
-		says string
-	}{
-		"no branch":           {nil, "mergexo: merge needs --branch NAME"},
-		"no such directory":   {[]string{"--checkout", "/nowhere", "--branch", "fix"}, "mergexo: /nowhere: not a directory"},
-		"no repository":       {[]string{"--checkout", empty, "--branch", "fix"}, "mergexo: " + empty + ": no git repository"},
-		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; use one of rebase, squash`},
-		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
-		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
-		"not a branch name":   {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},
-		"nor of a base":       {[]string{"--branch", "fix", "--base", "a b"}, `mergexo: --base "a b" is not a branch name`},
-		"an empty base":       {[]string{"--branch", "fix", "--base", ""}, "mergexo: --base: want the name of a branch"},
-		"into itself":         {[]string{"--branch", "main"}, "mergexo: main cannot be merged into itself"},
-		"a stray argument":    {[]string{"--branch", "fix", "main"}, `mergexo: merge takes no argument "main"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := y.merge(tt.args...)
-			assert.Equal(t, 2, got.exit, got.errout)
-			assert.True(t, strings.HasPrefix(got.errout, tt.says), got.errout)
-			assert.Empty(t, got.out)
-		})
-	}
+	env, in := y.env(), "--checkout="+y.dir
+	mistakes(t, map[string]mistake{
+		"no branch":           {env, []string{"merge", in}, "mergexo: merge needs --branch NAME"},
+		"no such directory":   {env, []string{"merge", in, "--checkout", "/nowhere", "--branch", "fix"}, "mergexo: /nowhere: not a directory"},
+		"no repository":       {env, []string{"merge", in, "--checkout", empty, "--branch", "fix"}, "mergexo: " + empty + ": no git repository"},
+		"no such strategy":    {env, []string{"merge", in, "--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; use one of rebase, squash`},
+		"GitHub's strategy":   {env, []string{"merge", in, "--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
+		"fields without rule": {env, []string{"merge", in, "--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
+		"not a branch name":   {env, []string{"merge", in, "--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},
+		"nor of a base":       {env, []string{"merge", in, "--branch", "fix", "--base", "a b"}, `mergexo: --base "a b" is not a branch name`},
+		"an empty base":       {env, []string{"merge", in, "--branch", "fix", "--base", ""}, "mergexo: --base: want the name of a branch"},
+		"into itself":         {env, []string{"merge", in, "--branch", "main"}, "mergexo: main cannot be merged into itself"},
+		"a stray argument":    {env, []string{"merge", in, "--branch", "fix", "main"}, `mergexo: merge takes no argument "main"`},
+	})
 }
 
 func TestMergeHasToKnowWhoMergesAndWhere(t *testing.T) {
@@ -367,8 +346,7 @@ func TestTwoMergesIntoOneBase(t *testing.T) {
 	y.commit("other", "main", "Other", map[string]string{"other.txt": "other\n"})
 	y.lockedUntil(time.Now().Add(time.Hour))
 	refs := y.refs()
-	got := y.merge("--branch", "other", "--json")
-	assert.Equal(t, 75, got.exit)
+	got := y.merge("--branch", "other", "--json").exits(t, 75)
 	assert.Regexp(t, `^LOCK_TIMEOUT: lock main: branch main is locked by somebody until `, object(t, got)["reason"])
 	assert.Equal(t, refs, y.refs())
 }

@@ -22,8 +22,7 @@ func TestTestsHaveAGitOfTheirOwn(t *testing.T) {
 		printf '#!/bin/sh\ntouch ran\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git commit -q --allow-empty -m theirs
 		test -e ran; git log -1 --format='by %an'; git config --list; env; exit 7`))
 	y.git(y.dir, "config", "core.hooksPath", "/nowhere")
-	got := y.merge("--branch", "fix")
-	assert.Equal(t, 3, got.exit, got.errout)
+	got := y.merge("--branch", "fix").exits(t, 3)
 	assert.Contains(t, got.out, "(exit code 7")
 	assert.Contains(t, got.out, "| by Ada\n  | by Own\n")
 	for _, ours := range []string{"hookspath", "protocol.allow", "gpgsign", "GIT_CONFIG_COUNT", "GIT_AUTHOR", "GIT_COMMITTER", "GIT_NO_LAZY_FETCH"} {

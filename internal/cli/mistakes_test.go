@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,16 +11,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// mistake is a command line that ends at once, and a part of what it is told.
+type mistake struct {
+	env, args []string
+	says      string
+}
+
+// mistakes runs each in a directory of its own. It ends with exit code 2 and one line, and prints nothing else.
+func mistakes(t *testing.T, rows map[string]mistake) {
+	t.Helper()
+	t.Run("mistakes", func(t *testing.T) {
+		for name, m := range rows {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				got := programIn(t, t.TempDir(), "", m.env, m.args...).fails(t, 2, m.says)
+				assert.Regexp(t, `^mergexo: [^\n]*\n$`, got.errout)
+				assert.Empty(t, got.out)
+			})
+		}
+	})
+}
+
 // Each of these is one clear line, with nothing before or after it: what is wrong, and what to do.
 func TestMistakesAreOneClearLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	clone := filepath.Join(dir, "clone")
-	for _, args := range [][]string{{"init", "-q", "-b", "main", clone}, {"-C", clone, "remote", "add", "origin", "https://github.com/octo/widgets"},
-		{"-C", clone, "config", "user.name", "Nina"}, {"-C", clone, "config", "user.email", "nina@example.com"}} {
-		out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	gitIn(t, dir, "init", "-q", "-b", "main", clone)
+	gitIn(t, clone, "remote", "add", "origin", "https://github.com/octo/widgets")
+	gitIn(t, clone, "config", "user.name", "Nina")
+	gitIn(t, clone, "config", "user.email", "nina@example.com")
 	file := func(name, text string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return filepath.Join(dir, name)

@@ -43,18 +43,18 @@ func (p *program) statusCommand() *cli.Command {
 					return writePage(file, board)
 				}
 				all, waiting, err := standings(ctx, e, repo, c.Int("pr"))
-				if err != nil {
-					return err
-				}
-				return answer(p, c, map[string]any{"pull_requests": all, "needs": waiting}, func() error { return report.Statuses(p.Out, all, waiting) })
+				return answer(p, c, err, map[string]any{"pull_requests": all, "needs": waiting}, func() error { return report.Statuses(p.Out, all, waiting) })
 			})
 		},
 	}
 }
 
-// answer prints a value as one JSON object where that was asked for, and else as a text.
-func answer(p *program, c *cli.Context, object any, text func() error) error {
-	if c.Bool("json") {
+// answer prints what was found, unless err says why nothing was, as one JSON object where that was asked for, and else as a text.
+func answer(p *program, c *cli.Context, err error, object any, text func() error) error {
+	switch {
+	case err != nil:
+		return err
+	case c.Bool("json"):
 		return report.Object(p.Out, object)
 	}
 	return text()
@@ -87,9 +87,9 @@ func (p *program) whyCommand() *cli.Command {
 					return err
 				}
 				if why.Issue != nil {
-					return answer(p, c, map[string]any{"issue": asJSON(*why.Issue), "next": why.Step}, func() error { return report.Issue(p.Out, *why.Issue, why.Step) })
+					return answer(p, c, nil, map[string]any{"issue": asJSON(*why.Issue), "next": why.Step}, func() error { return report.Issue(p.Out, *why.Issue, why.Step) })
 				}
-				return answer(p, c, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges}, func() error {
+				return answer(p, c, nil, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges}, func() error {
 					return report.Why(p.Out, why.Pull, command.Because(why.Pull, why.Turns, why.Merges), why.Turns, why.Merges, c.Bool("all"))
 				})
 			})
@@ -113,10 +113,7 @@ func (p *program) blockedCommand() *cli.Command {
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
 				_, waiting, err := e.Standings(ctx, repo)
-				if err != nil {
-					return err
-				}
-				return answer(p, c, map[string]any{"blocked": waiting}, func() error { return report.Needs(p.Out, waiting) })
+				return answer(p, c, err, map[string]any{"blocked": waiting}, func() error { return report.Needs(p.Out, waiting) })
 			})
 		},
 	}
@@ -186,11 +183,8 @@ type resets struct {
 func (p *program) finishReset(c *cli.Context, reports []model.Report, calls model.Calls, err error) error {
 	cause := 0 // the report whose reason is that of all
 	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Calls: calls, Reason: "no open pull request is blocked"}, Results: reports}
-	for i := range reports {
-		r := &reports[i]
-		if r.Exit = exitCodes[r.Result]; r.Mistaken {
-			r.Exit = ExitUsage
-		}
+	setExits(reports)
+	for i, r := range reports {
 		if i == 0 || r.Result.Graver(all.Result) {
 			all.Result, all.Reason, cause = r.Result, r.Reason, i
 		}

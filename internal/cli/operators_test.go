@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -108,28 +107,21 @@ func TestAPersonsResetIsACommandOfThatPerson(t *testing.T) {
 
 func TestWhatOperatorsGetWrong(t *testing.T) {
 	h := newHub(t, command(answers))
-	for name, tt := range map[string]struct {
-		args []string
-		says string
-	}{
-		"no subcommand of that name": {[]string{"blocked", "lst"}, `unknown command "lst"; did you mean list?`},
-		"nothing to reset":           {[]string{"blocked", "reset"}, "needs --pr NUMBER, or --all --yes"},
-		"both":                       {[]string{"blocked", "reset", "--pr", "1", "--all"}, "not both"},
-		"all without yes":            {[]string{"blocked", "reset", "--all"}, "add --yes"},
-		"no SHA":                     {[]string{"blocked", "reset", "--pr", "1", "--head-sha", "HEAD"}, `--head-sha: want 7 to 40 hexadecimal digits, got "HEAD"`},
-		"no number":                  {[]string{"status", "--pr", "-1"}, "--pr: want the number of a pull request, got -1"},
-		"a number that is not there": {[]string{"status", "--pr", "99"}, "octo/widgets#99 does not exist"},
-		"reset of what is not there": {[]string{"blocked", "reset", "--pr", "99"}, "octo/widgets#99 does not exist"},
-		"why without a number":       {[]string{"why"}, "why needs --pr NUMBER"},
-		"a repository of that name":  {[]string{"status", "--repo", "octo"}, `--repo: repository "octo": want owner/name`},
-		"one that is not there":      {[]string{"status", "--repo", "octo/gone"}, "repository octo/gone does not exist"},
-		"an unknown flag":            {[]string{"blocked", "list", "--al"}, "see mergexo blocked list --help"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := program(t, h.terminal("octo"), tt.args...).fails(t, 2, tt.says)
-			assert.Contains(t, got.errout, "mergexo: ")
-		})
-	}
+	octo := h.terminal("octo")
+	mistakes(t, map[string]mistake{
+		"nothing to reset":           {octo, []string{"blocked", "reset"}, "needs --pr NUMBER, or --all --yes"},
+		"both":                       {octo, []string{"blocked", "reset", "--pr", "1", "--all"}, "not both"},
+		"all without yes":            {octo, []string{"blocked", "reset", "--all"}, "add --yes"},
+		"no SHA":                     {octo, []string{"blocked", "reset", "--pr", "1", "--head-sha", "HEAD"}, `--head-sha: want 7 to 40 hexadecimal digits, got "HEAD"`},
+		"no number":                  {octo, []string{"status", "--pr", "-1"}, "--pr: want the number of a pull request, got -1"},
+		"a number that is not there": {octo, []string{"status", "--pr", "99"}, "octo/widgets#99 does not exist"},
+		"why without a number":       {octo, []string{"why"}, "why needs --pr NUMBER"},
+		"a repository of that name":  {octo, []string{"status", "--repo", "octo"}, `--repo: repository "octo": want owner/name`},
+		"one that is not there":      {octo, []string{"status", "--repo", "octo/gone"}, "repository octo/gone does not exist"},
+		"no token":                   {append(octo, "GITHUB_TOKEN="), []string{"status"}, "mergexo: no token"},
+		"no repository":              {append(octo, "GITHUB_REPOSITORY="), []string{"status"}, "which repository?"},
+	})
+	program(t, octo, "blocked", "reset", "--pr", "99").fails(t, 2, "octo/widgets#99 does not exist")
 	issue := int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "An issue"})["number"].(float64))
 	for _, args := range [][]string{{"status", "--pr"}, {"blocked", "reset", "--pr"}} {
 		got := program(t, h.terminal("octo"), append(args, fmt.Sprint(issue))...)
@@ -138,18 +130,14 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 	}
 	got := program(t, h.terminal("octo"), "why", "--pr", fmt.Sprint(issue)).ok(t)
 	assert.Equal(t, fmt.Sprintf("issue #%d: has not begun; issue %d has no label that starts an agent\n", issue, issue), got.out)
-	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
-	assert.Equal(t, 2, got.exit)
+	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json").exits(t, 2)
 	assert.Equal(t, "failed", object(t, got)["result"])
-	program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status").fails(t, 2, "mergexo: no token")
-	program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status").fails(t, 2, "which repository?")
 }
 
 func TestTheRepositoryIsThatOfTheClone(t *testing.T) {
 	h := newHub(t, command(answers))
 	dir := filepath.Join(t.TempDir(), "clone")
-	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", h.url+"/octo/widgets.git", dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets.git", dir)
 	t.Chdir(dir)
 	got := program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status").ok(t)
 	assert.Regexp(t, `(?m)^#1 +pending +- [^#]*\n#1 Greet\n.* 1 comment without an answer$`, got.out)

@@ -28,22 +28,15 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	h := newHub(t, command(answers))
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "outcome.json"), []byte("{}"), 0o600))
-	for says, args := range map[string][]string{
-		`mergexo: --phase: "push" is unknown; use one of agent, apply`:                        {"--phase", "push"},
-		"mergexo: --phase agent needs a directory to hand its work over in: add --bundle DIR": {"--phase", "agent"},
-		"mergexo: --bundle is for a run in two parts: add --phase agent or --phase apply":     {"--bundle", full},
-		`is not empty ("outcome.json"): want a new directory for every run`:                   {"--phase", "agent", "--bundle", full},
-		`mergexo: transcript-key (MERGEXO_TRANSCRIPT_KEY): it is a public key`:                {},
-		`mergexo: MERGEXO_SESSIONS: want the absolute path of a directory, got "sessions"`:    {"--verbose"},
+	for says, line := range map[string]mistake{
+		`mergexo: --phase: "push" is unknown; use one of agent, apply`:                        {args: []string{"--phase", "push"}},
+		"mergexo: --phase agent needs a directory to hand its work over in: add --bundle DIR": {args: []string{"--phase", "agent"}},
+		"mergexo: --bundle is for a run in two parts: add --phase agent or --phase apply":     {args: []string{"--bundle", full}},
+		`is not empty ("outcome.json"): want a new directory for every run`:                   {args: []string{"--phase", "agent", "--bundle", full}},
+		`mergexo: transcript-key (MERGEXO_TRANSCRIPT_KEY): it is a public key`:                {env: []string{"MERGEXO_TRANSCRIPT_KEY=age1xyz"}},
+		`mergexo: MERGEXO_SESSIONS: want the absolute path of a directory, got "sessions"`:    {env: []string{"MERGEXO_SESSIONS=sessions"}},
 	} {
-		var more []string
-		switch len(args) {
-		case 0:
-			more = append(more, "MERGEXO_TRANSCRIPT_KEY=age1xyz")
-		case 1:
-			more = append(more, "MERGEXO_SESSIONS=sessions")
-		}
-		program(t, h.env(more...), append([]string{"run"}, args...)...).fails(t, 2, says)
+		program(t, h.env(line.env...), append([]string{"run"}, line.args...)...).fails(t, 2, says)
 	}
 	assert.NotContains(t, h.comments(), "MergeXO")
 }

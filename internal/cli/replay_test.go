@@ -77,36 +77,24 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return filepath.Join(dir, name)
 	}
-	for name, c := range map[string]struct {
-		args []string
-		want string
-	}{
-		"nothing":                         {nil, "replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made"},
-		"an empty file":                   {[]string{"--event", file("empty", "")}, "payload"},
-		"a directory":                     {[]string{"--event", dir}, "is a directory"},
-		"a list":                          {[]string{"--event", file("list", "[1]")}, "payload"},
-		"half a payload":                  {[]string{"--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
-		"a payload of another type":       {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
-		"labels that are no list":         {[]string{"--event", file("labels", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)}, filepath.Join(dir, "labels") + ": payload: issue.labels: want a list, got a number\n"},
-		"no name of a branch":             {[]string{"--event", file("branch", `{"action": "labeled", "issue": {"number": 7}, "repository": {"full_name": "octo/widgets", "default_branch": "ma in"}}`)}, filepath.Join(dir, "branch") + `: payload: repository.default_branch: want the name of a branch, got the string "ma in"`},
-		"an event without a maker":        {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; use one of issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap, workflow_run`},
-		"a text for an event without one": {[]string{"--make", "workflow_run", "--body", "x"}, "--body: the event workflow_run has no text"},
-		"an empty text":                   {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
-		"a text for a file":               {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
-		"both":                            {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: remove --event"},
-		"made and live":                   {[]string{"--make", "issues", "--live"}, "remove --live"},
-		"listed and made":                 {[]string{"--list", "--make", "issues"}, "--list only lists: remove --make"},
-		"dry and applied":                 {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := program(t, nil, append([]string{"replay"}, c.args...)...)
-			assert.Equal(t, 2, got.exit)
-			assert.Empty(t, got.out)
-			assert.Contains(t, got.errout, c.want)
-			assert.Regexp(t, `^mergexo: [^\n]*\n$`, got.errout, "one line")
-		})
-	}
+	mistakes(t, map[string]mistake{
+		"nothing":                         {nil, []string{"replay"}, "replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made"},
+		"an empty file":                   {nil, []string{"replay", "--event", file("empty", "")}, "payload"},
+		"a directory":                     {nil, []string{"replay", "--event", dir}, "is a directory"},
+		"a list":                          {nil, []string{"replay", "--event", file("list", "[1]")}, "payload"},
+		"half a payload":                  {nil, []string{"replay", "--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
+		"a payload of another type":       {nil, []string{"replay", "--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
+		"labels that are no list":         {nil, []string{"replay", "--event", file("labels", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)}, filepath.Join(dir, "labels") + ": payload: issue.labels: want a list, got a number\n"},
+		"no name of a branch":             {nil, []string{"replay", "--event", file("branch", `{"action": "labeled", "issue": {"number": 7}, "repository": {"full_name": "octo/widgets", "default_branch": "ma in"}}`)}, filepath.Join(dir, "branch") + `: payload: repository.default_branch: want the name of a branch, got the string "ma in"`},
+		"an event without a maker":        {nil, []string{"replay", "--make", "schedule"}, `--make: event "schedule" is unknown; use one of issue_comment, issues, pull_request_review, pull_request_review_comment, roadmap, workflow_run`},
+		"a text for an event without one": {nil, []string{"replay", "--make", "workflow_run", "--body", "x"}, "--body: the event workflow_run has no text"},
+		"an empty text":                   {nil, []string{"replay", "--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
+		"a text for a file":               {nil, []string{"replay", "--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
+		"both":                            {nil, []string{"replay", "--event", pull7, "--make", "issues"}, "--make invents its event and its repository: remove --event"},
+		"made and live":                   {nil, []string{"replay", "--make", "issues", "--live"}, "remove --live"},
+		"listed and made":                 {nil, []string{"replay", "--list", "--make", "issues"}, "--list only lists: remove --make"},
+		"dry and applied":                 {nil, []string{"replay", "--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
+	})
 }
 
 // replays replays an example in this process: there are hundreds of them, and no token is about. It gives the report.

@@ -55,8 +55,7 @@ func TestOurProcessIsShutWithoutAToken(t *testing.T) {
 // moved is a copy of this program that every user can get to.
 func moved(t *testing.T, program, dir string) string {
 	t.Helper()
-	text := contents(t, program)
 	at := filepath.Join(dir, "cli.test")
-	require.NoError(t, os.WriteFile(at, text, 0o755)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(at, []byte(text(t, program)), 0o755)) //nolint:gosec // a program
 	return at
 }

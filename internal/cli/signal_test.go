@@ -193,8 +193,7 @@ func toldToStop(t *testing.T, agent string, exit int, moments map[string]moment)
 				got = program(t, g.through(g.delivered("issues", 92), "LEAK="+dir), "run", "--json")
 				assert.Equal(t, exit, got.exit, got.errout)
 				assert.Equal(t, want, g.shows(number))
-				calls := contents(t, filepath.Join(dir, "calls"))
-				assert.Len(t, calls, 1, "one call of the agent in both runs")
+				assert.Len(t, text(t, filepath.Join(dir, "calls")), 1, "one call of the agent in both runs")
 			})
 		}
 	}

@@ -43,12 +43,6 @@ func steady(out string) string {
 	return regexp.MustCompile(`\b[0-9a-f]{64}\b|\b[0-9a-f]{10}\b`).ReplaceAllString(regexp.MustCompile(`  \|\n  \| This took [0-9]+ s\.?\n`).ReplaceAllString(out, ""), "SHA")
 }
 
-func text(t *testing.T, file string) string {
-	t.Helper()
-	raw := contents(t, file)
-	return string(raw)
-}
-
 func TestASweepAtATerminal(t *testing.T) {
 	h := newHub(t, command(answers))
 	got := program(t, h.terminal("actions"), "sweep", "--dry-run").ok(t)
@@ -69,15 +63,13 @@ func TestASweepWithAnotherToken(t *testing.T) {
 	h := newHub(t, command(answers))
 	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep").exit)
 	before := h.comments()
-	got := program(t, h.terminal("octo"), "sweep", "--json")
-	assert.Equal(t, 2, got.exit)
+	got := program(t, h.terminal("octo"), "sweep", "--json").exits(t, 2)
 	assert.Equal(t, map[int]string{1: "failed 2", 0: "nothing 0"}, swept(t, got))
 	assert.Contains(t, got.errout, "mergexo: #1: MergeXO used another account here before: github-actions[bot] wrote as MergeXO at ")
 	assert.Contains(t, got.errout, `but this token belongs to octo: nothing is done here (mergexo help ci: "After a change of the token")`)
 	assert.Equal(t, before, h.comments())
 
-	got = program(t, h.terminal("octo"), "sweep", "--only", "1")
-	assert.Equal(t, 2, got.exit)
+	got = program(t, h.terminal("octo"), "sweep", "--only", "1").exits(t, 2)
 	assert.Equal(t, before, h.comments())
 }
 
@@ -151,8 +143,7 @@ func TestASweepThatEndsWithAMistakeTellsWhatItDid(t *testing.T) {
 		h := newHub(t, command("exit 1"))
 		h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}, "status": 404, "times": 9}`))
 		env, _, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-		got := program(t, env, append([]string{"sweep"}, args...)...)
-		assert.Equal(t, 2, got.exit, got.errout)
+		got := program(t, env, append([]string{"sweep"}, args...)...).exits(t, 2)
 		assert.Regexp(t, `(?m)^mergexo: .*404`, got.errout)
 		return got, text(t, summary)
 	}
@@ -207,23 +198,19 @@ func TestHowASweepEnds(t *testing.T) {
 func TestWhatASweepIsAskedForInVain(t *testing.T) {
 	h := newHub(t, command(answers))
 	full := filepath.Join(t.TempDir(), "page.html")
-	for says, args := range map[string][]string{
-		`mergexo: --only: "x": want numbers of pull requests or issues such as 7,9, or "repository"`:   {"--only", "x"},
-		`mergexo: --only: "7,,9": want numbers`:                                                        {"--only", "7,,9"},
-		`mergexo: --only: "-1": want numbers`:                                                          {"--only=-1"},
-		`mergexo: --only: "": want numbers`:                                                            {"--only", ""},
-		`mergexo: --matrix lists all work: remove --only`:                                              {"--matrix", "--only", "7"},
-		`mergexo: --html shows the whole repository, of which --only sees nothing: use mergexo status`: {"--html", full, "--only", "7"},
-		`mergexo: --html: /nowhere is not a directory`:                                                 {"--html", "/nowhere/page.html"},
-		`is not a file`:                                       {"--html", filepath.Dir(full)},
-		`mergexo: sweep takes no argument "7"`:                {"7"},
-		`mergexo: --repo: repository "octo": want owner/name`: {"--repo", "octo"},
-	} {
-		got := program(t, h.terminal("actions"), append([]string{"sweep"}, args...)...)
-		assert.Equal(t, 2, got.exit, args)
-		assert.Contains(t, got.errout, says)
-		assert.Empty(t, got.out)
-	}
+	env := h.terminal("actions")
+	mistakes(t, map[string]mistake{
+		"no number":            {env, []string{"sweep", "--only", "x"}, `mergexo: --only: "x": want numbers of pull requests or issues such as 7,9, or "repository"`},
+		"no number in between": {env, []string{"sweep", "--only", "7,,9"}, `mergexo: --only: "7,,9": want numbers`},
+		"a negative number":    {env, []string{"sweep", "--only=-1"}, `mergexo: --only: "-1": want numbers`},
+		"nothing":              {env, []string{"sweep", "--only", ""}, `mergexo: --only: "": want numbers`},
+		"a plan of one":        {env, []string{"sweep", "--matrix", "--only", "7"}, `mergexo: --matrix lists all work: remove --only`},
+		"a page of one":        {env, []string{"sweep", "--html", full, "--only", "7"}, `mergexo: --html shows the whole repository, of which --only sees nothing: use mergexo status`},
+		"no such directory":    {env, []string{"sweep", "--html", "/nowhere/page.html"}, `mergexo: --html: /nowhere is not a directory`},
+		"a directory":          {env, []string{"sweep", "--html", filepath.Dir(full)}, `is not a file`},
+		"an argument":          {env, []string{"sweep", "7"}, `mergexo: sweep takes no argument "7"`},
+		"no repository":        {env, []string{"sweep", "--repo", "octo"}, `mergexo: --repo: repository "octo": want owner/name`},
+	})
 	assert.NoFileExists(t, full)
 	assert.NotContains(t, h.comments(), "MergeXO", "nothing was done before it was noticed")
 }

@@ -30,10 +30,10 @@ func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
 	h := newHub(t, command(looksAround))
 	env := without(h.env("LEAK="+leak, "RUNNER_TEMP="+t.TempDir()), "GITHUB_TOKEN")
 	program(t, append(env, "GH_TOKEN=sandbox-actions"), "run").ok(t)
-	raw := contents(t, leak)
-	assert.Contains(t, string(raw), "saw the program", "the script really looked at our process")
+	seen := text(t, leak)
+	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
 	for _, secret := range []string{"GH_TOKEN", "sandbox-actions"} {
-		assert.NotContains(t, string(raw), secret)
+		assert.NotContains(t, seen, secret)
 	}
 
 	program(t, append(h.terminal("octo"), "GH_TOKEN=nonsense"), "status").ok(t)
@@ -64,8 +64,7 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := programIn(t, t.TempDir(), "", tt.env, tt.args...)
-			assert.Equal(t, 2, got.exit)
+			got := programIn(t, t.TempDir(), "", tt.env, tt.args...).exits(t, 2)
 			assert.Equal(t, tt.want, got.errout)
 			assert.Empty(t, got.out)
 		})

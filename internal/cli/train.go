@@ -17,10 +17,7 @@ func trainCommand(p *program) *cli.Command {
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
 				all, err := e.Trains(ctx, repo, c.String("base"))
-				if err != nil {
-					return err
-				}
-				return answer(p, c, map[string]any{"trains": all}, func() error { return report.Trains(p.Out, all) })
+				return answer(p, c, err, map[string]any{"trains": all}, func() error { return report.Trains(p.Out, all) })
 			})
 		},
 	}

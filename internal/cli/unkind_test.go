@@ -25,10 +25,19 @@ func TestWhatAServerMayDo(t *testing.T) {
 		"a token that expired": {"tokens", `{"token": "sandbox-actions", "lives": "0s"}`, 2, "Bad credentials (401); set GITHUB_TOKEN", false},
 		"an older server": {"schema", `{"without": ["PullRequest.closingIssuesReferences", "Issue.title"]}`, 2,
 			"mergexo: read octo/widgets#1: Field 'closingIssuesReferences' doesn't exist on type 'PullRequest'; update GitHub Enterprise Server, whose GraphQL API is older than what MergeXO asks for", false},
-		"an answer cut":    {"faults", `{"match": {"path": "/api/graphql"}, "status": 200, "headers": {"Content-Length": "4000"}, "body": {"data": {}}}`, 75, "the answer is truncated; try again later", false},
-		"a page of HTML":   {"faults", `{"match": {"path": "/api/"}, "status": 200, "body": "<!DOCTYPE html>\n<html></html>"}`, 75, "the answer is a page of HTML, not JSON; try again later", false},
-		"a heavy 502":      {"queries", `{"nodes": 1, "answer": "html"}`, 75, "502 Bad Gateway, however little it is asked for at once; try again later", false},
-		"a partial answer": {"queries", `{"path": ["repository", "issueOrPullRequest", "labelChanges"], "answer": "partial"}`, 75, "Resource limits for this query exceeded", false},
+		"an answer cut":     {"faults", `{"match": {"path": "/api/graphql"}, "status": 200, "headers": {"Content-Length": "4000"}, "body": {"data": {}}}`, 75, "the answer is truncated; try again later", false},
+		"a page of HTML":    {"faults", `{"match": {"path": "/api/"}, "status": 200, "body": "<!DOCTYPE html>\n<html></html>"}`, 75, "the answer is a page of HTML, not JSON; try again later", false},
+		"a heavy 502":       {"queries", `{"nodes": 1, "answer": "html"}`, 75, "502 Bad Gateway, however little it is asked for at once; try again later", false},
+		"a limit, by reset": {"faults", `{"match": {"method": "POST", "path": "/api/graphql"}, "status": 403, "headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}, "times": 9}`, 75, "until 2100-01-01", false},
+		"500":               {"faults", `{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 99}`, 75, "500 Internal Server Error, however little it is asked for at once; try again later", false},
+		"403 of git":        {"faults", `{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "Write access to repository not granted.", "times": 9}`, 2, "give the job `permissions: contents: write`", true},
+		"401 of git":        {"faults", `{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 401, "times": 9}`, 2, "set GITHUB_TOKEN, or the action's token input", true},
+		"a limit of git":    {"faults", `{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"Retry-After": "60"}, "times": 9}`, 75, "429", true},
+		"git, too often":    {"faults", `{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "You have exceeded a secondary rate limit.", "times": 9}`, 75, "429", true},
+		"git, spent":        {"faults", `{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"X-Ratelimit-Remaining": "0"}, "times": 9}`, 75, "429", true},
+		"git, 429 late":     {"faults", `{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429", true},
+		"git, 403 late":     {"faults", `{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`", true},
+		"a partial answer":  {"queries", `{"path": ["repository", "issueOrPullRequest", "labelChanges"], "answer": "partial"}`, 75, "Resource limits for this query exceeded", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,8 +101,7 @@ func TestARunByAnotherClock(t *testing.T) {
 			h := newHub(t, command(answers))
 			h.behind.Store(int64(behind))
 			h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{"graphql": 1}`))
-			got := program(t, h.env(), "run", "--json")
-			require.Equal(t, 75, got.exit, got.errout)
+			got := program(t, h.env(), "run", "--json").exits(t, 75)
 			later := time.Now().Add(time.Hour - behind).UTC()
 			assert.Contains(t, got.errout, "rate limit of GitHub until "+later.Format("2006-01-02T15:"), "as GitHub's clock has it")
 			h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{}`))

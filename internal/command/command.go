@@ -260,10 +260,8 @@ func (c Case) tracked() (Answer, bool) {
 	if a, ok := c.changeable(); !ok {
 		return a, false
 	}
-	for _, g := range c.Gates {
-		if g.Name == "tracked" && !g.Met {
-			return c.reject("Pull request %d is not tracked: %s.", c.Target.Pull.Number, markdown.Plain(g.Evidence)), false
-		}
+	if g, is := model.Unmet(c.Gates, "tracked"); is {
+		return c.reject("Pull request %d is not tracked: %s.", c.Target.Pull.Number, markdown.Plain(g.Evidence)), false
 	}
 	return Answer{}, true
 }
@@ -305,7 +303,7 @@ func Text(said Said, i int, a Answer) string {
 	if m, ok := a.Marker.(model.CommandMarker); ok && m.Notice {
 		line = Word + " …"
 	}
-	asked := fmt.Sprintf("%s · [comment](%s) by %s", markdown.Inline(clip(line)), said.Comment.URL, said.Comment.Author.Login)
+	asked := fmt.Sprintf("%s · [comment](%s) by %s", markdown.Inline(markdown.Clip(line)), said.Comment.URL, said.Comment.Author.Login)
 	switch a.Marker.(type) {
 	case model.MergeMarker, model.ReviewMarker: // the comment tells of the work as it goes on, below who asked for it
 		return asked + "\n\n" + a.lead() + a.Text

@@ -173,7 +173,7 @@ func parse(line markdown.Line) Command {
 	if !ok {
 		var hint string
 		c.Meant, hint = meant(strings.ToLower(name.Text))
-		c.Problem = fmt.Sprintf("unknown command %s%s", markdown.Inline(clip(name.Text)), hint)
+		c.Problem = fmt.Sprintf("unknown command %s%s", markdown.Inline(markdown.Clip(name.Text)), hint)
 		return c
 	}
 	c.Name = v.name
@@ -339,14 +339,5 @@ func shown(value string) string {
 	if value == "" {
 		return "nothing"
 	}
-	return markdown.Inline(clip(value))
-}
-
-// clip shortens a word for a reply.
-func clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
+	return markdown.Inline(markdown.Clip(value))
 }

@@ -36,13 +36,10 @@ func retry(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a
 	}
-	for _, g := range c.Gates {
-		if g.Met {
-			continue
-		}
-		if c.State.Block != nil {
-			return c.reject("Pull request %d is %s. `/mergexo unblock` ends the block.", c.Target.Pull.Number, markdown.Plain(g.Evidence))
-		}
+	switch g, is := model.Unmet(c.Gates); {
+	case is && c.State.Block != nil:
+		return c.reject("Pull request %d is %s. `/mergexo unblock` ends the block.", c.Target.Pull.Number, markdown.Plain(g.Evidence))
+	case is:
 		return c.reject("Nothing can be retried now: %s.", markdown.Plain(g.Evidence))
 	}
 	if c.Status.Pending == 0 && c.Status.Failed == 0 {

@@ -14,10 +14,8 @@ func adopt(c Case) Answer {
 	if c.State.Released == nil && c.State.Tracked != nil {
 		return c.reject("Pull request %d is already tracked, since %s.", pull.Number, c.State.Tracked.URL)
 	}
-	for _, g := range c.Gates {
-		if g.Name == "own_branch" && !g.Met {
-			return c.reject("MergeXO cannot work on pull request %d: %s.", pull.Number, markdown.Plain(g.Evidence))
-		}
+	if g, is := model.Unmet(c.Gates, "own_branch"); is {
+		return c.reject("MergeXO cannot work on pull request %d: %s.", pull.Number, markdown.Plain(g.Evidence))
 	}
 	m := model.PRMarker{
 		Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA,

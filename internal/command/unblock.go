@@ -83,10 +83,7 @@ func lost(c Case) string {
 		b.WriteString("\n- (older commits)")
 	}
 	for _, l := range c.Facts.Lost {
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(url, l.SHA), markdown.Inline(l.Subject))
-		if l.Author != "" {
-			fmt.Fprintf(&b, " by %s", markdown.Inline(l.Author))
-		}
+		b.WriteString(markdown.Listed(url, l.SHA, l.Subject, l.Author))
 	}
 	return b.String()
 }

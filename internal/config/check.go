@@ -18,8 +18,8 @@ func (w *walk) check(s Settings, withAgent bool) {
 		}
 		w.add(agentCommand, errors.New(needsProgram))
 	}
-	w.checkLabels(s)
 	w.checkReview(s)
+	w.checkLabels(s)
 	for i, r := range s.Merge.Rules {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
@@ -74,6 +74,7 @@ func (w *walk) checkLabels(s Settings) {
 		{"labels.design", l.Design, true}, {"labels.roadmap", l.Roadmap, true}, {"labels.bugfix", l.Bugfix, true}, {"labels.small_job", l.SmallJob, true},
 		{"labels.ignore", l.Ignore, true}, {"labels.freeze", l.Freeze, true},
 		{"external.label", s.External.Label, s.External.Enabled}, {"merge.auto_label", s.Merge.AutoLabel, s.Merge.Auto == AutoLabel},
+		{"review.label", s.Review.Label, s.Review.Auto == AutoLabel},
 	} {
 		label := strings.ToLower(one.label)
 		if label == "" || !one.used {
@@ -86,25 +87,13 @@ func (w *walk) checkLabels(s Settings) {
 	}
 }
 
-// checkReview requires a reviewer's program, and a label of its own.
+// checkReview requires a reviewer's program.
 func (w *walk) checkReview(s Settings) {
 	if s.Review.Adapter == adapterCommand && s.Reviewer().None() && len(w.problems) == 0 {
 		w.add("review.command", errors.New(needsProgram))
 	}
 	if used := s.Reviewer().Adapter; len(s.Review.Command) > 0 && slices.Contains([]string{"codex", "claude", "suggestion"}, used) && len(w.problems) == 0 {
 		w.add("review.command", fmt.Errorf("adapter %q runs no command: add adapter = \"command\" here, or remove command", used))
-	}
-	if s.Review.Auto != AutoLabel {
-		return
-	}
-	l := s.Labels
-	for _, one := range []struct{ key, label string }{
-		{"labels.design", l.Design}, {"labels.roadmap", l.Roadmap}, {"labels.bugfix", l.Bugfix}, {"labels.small_job", l.SmallJob}, {"labels.ignore", l.Ignore}, {"labels.freeze", l.Freeze},
-		{"external.label", s.External.Label}, {"merge.auto_label", s.Merge.AutoLabel},
-	} {
-		if strings.EqualFold(one.label, s.Review.Label) {
-			w.add("review.label", fmt.Errorf("%s has the same label: one label cannot mean two things", one.key))
-		}
 	}
 }
 

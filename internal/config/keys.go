@@ -2,6 +2,43 @@ package config
 
 import "github.com/mergexo/mergexo/internal/model"
 
+// table is a table of the settings, or a list of tables: "merge", "merge.rule".
+type table struct {
+	name string
+	read func(*walk, any, *Settings)
+	keys func() []Key
+}
+
+func one[T any](name string, keys []key[T], in func(*Settings) *T) table {
+	read := func(w *walk, raw any, s *Settings) { read(w, name, raw, keys, in(s), s) }
+	return table{name, read, func() []Key {
+		s := Defaults()
+		return keysOf(name, keys, *in(&s))
+	}}
+}
+
+func each[T any](name string, keys []key[T], fresh T, in func(*Settings) *[]T) table {
+	read := func(w *walk, raw any, s *Settings) { *in(s) = readList(w, name, raw, keys, fresh) }
+	return table{name, read, func() []Key { return keysOf("["+name+"]", keys, fresh) }}
+}
+
+// tables are in the manual's order.
+var tables = []table{
+	one("repo", repoKeys, func(s *Settings) *Repo { return &s.Repo }),
+	one("labels", labelKeys, func(s *Settings) *Labels { return &s.Labels }),
+	one("agent", agentKeys, func(s *Settings) *Agent { return &s.Agent }),
+	one("feedback", feedbackKeys, func(s *Settings) *Feedback { return &s.Feedback }),
+	one("merge", mergeKeys, func(s *Settings) *Merge { return &s.Merge }),
+	each("merge.rule", ruleKeys, Rule{Enabled: true}, func(s *Settings) *[]Rule { return &s.Merge.Rules }),
+	each("merge.group", groupKeys, Group{}, func(s *Settings) *[]Group { return &s.Merge.Groups }),
+	one("review", reviewKeys, func(s *Settings) *Review { return &s.Review }),
+	one("external", externalKeys, func(s *Settings) *External { return &s.External }),
+	one("roadmap", roadmapKeys, func(s *Settings) *Roadmap { return &s.Roadmap }),
+	each("tests", testKeys, PathTests{}, func(s *Settings) *[]PathTests { return &s.Tests }),
+	one("sweep", sweepKeys, func(s *Settings) *Sweep { return &s.Sweep }),
+	one("doctor", doctorKeys, func(s *Settings) *Doctor { return &s.Doctor }),
+}
+
 // key is one setting of a table: its name, how its value is stored in the table's struct and found there again, and its meaning,
 // in sentences of Markdown for the manual.
 type key[T any] struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // linesOf maps the place of each key of a valid TOML document ("repo.track", "merge.rule[0].branch") to its line. The TOML
@@ -250,7 +252,7 @@ func shown(place string) string {
 			if err != nil {
 				return place
 			}
-			b.WriteString(cut(rest))
+			b.WriteString(markdown.Clip(rest))
 			i += len(rest) - 1
 		case '[':
 			for i < len(place) && place[i] != ']' {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -59,9 +60,9 @@ func host(v any) (string, error) {
 	name := strings.ToLower(s)
 	switch {
 	case strings.Contains(s, "*"):
-		return "", fmt.Errorf("%q: write the full host name, without *", cut(s))
+		return "", fmt.Errorf("%q: write the full host name, without *", markdown.Clip(s))
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
-		return "", fmt.Errorf("%q is this machine, which agents may never reach", cut(s))
+		return "", fmt.Errorf("%q is this machine, which agents may never reach", markdown.Clip(s))
 	case len(name) > 253 || !hostShape.MatchString(name):
 		return "", wrong("the name of a host, without scheme, port and path", v)
 	}

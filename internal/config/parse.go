@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // Parse reads settings from the text of a file; source names the file in errors. Every error is an *Error with all problems
@@ -23,10 +25,8 @@ func parse(text, source string, withAgent bool) (Settings, error) {
 		return Settings{}, &Error{Source: source, Problems: []Problem{syntaxProblem(err)}}
 	}
 	s := Defaults()
-	w := &walk{lines: linesOf(text)}
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		w.table(name, raw[name], &s)
-	}
+	w := &walk{lines: linesOf(text), tables: tables}
+	read(w, "", raw, nil, &s, &s)
 	w.check(s, withAgent)
 	if len(w.problems) > 0 {
 		slices.SortStableFunc(w.problems, func(a, b Problem) int { return a.Line - b.Line })
@@ -38,14 +38,15 @@ func parse(text, source string, withAgent bool) (Settings, error) {
 func syntaxProblem(err error) Problem {
 	var p toml.ParseError
 	if errors.As(err, &p) {
-		return Problem{Line: max(1, p.Position.Line), Text: "not TOML: " + strings.TrimSuffix(oneLine(p.Message), ".")}
+		return Problem{Line: max(1, p.Position.Line), Text: "not TOML: " + strings.TrimSuffix(markdown.OneLine(p.Message), ".")}
 	}
-	return Problem{Line: 1, Text: "not TOML: " + oneLine(err.Error())}
+	return Problem{Line: 1, Text: "not TOML: " + markdown.OneLine(err.Error())}
 }
 
 // walk traverses the document and collects problems.
 type walk struct {
 	lines    map[string]int
+	tables   []table
 	problems []Problem
 }
 
@@ -65,49 +66,16 @@ func (w *walk) add(place string, err error) {
 	}
 }
 
-// table reads one top-level table.
-func (w *walk) table(name string, raw any, s *Settings) {
-	switch name {
-	case "repo":
-		read(w, name, raw, repoKeys, &s.Repo)
-	case "labels":
-		read(w, name, raw, labelKeys, &s.Labels)
-	case "agent":
-		read(w, name, raw, agentKeys, &s.Agent)
-	case "feedback":
-		read(w, name, raw, feedbackKeys, &s.Feedback)
-	case "merge":
-		read(w, name, raw, mergeKeys, &s.Merge, "rule", "group")
-		if inner, ok := raw.(map[string]any); ok {
-			s.Merge.Rules = tables(w, "merge.rule", inner["rule"], ruleKeys, Rule{Enabled: true})
-			s.Merge.Groups = tables(w, "merge.group", inner["group"], groupKeys, Group{})
-		}
-	case "review":
-		read(w, name, raw, reviewKeys, &s.Review)
-	case "external":
-		read(w, name, raw, externalKeys, &s.External)
-	case "roadmap":
-		read(w, name, raw, roadmapKeys, &s.Roadmap)
-	case "tests":
-		s.Tests = tables(w, name, raw, testKeys, PathTests{})
-	case "sweep":
-		read(w, name, raw, sweepKeys, &s.Sweep)
-	case "doctor":
-		read(w, name, raw, doctorKeys, &s.Doctor)
-	default:
-		w.unknown("", name)
-	}
-}
-
-// read fills one table's struct. Keys in others are handled elsewhere.
-func read[T any](w *walk, place string, raw any, keys []key[T], into *T, others ...string) {
+// read fills one table's struct; a table in it has its own.
+func read[T any](w *walk, place string, raw any, keys []key[T], into *T, all *Settings) {
 	values, ok := raw.(map[string]any)
 	if !ok {
 		w.add(place, wrong("a table", raw))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if slices.Contains(others, name) {
+		if t := slices.IndexFunc(w.tables, func(t table) bool { return t.name == join(place, name) }); t >= 0 {
+			w.tables[t].read(w, values[name], all)
 			continue
 		}
 		i := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == name })
@@ -121,12 +89,10 @@ func read[T any](w *walk, place string, raw any, keys []key[T], into *T, others 
 	}
 }
 
-// tables reads a list of tables, written as [[...]] or inline.
-func tables[T any](w *walk, place string, raw any, keys []key[T], fresh T) []T {
+// readList reads a list of tables, written as [[...]] or inline.
+func readList[T any](w *walk, place string, raw any, keys []key[T], fresh T) []T {
 	var items []any
 	switch raw := raw.(type) {
-	case nil:
-		return nil
 	case []map[string]any:
 		for _, item := range raw {
 			items = append(items, item)
@@ -140,7 +106,7 @@ func tables[T any](w *walk, place string, raw any, keys []key[T], fresh T) []T {
 	out := make([]T, len(items))
 	for i, item := range items {
 		out[i] = fresh
-		read(w, fmt.Sprintf("%s[%d]", place, i), item, keys, &out[i])
+		read(w, fmt.Sprintf("%s[%d]", place, i), item, keys, &out[i], nil)
 	}
 	return out
 }

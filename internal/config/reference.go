@@ -33,21 +33,11 @@ func (k Key) Describe(name string) string {
 
 // Keys are all keys of the settings, table by table.
 func Keys() []Key {
-	d := Defaults()
 	var out []Key
-	out = append(out, keysOf("repo", repoKeys, d.Repo)...)
-	out = append(out, keysOf("labels", labelKeys, d.Labels)...)
-	out = append(out, keysOf("agent", agentKeys, d.Agent)...)
-	out = append(out, keysOf("feedback", feedbackKeys, d.Feedback)...)
-	out = append(out, keysOf("merge", mergeKeys, d.Merge)...)
-	out = append(out, keysOf("[merge.rule]", ruleKeys, Rule{Enabled: true})...)
-	out = append(out, keysOf("[merge.group]", groupKeys, Group{})...)
-	out = append(out, keysOf("review", reviewKeys, d.Review)...)
-	out = append(out, keysOf("external", externalKeys, d.External)...)
-	out = append(out, keysOf("roadmap", roadmapKeys, d.Roadmap)...)
-	out = append(out, keysOf("[tests]", testKeys, PathTests{})...)
-	out = append(out, keysOf("sweep", sweepKeys, d.Sweep)...)
-	return append(out, keysOf("doctor", doctorKeys, d.Doctor)...)
+	for _, t := range tables {
+		out = append(out, t.keys()...)
+	}
+	return out
 }
 
 func keysOf[T any](table string, keys []key[T], defaults T) []Key {

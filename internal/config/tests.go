@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
@@ -41,22 +42,17 @@ func (s Settings) TestsOf(changed []string, plain func() ([]string, error)) ([]s
 			return argv, err
 		}
 		if len(argv) > 0 {
-			lines = append(lines, shellLine(argv))
+			words := slices.Clone(argv)
+			for i := range words {
+				words[i] = markdown.Quoted(words[i])
+			}
+			lines = append(lines, strings.Join(words, " "))
 		}
 	}
 	if len(lines) == 1 {
 		return []string{"sh", "-c", lines[0]}, nil
 	}
 	return []string{"sh", "-c", "(" + strings.Join(lines, "\n) && (") + "\n)"}, nil
-}
-
-// shellLine is a command as a shell reads it.
-func shellLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ")
 }
 
 // RequiredTests are all commands that may have to succeed before a push, for those who read them; empty for none.

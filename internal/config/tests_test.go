@@ -24,11 +24,11 @@ func TestWhatAChangeIsTestedWith(t *testing.T) {
 		"another glob of it":                 {[]PathTests{web, api}, "shared/a.ts", web.Run},
 		"both, in the order of the settings": {[]PathTests{web, api}, "api/a.go web/a.js", both},
 		"a file of none":                     {[]PathTests{web, api}, "README.md", "make it's"},
-		"a file of none beside a package":    {[]PathTests{web, api}, "api/a.go README.md", "(" + api.Run + "\n) && ('make' 'it'\\''s'\n)"},
+		"a file of none beside a package":    {[]PathTests{web, api}, "api/a.go README.md", "(" + api.Run + "\n) && (make 'it'\\''s'\n)"},
 		"a name that only begins alike":      {[]PathTests{web, api}, "webpack.js", "make it's"},
 		"a file of none, with a command":     {[]PathTests{web, rest, api}, "README.md", rest.Run},
 		"a package, with a command for none": {[]PathTests{web, rest, api}, "web/a.js", web.Run},
-		"the settings":                       {[]PathTests{web, api}, ".github/mergexo.toml", both + " && ('make' 'it'\\''s'\n)"},
+		"the settings":                       {[]PathTests{web, api}, ".github/mergexo.toml", both + " && (make 'it'\\''s'\n)"},
 		"how a runner is set up":             {[]PathTests{web, rest, api}, ".github/mergexo/setup/action.yml", "(" + web.Run + "\n) && (make lint\n) && (" + api.Run + "\n)"},
 		"nothing":                            {[]PathTests{web, api}, "", "make it's"},
 	} {

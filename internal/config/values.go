@@ -12,6 +12,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -36,7 +37,7 @@ func text(v any) (string, error) {
 		return "", wrong("a string", v)
 	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }); i >= 0 {
-		return "", fmt.Errorf("holds a control character: %q", cut(s))
+		return "", fmt.Errorf("holds a control character: %q", markdown.Clip(s))
 	}
 	return s, nil
 }
@@ -182,7 +183,7 @@ func argvOrNone(example string) func(any) (Tests, error) {
 func glob(v any) (string, error) {
 	s, err := nonEmpty(v)
 	if err == nil && !doublestar.ValidatePattern(s) {
-		err = fmt.Errorf("not a glob: %q", cut(s))
+		err = fmt.Errorf("not a glob: %q", markdown.Clip(s))
 	}
 	return s, err
 }
@@ -194,7 +195,7 @@ func branchPattern(v any) (string, error) {
 		return "", err
 	}
 	if err := branchfilter.Check(s); err != nil {
-		return "", fmt.Errorf("not a branch filter of GitHub's: %q: %w", cut(s), err)
+		return "", fmt.Errorf("not a branch filter of GitHub's: %q: %w", markdown.Clip(s), err)
 	}
 	return s, nil
 }
@@ -203,7 +204,7 @@ func branchPattern(v any) (string, error) {
 func branchFilter(v any) (string, error) {
 	s, err := branchPattern(v)
 	if err == nil && branchfilter.Negative(s) {
-		err = fmt.Errorf("%q only excludes branches from other patterns, and a rule has one pattern: name the branches it is for", cut(s))
+		err = fmt.Errorf("%q only excludes branches from other patterns, and a rule has one pattern: name the branches it is for", markdown.Clip(s))
 	}
 	return s, err
 }
@@ -223,7 +224,7 @@ func regex(v any) (string, error) {
 		return "", err
 	}
 	if _, err := regexp.Compile(s); err != nil {
-		return "", fmt.Errorf("not a regular expression: %s", oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+		return "", fmt.Errorf("not a regular expression: %s", markdown.OneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 	}
 	return s, nil
 }
@@ -236,7 +237,7 @@ func login(v any) (string, error) {
 		return "", err
 	}
 	if strings.HasPrefix(s, "@") {
-		return "", fmt.Errorf("write the login without @, got %q", cut(s))
+		return "", fmt.Errorf("write the login without @, got %q", markdown.Clip(s))
 	}
 	if !loginShape.MatchString(s) {
 		return "", wrong("a login", v)
@@ -300,7 +301,7 @@ func envName(v any) (string, error) {
 func describe(v any) string {
 	switch v := v.(type) {
 	case string:
-		return fmt.Sprintf("%q", cut(v))
+		return fmt.Sprintf("%q", markdown.Clip(v))
 	case int64:
 		return fmt.Sprintf("the number %d", v)
 	case float64:
@@ -320,12 +321,4 @@ func describe(v any) string {
 		return "a table"
 	}
 	return fmt.Sprintf("a %T", v)
-}
-
-func cut(s string) string {
-	const limit = 60
-	if runes := []rune(s); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return s
 }

@@ -6,7 +6,6 @@ package external
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -143,7 +142,7 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST
 func again(f Facts, s Step) Step {
 	p, m := f.Pull, s.From.Marker
 	request := merging(f.State, m)
-	state := either(m.State == model.ExternalLetIn, "accepted", strings.ReplaceAll(string(m.State), "_", " "))
+	state := m.State.Words()
 	renew := fmt.Sprintf("; add label %q again, see %s", f.Policy.Label, s.From.URL)
 	switch {
 	case m.State == model.ExternalVoid:

@@ -14,7 +14,7 @@ import (
 // LetInText says that a pull request is admitted, and what follows; evaluates says that a command evaluates it.
 func LetInText(p model.Pull, m model.ExternalMarker, evaluates bool) string {
 	next := either(evaluates, "A command of this repository evaluates it now. The result is posted here.", "The label is enough: MergeXO merges it next.")
-	return fmt.Sprintf("**Accepted** by %s with label `%s`: %s%s%s\n\n%s\n\nThis covers only this commit. After a new push, add the label again.", m.By, markdown.Code(m.Label), change(p, m), run(m), mirrored(p, m), next)
+	return fmt.Sprintf("**Accepted** by %s with label `%s`: %s%s%s\n\n%s\n\nThis covers only this commit. After a new push, add the label again.", m.By, markdown.Code(m.Label), change(p, m), markdown.Run(m.RunURL), mirrored(p, m), next)
 }
 
 // GoingText reports progress while the admission is open.
@@ -87,7 +87,7 @@ func LandedText(p model.Pull, m model.ExternalMarker) string {
 			fmt.Fprintf(&b, "\n- and %d more", len(m.Landed)-most)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, ""))
 	}
 	b.WriteString("\n\nThank you for the contribution. Nothing is missing, so the pull request is closed.")
 	return b.String()
@@ -125,7 +125,7 @@ func LinkedText(p model.Pull, m model.ExternalMarker) string {
 
 // what describes an admission: its head, who admitted it, and its base.
 func what(p model.Pull, m model.ExternalMarker) string {
-	return change(p, m) + fmt.Sprintf(", accepted by %s with label `%s`", m.By, markdown.Code(m.Label)) + run(m)
+	return change(p, m) + fmt.Sprintf(", accepted by %s with label `%s`", m.By, markdown.Code(m.Label)) + markdown.Run(m.RunURL)
 }
 
 // change is what was admitted, and its base.
@@ -135,13 +135,6 @@ func change(p model.Pull, m model.ExternalMarker) string {
 		text += fmt.Sprintf(", with fixes on top up to %s,", markdown.Commit(p.URL, m.Tip))
 	}
 	return text + fmt.Sprintf(" for `%s`", markdown.Code(m.Base))
-}
-
-func run(m model.ExternalMarker) string {
-	if m.RunURL == "" {
-		return ""
-	}
-	return fmt.Sprintf(" · [run](%s)", m.RunURL)
 }
 
 func mirrored(p model.Pull, m model.ExternalMarker) string {

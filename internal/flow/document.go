@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mergexo/mergexo/internal/frontmatter"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -20,12 +21,12 @@ func Document(i model.Issue, o model.Outcome) []byte {
 		title = i.Title
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "---\nissue: %d\ntitle: %s\ntouch_paths:", i.Number, scalar(title))
+	fmt.Fprintf(&b, "---\nissue: %d\ntitle: %s\ntouch_paths:", i.Number, frontmatter.Scalar(title))
 	if len(o.TouchPaths) == 0 {
 		b.WriteString(" []")
 	}
 	for _, p := range o.TouchPaths {
-		b.WriteString("\n  - " + scalar(p))
+		b.WriteString("\n  - " + frontmatter.Scalar(p))
 	}
 	b.WriteString("\n---\n")
 	if text := strings.TrimLeft(strings.TrimRight(withoutFrontMatter(o.DesignDoc), " \t\n"), "\n"); text != "" {
@@ -34,39 +35,13 @@ func Document(i model.Issue, o model.Outcome) []byte {
 	return b.Bytes()
 }
 
-// scalar quotes any text as YAML, which shares Go's escapes in double quotes.
-// https://yaml.org/spec/1.2.2/#57-escaped-characters
-func scalar(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }
-
-// ending is the line that ends front matter.
-var ending = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
-
-// cutFrontMatter splits a document with normalized line ends into the front matter between its first lines of dashes and
-// the rest.
-func cutFrontMatter(document string) (front, rest string, ok bool) {
-	first, below, _ := strings.Cut(document, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", document, false
-	}
-	at := ending.FindStringIndex(below)
-	if at == nil {
-		return "", document, false
-	}
-	return below[:at[0]], strings.TrimPrefix(below[at[1]:], "\n"), true
-}
-
-// lines normalizes line ends, and removes a byte order mark.
-func lines(text string) string {
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
-}
-
 // fields match lines of front matter, YAML or nearly so: keys with values, and indented, list or comment lines below them.
 var fields = regexp.MustCompile(`^\n*[\w-]+:(?:[ \t].*)?(?:\n(?:[\w-]+:(?:[ \t].*)?|[ \t].*|-(?:[ \t].*)?|#.*)?)*$`)
 
 // withoutFrontMatter removes front matter. Text between two horizontal rules is not front matter.
 func withoutFrontMatter(document string) string {
-	text := strings.TrimLeft(lines(document), "\n")
-	front, rest, ok := cutFrontMatter(text)
+	text := strings.TrimLeft(markdown.Lines(document), "\n")
+	front, rest, ok := frontmatter.Cut(text)
 	if !ok || strings.TrimSpace(front) != "" && !fields.MatchString(front) {
 		return text
 	}
@@ -79,7 +54,7 @@ var starred = regexp.MustCompile(`(?m)^([ \t]*(?:-|touch_paths:)[ \t]+)(\*[^\s'"
 // TouchPaths reads a design document's announced changes; people may have edited it. It returns none if the field is
 // missing. Errors name the line.
 func TouchPaths(document []byte) ([]string, error) {
-	front, _, ok := cutFrontMatter(lines(string(document)))
+	front, _, ok := frontmatter.Cut(markdown.Lines(string(document)))
 	if !ok {
 		return nil, errors.New("line 1: no front matter between lines of three dashes")
 	}
@@ -104,7 +79,7 @@ func TouchPaths(document []byte) ([]string, error) {
 
 // IsDesign reports whether a document's front matter makes it the design of an issue.
 func IsDesign(document []byte, issue int) bool {
-	front, _, ok := cutFrontMatter(lines(string(document)))
+	front, _, ok := frontmatter.Cut(markdown.Lines(string(document)))
 	if !ok {
 		return false
 	}
@@ -141,21 +116,13 @@ func listed(list *yaml.Node) ([]string, error) {
 	return paths, nil
 }
 
-// How the YAML reader reports lines, counted as above.
-var (
-	yamlLine  = regexp.MustCompile(`^yaml: line (\d+): `)
-	yamlAlias = regexp.MustCompile(`unknown anchor '([^']*)'`)
-)
+var yamlAlias = regexp.MustCompile(`unknown anchor '([^']*)'`)
 
 func located(err error, front string) error {
-	text, line := err.Error(), 1 // line 1 is not named
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = text[len(m[0]):]
-	} else if alias := yamlAlias.FindStringSubmatch(text); alias != nil {
+	line, text := frontmatter.Located(err)
+	if alias := yamlAlias.FindStringSubmatch(text); alias != nil { // its line is not named
 		before, _, _ := strings.Cut(front, "*"+alias[1])
-		line = strings.Count(before, "\n") + 1
-		text = "*" + alias[1] + " has to be in double quotes"
+		line, text = strings.Count(before, "\n")+2, "*"+alias[1]+" has to be in double quotes"
 	}
-	return fmt.Errorf("line %d: front matter: %s", line+1, strings.TrimPrefix(text, "yaml: "))
+	return fmt.Errorf("line %d: front matter: %s", line, text)
 }

@@ -50,7 +50,7 @@ func Unlinked(text string) string {
 
 // InertMarkdown is Inert for Markdown; nothing in it can hide or swallow the text below.
 func InertMarkdown(text string) string {
-	text = markdown.Printable(lines(text))
+	text = markdown.Printable(text)
 	return Inert(swallowing.ReplaceAllString(entity.ReplaceAllStringFunc(text, spelled), "<"+gap+"${1}"))
 }
 

@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -107,15 +108,7 @@ func TestWhoMayStart(t *testing.T) {
 			if c.change != nil {
 				c.change(&i)
 			}
-			may := func(login string) bool {
-				for _, a := range c.allowed {
-					if a == login {
-						return true
-					}
-				}
-				return false
-			}
-			ok, why := flow.MayStart(i, labels.Bugfix, may)
+			ok, why := flow.MayStart(i, labels.Bugfix, func(login string) bool { return slices.Contains(c.allowed, login) })
 			assert.Equal(t, c.why == "", ok)
 			assert.Equal(t, c.why, why)
 		})

@@ -17,7 +17,7 @@ func Message(text string, issue int) (message string, taken []string) {
 			taken, text = append(taken, what), now
 		}
 	}
-	text = strings.TrimSpace(lines(strings.ToValidUTF8(text, "\uFFFD")))
+	text = strings.TrimSpace(markdown.Lines(strings.ToValidUTF8(text, "\uFFFD")))
 	take("control characters", markdown.Printable(text))
 	take("trailers that name people", strings.TrimSpace(withoutTrailers(text, people)))
 	take("trailers of MergeXO's own", strings.TrimSpace(withoutTrailers(text, ourTrailer)))

@@ -186,26 +186,28 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 	if err := validateTexts("outcome.review_replies", bodies, maxReplies, maxText); err != nil {
 		return err
 	}
-	if f := o.FlakyTestReport; f != nil {
-		for _, t := range []struct {
-			field, text string
-			limit       int
-		}{{"title", f.Title, maxTitle}, {"summary", f.Summary, maxText}, {"relevant_log_url", f.RelevantLogURL, maxNote}} {
-			if len(t.text) > t.limit {
-				return refuse("outcome.flaky_test_report."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
-			}
+	flaky := model.FlakyTest{}
+	if o.FlakyTestReport != nil {
+		flaky = *o.FlakyTestReport
+	}
+	for _, t := range []struct {
+		field, text string
+		limit       int
+	}{
+		{"flaky_test_report.title", flaky.Title, maxTitle}, {"flaky_test_report.summary", flaky.Summary, maxText},
+		{"flaky_test_report.relevant_log_url", flaky.RelevantLogURL, maxNote},
+		{"general_comment", o.GeneralComment, maxText}, {"commit_message", o.CommitMessage, maxText},
+		{"title", o.Title, maxHeading}, {"summary", o.Summary, maxText}, {"design_doc_markdown", o.DesignDoc, maxDocument},
+		{"pr_title", o.PRTitle, maxHeading}, {"pr_summary", o.PRSummary, maxText}, {"goal", o.Goal, maxText},
+	} {
+		if len(t.text) > t.limit {
+			return refuse("outcome."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
 		}
 	}
 	for i, f := range o.Findings {
 		if len(f.Path) > maxNote || len(f.Text) > maxText || len(f.Suggestion) > maxText {
 			return refuse(fmt.Sprintf("outcome.findings[%d]", i), "path of more than %d bytes, or text of more than %d", maxNote, maxText)
 		}
-	}
-	if n := len(o.GeneralComment); n > maxText {
-		return refuse("outcome.general_comment", "%d bytes, at most %d", n, maxText)
-	}
-	if n := len(o.CommitMessage); n > maxText {
-		return refuse("outcome.commit_message", "%d bytes, at most %d", n, maxText)
 	}
 	return h.validateBeginning()
 }

@@ -135,20 +135,9 @@ func (h Handoff) validateFlow(turn bool) error {
 	return nil
 }
 
-// validateBeginning bounds what an agent said that begins a pull request.
+// validateBeginning bounds the lists of what an agent said that begins a pull request.
 func (h Handoff) validateBeginning() error {
 	o := h.Outcome
-	for _, t := range []struct {
-		field, text string
-		limit       int
-	}{
-		{"title", o.Title, maxHeading}, {"summary", o.Summary, maxText}, {"design_doc_markdown", o.DesignDoc, maxDocument},
-		{"pr_title", o.PRTitle, maxHeading}, {"pr_summary", o.PRSummary, maxText}, {"goal", o.Goal, maxText},
-	} {
-		if len(t.text) > t.limit {
-			return refuse("outcome."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
-		}
-	}
 	if len(o.RoadmapItems) > maxItems {
 		return refuse("outcome.roadmap_items", "%d items, at most %d", len(o.RoadmapItems), maxItems)
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,7 @@ var conflictMarkers = markers[model.ConflictMarker]{
 	place:  func(m *model.ConflictMarker) (*string, *int) { return &m.Repo, &m.Number },
 	check:  checkConflicts,
 	sticky: true,
-	take:   (*fold).conflicts,
+	take:   firstOnly(func(st *model.State) **model.Posted[model.ConflictMarker] { return &st.Conflicts }),
 	recall: whole[model.ConflictMarker],
 	describe: func(e *model.LogEntry, m model.ConflictMarker) {
 		e.State, e.SHA, e.What = "conflicts", m.Head, "reported "+conflictsOf(m)
@@ -20,30 +21,20 @@ var conflictMarkers = markers[model.ConflictMarker]{
 }
 
 func checkConflicts(m *model.ConflictMarker) error {
-	wrong := func(format string, args ...any) error {
-		return fmt.Errorf("mergexo-conflicts marker: "+format, args...)
-	}
 	for _, sha := range []string{m.Head, m.BaseSHA} {
 		if !isSHA(sha) {
-			return wrong("%q is no commit's id", sha)
+			return fmt.Errorf("%q is no commit's id", sha)
 		}
 	}
 	if m.Base == "" {
-		return wrong("it names no base")
+		return errors.New("it names no base")
 	}
 	for _, w := range m.With {
 		if w.Number < 1 || !isSHA(w.Head) {
-			return wrong("pull request %d with head %q cannot be", w.Number, w.Head)
+			return fmt.Errorf("pull request %d with head %q cannot be", w.Number, w.Head)
 		}
 	}
 	return nil
-}
-
-// conflicts takes the sticky comment on conflicts: the first one, so that two racing runs agree.
-func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
-	if !first(&f.st.Conflicts, *m, cm) {
-		f.surplus(cm.ID)
-	}
 }
 
 // conflictsOf says what a comment reported: the base and the pull requests that conflict, or that none is left.

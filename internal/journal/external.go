@@ -2,9 +2,9 @@ package journal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -16,48 +16,39 @@ var externalMarkers = markers[model.ExternalMarker]{
 	take:  (*fold).external,
 	describe: func(e *model.LogEntry, m model.ExternalMarker) {
 		e.State, e.SHA, e.By, e.Why, e.RunURL = string(m.State), cmp.Or(m.Tip, m.Head), m.By, firstLine(m.Reason), m.RunURL
-		e.What = "fork's pull request: " + stateWords(m.State)
+		e.What = "fork's pull request: " + m.State.Words()
 	},
 }
 
-// stateWords names a state as comments do.
-func stateWords(s model.ExternalState) string {
-	if s == model.ExternalLetIn {
-		return "accepted"
-	}
-	return strings.ReplaceAll(string(s), "_", " ")
-}
-
 func checkExternal(m *model.ExternalMarker) error {
-	wrong := func(format string, args ...any) error { return fmt.Errorf("mergexo-external marker: "+format, args...) }
 	switch m.State {
 	case model.ExternalLinked, model.ExternalLetIn, model.ExternalFix, model.ExternalWanting, model.ExternalRejected, model.ExternalVoid, model.ExternalFailed:
 	case model.ExternalApproved:
 		if m.Mirror == "" || m.Tip == "" {
-			return wrong("state approved without a mirror or its tip")
+			return errors.New("state approved without a mirror or its tip")
 		}
 	case model.ExternalLanded:
 		if len(m.Landed) == 0 {
-			return wrong("state landed without commits")
+			return errors.New("state landed without commits")
 		}
 	default:
-		return wrong("state %q is unknown", m.State)
+		return fmt.Errorf("state %q is unknown", m.State)
 	}
 	if !isSHA(m.Head) {
-		return wrong("head %q is no commit's id", m.Head)
+		return fmt.Errorf("head %q is no commit's id", m.Head)
 	}
 	for _, one := range []struct{ name, sha string }{{"tip", m.Tip}, {"next", m.Next}, {"moved", m.Moved}} {
 		if one.sha != "" && !isSHA(one.sha) {
-			return wrong("%s %q is no commit's id", one.name, one.sha)
+			return fmt.Errorf("%s %q is no commit's id", one.name, one.sha)
 		}
 	}
 	for _, c := range m.Landed {
 		if !isSHA(c.SHA) {
-			return wrong("landed %q is no commit's id", c.SHA)
+			return fmt.Errorf("landed %q is no commit's id", c.SHA)
 		}
 	}
 	if m.At.IsZero() || m.By == "" && m.State != model.ExternalLinked || m.Base == "" {
-		return wrong("it does not say who put the label on, when or for which base")
+		return errors.New("it does not say who put the label on, when or for which base")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -172,16 +173,7 @@ func (c Codec) Settled(comments []model.Comment, scope Scope) (model.Mark, bool)
 func inOrder(comments []model.Comment) []model.Comment {
 	sorted := slices.Clone(comments)
 	slices.SortStableFunc(sorted, func(a, b model.Comment) int {
-		if n := a.CreatedAt.Compare(b.CreatedAt); n != 0 {
-			return n
-		}
-		if a.ID != b.ID {
-			if a.ID < b.ID {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(string(a.Kind), string(b.Kind))
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 	})
 	return sorted
 }
@@ -193,6 +185,15 @@ func first[M any](at **model.Posted[M], m M, c model.Comment) bool {
 	}
 	*at = place(m, c)
 	return true
+}
+
+// firstOnly takes the first of the comments of a kind, so that two racing runs agree.
+func firstOnly[M any](at func(*model.State) **model.Posted[M]) func(*fold, model.Comment, *M) {
+	return func(f *fold, cm model.Comment, m *M) {
+		if !first(at(&f.st), *m, cm) {
+			f.surplus(cm.ID)
+		}
+	}
 }
 
 func place[M any](m M, c model.Comment) *model.Posted[M] {

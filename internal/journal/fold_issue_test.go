@@ -11,27 +11,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// attempt is a comment of ours with the marker of an attempt on issue 7.
-func attempt(t *testing.T, id int64, m model.IssueMarker) model.Comment {
-	t.Helper()
-	m.Repo, m.Number = "octo/widgets", 7
-	at := time.Date(2026, 1, 2, 12, int(id), 0, 0, time.UTC)
-	return model.Comment{
-		Kind: model.KindIssue, ID: id, Author: model.Actor{Login: "bot", Bot: true}, Ours: true, CreatedAt: at, UpdatedAt: at,
-		Body: encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindIssue, Marker: m}),
-	}
-}
-
-var onSeven = journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7}
-
 func TestAnAttemptOnAnIssueIsAmongItsTurns(t *testing.T) {
 	t.Parallel()
 	st := journal.Codec{}.Fold([]model.Comment{
-		attempt(t, 1, model.IssueMarker{
+		said(t, journal.Codec{}, 1, model.IssueMarker{
 			TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}, Spent: &model.Spent{Day: "2026-01-02", Turns: 1}}, Status: model.PhaseStarted,
 			Flow: model.FlowBugfix, Branch: "agent/bugfix/7-x", Base: "main",
 		}),
-	}, onSeven)
+	}, scope)
 	require.Len(t, st.Flows, 1)
 	assert.Equal(t, model.FlowBugfix, st.Flows[0].Marker.Flow)
 	assert.Equal(t, "agent/bugfix/7-x", st.Flows[0].Marker.Branch)
@@ -48,10 +35,10 @@ func TestAStopTakesThePlaceOfItsClaim(t *testing.T) {
 		Status:     model.PhaseWaiting, Waiting: model.ReasonAgent, LastCheckpoint: "abc",
 	}
 	st := journal.Codec{}.Fold([]model.Comment{
-		attempt(t, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "another"}}, Status: model.PhaseStarted}),
-		attempt(t, 2, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}}, Status: model.PhaseStarted}),
-		attempt(t, 4, stopped),
-	}, onSeven)
+		said(t, journal.Codec{}, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "another"}}, Status: model.PhaseStarted}),
+		said(t, journal.Codec{}, 2, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Lease: model.Lease{Claim: "c"}}, Status: model.PhaseStarted}),
+		said(t, journal.Codec{}, 4, stopped),
+	}, scope)
 	assert.Equal(t, []int64{2}, st.Surplus)
 	require.Len(t, st.Flows, 2)
 	assert.Equal(t, "abc", st.Flows[1].Marker.LastCheckpoint)
@@ -64,36 +51,25 @@ func TestAStopTakesThePlaceOfItsClaim(t *testing.T) {
 func TestAFailedAttemptConsumesNothing(t *testing.T) {
 	t.Parallel()
 	st := journal.Codec{}.Fold([]model.Comment{
-		attempt(t, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Events: []string{"7:issue:3:x"}, Since: time.Now()}, Status: model.PhaseFailed}),
-	}, onSeven)
+		said(t, journal.Codec{}, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k", Events: []string{"7:issue:3:x"}, Since: time.Now()}, Status: model.PhaseFailed}),
+	}, scope)
 	assert.False(t, st.Answered["7:issue:3:x"])
 	assert.Zero(t, st.Settled)
 }
 
 func TestWhatIsQueuedBetweenTwoCommandsIsNotSettledByThem(t *testing.T) {
 	t.Parallel()
-	reply := model.Comment{
-		Kind: model.KindIssue, ID: 9, Ours: true, Author: model.Actor{Login: "bot", Bot: true},
-		Body: encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindCommand, Marker: model.CommandMarker{
-			Repo: "octo/widgets", Number: 7, Key: "c", Command: "status", Result: model.Applied, At: time.Date(2026, 1, 2, 13, 0, 0, 0, time.UTC), Seen: 8,
-		}}),
-	}
-	assert.Equal(t, int64(8), journal.Codec{}.Fold([]model.Comment{reply}, onSeven).Settled.ID)
-	begun := attempt(t, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k"}, Status: model.PhaseStarted})
-	assert.Zero(t, journal.Codec{}.Fold([]model.Comment{begun, reply}, onSeven).Settled)
+	reply := said(t, journal.Codec{}, 9, model.CommandMarker{Key: "c", Command: "status", Result: model.Applied, At: noon.Add(time.Hour), Seen: 8})
+	assert.Equal(t, int64(8), fold(reply).Settled.ID)
+	begun := said(t, journal.Codec{}, 1, model.IssueMarker{TurnMarker: model.TurnMarker{Key: "k"}, Status: model.PhaseStarted})
+	assert.Zero(t, fold(begun, reply).Settled)
 }
 
 func TestIssueMarkersThatDoNotHold(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[model.Phase]string{"lost": `mergexo-issue marker: phase "lost" is unknown`, model.PhasePlanned: "phase planned without an outbox"} {
-		st := journal.Codec{}.Fold([]model.Comment{attempt(t, 1, model.IssueMarker{Status: status})}, onSeven)
-		require.Len(t, st.Distrusted, 1, status)
-		assert.Contains(t, st.Distrusted[0].Reason, want)
-	}
-	waits := model.TurnMarker{Repo: "octo/widgets", Number: 7, Phase: model.PhaseWaiting}
-	c := attempt(t, 1, model.IssueMarker{})
-	c.Body = encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindTurn, Marker: waits})
-	st := journal.Codec{}.Fold([]model.Comment{c}, onSeven)
-	require.Len(t, st.Distrusted, 1)
-	assert.Contains(t, st.Distrusted[0].Reason, "is an issue's")
+	refused(t, func() model.IssueMarker { return model.IssueMarker{} }, map[string]func(*model.IssueMarker){
+		`mergexo-issue marker: phase "lost" is unknown`: func(m *model.IssueMarker) { m.Status = "lost" },
+		"phase planned without an outbox":               func(m *model.IssueMarker) { m.Status = model.PhasePlanned },
+	})
+	refused(t, func() model.TurnMarker { return marker(model.PhaseWaiting) }, map[string]func(*model.TurnMarker){"is an issue's": func(*model.TurnMarker) {}})
 }

@@ -2,10 +2,8 @@ package journal_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -15,12 +13,10 @@ import (
 func TestOfTwoPlainCommentsWithTheSameTokensTheFirstCounts(t *testing.T) {
 	a, b := journal.Token("a"), journal.Token("b")
 	said := func(id int64, kind model.Kind, tokens ...string) model.Comment {
-		body, err := journal.Codec{}.Encode(journal.Body{Text: "Which one?", Tokens: tokens})
-		require.NoError(t, err)
-		return model.Comment{Kind: kind, ID: id, Body: body, Posted: body, Ours: true, Author: model.Actor{Login: "mergexo[bot]", Bot: true},
-			CreatedAt: time.Unix(id, 0), UpdatedAt: time.Unix(id, 0)}
+		c := ours(id, encode(t, journal.Codec{}, journal.Body{Text: "Which one?", Tokens: tokens}))
+		c.Kind, c.Posted = kind, c.Body
+		return c
 	}
-	scope := journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "mergexo[bot]"}
 	for name, c := range map[string]struct {
 		said    []model.Comment
 		surplus []int64
@@ -34,7 +30,7 @@ func TestOfTwoPlainCommentsWithTheSameTokensTheFirstCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sealed := journal.Codec{Key: []byte("secret")}
 			assert.Empty(t, sealed.Fold(c.said, scope).Surplus, "tokens that are not ours by the key say nothing")
-			st := journal.Codec{}.Fold(c.said, scope)
+			st := fold(c.said...)
 			assert.Equal(t, c.surplus, st.Surplus)
 			if c.surplus != nil {
 				assert.EqualValues(t, 1, st.Tokens[a], "the first is the one")

@@ -21,7 +21,7 @@ func TestATurnAndAReviewBesideItBothCount(t *testing.T) {
 		return m
 	}
 	review := func(command string, spent, own *model.Spent) model.ReviewMarker {
-		return model.ReviewMarker{Repo: scope.Repo.String(), Number: scope.Number, State: model.ReviewDone, Command: command, Head: digits('1'), By: "carol", Spent: spent, Own: own}
+		return model.ReviewMarker{State: model.ReviewDone, Command: command, Head: digits('1'), By: "carol", Spent: spent, Own: own}
 	}
 	for name, c := range map[string]struct {
 		said []any
@@ -37,13 +37,9 @@ func TestATurnAndAReviewBesideItBothCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var comments []model.Comment
 			for i, m := range c.said {
-				kind := journal.KindTurn
-				if _, ok := m.(model.ReviewMarker); ok {
-					kind = journal.KindReview
-				}
-				comments = append(comments, ours(int64(i+1), encode(t, journal.Codec{}, journal.Body{Kind: kind, Marker: m})))
+				comments = append(comments, said(t, journal.Codec{}, int64(i+1), m))
 			}
-			got := journal.Codec{}.Fold(comments, scope).Spent
+			got := fold(comments...).Spent
 			assert.Equal(t, c.want.Turns, got.Turns)
 			assert.InDelta(t, c.want.CostUSD, got.CostUSD, 1e-9)
 		})

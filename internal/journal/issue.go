@@ -19,7 +19,7 @@ var issueMarkers = markers[model.IssueMarker]{
 		if m.Kept.Branch == "" || m.Kept.Branch == m.Branch { // a marker of before there were two
 			m.Tip = cmp.Or(m.Tip, m.LastCheckpoint)
 		}
-		return checkTurn(KindIssue, &m.TurnMarker)
+		return checkTurn(&m.TurnMarker)
 	},
 	once:     func(m *model.IssueMarker) bool { return m.Claim == "" }, // then it is posted once, too
 	take:     (*fold).issue,

@@ -102,17 +102,14 @@ func (c Codec) decodeMarker(t trailer, v any) (earlier bool, err error) {
 	switch {
 	case len(c.Key) == 0:
 	case !signed:
-		return false, fmt.Errorf("mergexo-%s marker: not signed", t.kind)
+		return false, errors.New("not signed")
 	case hmac.Equal([]byte(sig), []byte(c.sign(t.kind, besideTokens(c.openTokens(t), body)))):
 	case hmac.Equal([]byte(sig), []byte(c.sign(t.kind, body))):
 		earlier = true
 	default:
-		return false, fmt.Errorf("mergexo-%s marker: the signature is invalid", t.kind)
+		return false, errors.New("the signature is invalid")
 	}
-	if err := json.Unmarshal(body, v); err != nil {
-		return false, fmt.Errorf("mergexo-%s marker: %w", t.kind, err)
-	}
-	return earlier, nil
+	return earlier, json.Unmarshal(body, v)
 }
 
 // Seal signs a JSON object that a repository keeps outside of comments, if there is a key. An organization may have one key for all

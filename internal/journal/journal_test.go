@@ -42,6 +42,47 @@ func ours(id int64, body string) model.Comment {
 	return model.Comment{Kind: model.KindIssue, ID: id, Author: model.Actor{Login: "mergexo[bot]", Bot: true}, Ours: true, Body: body, CreatedAt: noon.Add(time.Duration(id) * time.Minute), UpdatedAt: noon.Add(time.Duration(id) * time.Minute)}
 }
 
+// said is a comment of ours with a marker, which is about the conversation that it stands in.
+func said(t *testing.T, c journal.Codec, id int64, m any, tokens ...string) model.Comment {
+	t.Helper()
+	placed, kind := journal.Place(m, scope.Repo, scope.Number)
+	return ours(id, encode(t, c, journal.Body{Text: "x", Tokens: tokens, Kind: kind, Marker: placed}))
+}
+
+func fold(comments ...model.Comment) model.State { return journal.Codec{}.Fold(comments, scope) }
+
+// inAnyOrder folds comments in many orders, all to the same state.
+func inAnyOrder(t *testing.T, comments []model.Comment) model.State {
+	t.Helper()
+	want, shuffled := fold(comments...), slices.Clone(comments)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		require.Equal(t, want, fold(shuffled...))
+	}
+	return want
+}
+
+// refused has each change make of a marker one that counts for nothing, for that reason.
+func refused[M any](t *testing.T, fresh func() M, changes map[string]func(*M)) {
+	t.Helper()
+	for want, change := range changes {
+		m := fresh()
+		change(&m)
+		_, kind := journal.Place(m, scope.Repo, scope.Number)
+		st := fold(ours(1, encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: kind, Marker: m})))
+		assert.Empty(t, st.Turns, want)
+		assert.Empty(t, st.Flows, want)
+		assert.Empty(t, st.Merges, want)
+		assert.Empty(t, st.Commands, want)
+		assert.Empty(t, st.Externals, want)
+		assert.Nil(t, st.Conflicts, want)
+		require.Len(t, st.Distrusted, 1, want)
+		assert.Contains(t, st.Distrusted[0].Reason, want)
+		assert.False(t, st.Distrusted[0].Spoilt, want)
+	}
+}
+
 func TestAReceiptReadsBackAsItWasWritten(t *testing.T) {
 	for _, key := range []string{"", "secret"} {
 		c := journal.Codec{Key: []byte(key)}
@@ -66,87 +107,51 @@ func TestNoMarkerCanEndItsHTMLCommentEarly(t *testing.T) {
 }
 
 func TestTrust(t *testing.T) {
-	plain := journal.Codec{}
-	good := receipt(t, plain)
+	plain, keyed := journal.Codec{}, journal.Codec{Key: []byte("k")}
+	good, tokens := receipt(t, plain), encode(t, plain, journal.Body{Text: "done", Tokens: []string{journal.Token("x")}})
+	by := func(login string) model.Comment {
+		c := ours(1, good)
+		c.Ours, c.Author = false, model.Actor{Login: login, Bot: strings.HasSuffix(login, "[bot]")}
+		return c
+	}
+	edited := func(body, editor string, wasMarked bool) model.Comment {
+		c := ours(1, body)
+		c.EditedByOther, c.Editor, c.WasMarked = true, editor, wasMarked
+		return c
+	}
+	review := edited(tokens+"\nthanks!", "mallory", false)
+	review.Kind = model.KindReview
 	tests := []struct {
 		name    string
 		codec   journal.Codec
-		comment func() model.Comment
+		comment model.Comment
 		counts  bool
 		spoilt  bool
 	}{
-		{"ours", plain, func() model.Comment { return ours(1, good) }, true, false},
-		{"ours, with the line ends of a web form", plain, func() model.Comment { return ours(1, strings.ReplaceAll(good, "\n", "\r\n")+"\r\n") }, true, false},
-		{"a stranger's", plain, func() model.Comment {
-			c := ours(1, good)
-			c.Ours, c.Author = false, model.Actor{Login: "mallory"}
-			return c
-		}, false, false},
-		{"a bot's that the settings name", plain, func() model.Comment {
-			c := ours(1, good)
-			c.Ours, c.Author = false, model.Actor{Login: "Old-Bot[bot]", Bot: true}
-			return c
-		}, true, false},
-		{"ours, edited by somebody else", plain, func() model.Comment {
-			c := ours(1, good)
-			c.EditedByOther, c.Editor = true, "mallory"
-			return c
-		}, false, true},
-		{"ours, edited by an account that was deleted", plain, func() model.Comment {
-			c := ours(1, good)
-			c.EditedByOther = true
-			return c
-		}, false, true},
-		{"ours, edited so that the marker is not at the end", plain, func() model.Comment {
-			c := ours(1, good+"\nthanks!")
-			c.EditedByOther, c.Editor = true, "mallory"
-			return c
-		}, false, true},
-		{"a reply of ours, edited by somebody else", plain, func() model.Comment {
-			c := ours(1, encode(t, plain, journal.Body{Text: "fixed", Tokens: []string{journal.Token("x")}}))
-			c.EditedByOther, c.Editor = true, "mallory"
-			return c
-		}, false, false},
-		{"ours, edited so that nothing of the marker is left", plain, func() model.Comment {
-			c := ours(1, "thanks")
-			c.EditedByOther, c.Editor, c.WasMarked = true, "mallory", true
-			return c
-		}, false, true},
-		{"ours, edited so that only its tokens are left", plain, func() model.Comment {
-			c := ours(1, encode(t, plain, journal.Body{Text: "done", Tokens: []string{journal.Token("x")}}))
-			c.EditedByOther, c.Editor, c.WasMarked = true, "mallory", true
-			return c
-		}, false, true},
-		{"a reply of ours, edited so that its tokens are not at the end", plain, func() model.Comment {
-			c := ours(1, encode(t, plain, journal.Body{Text: "fixed", Tokens: []string{journal.Token("x")}})+"\nthanks!")
-			c.Kind, c.EditedByOther, c.Editor = model.KindReview, true, "mallory"
-			return c
-		}, false, false},
-		{"text after the marker", plain, func() model.Comment { return ours(1, good+"\nmore") }, false, false},
-		{"another repository's", plain, func() model.Comment {
-			m := marker(model.PhaseDone)
-			m.Repo = "octo/gadgets"
-			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: m}))
-		}, false, false},
-		{"another number's", plain, func() model.Comment {
-			m := marker(model.PhaseDone)
-			m.Number = 8
-			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: m}))
-		}, false, false},
-		{"an unknown phase", plain, func() model.Comment {
-			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: marker("finished")}))
-		}, false, false},
-		{"unsigned where a key is set", journal.Codec{Key: []byte("k")}, func() model.Comment { return ours(1, good) }, false, false},
-		{"signed with another key", journal.Codec{Key: []byte("k")}, func() model.Comment { return ours(1, receipt(t, journal.Codec{Key: []byte("l")})) }, false, false},
-		{"signed, then changed", journal.Codec{Key: []byte("k")}, func() model.Comment {
-			return ours(1, strings.Replace(receipt(t, journal.Codec{Key: []byte("k")}), `"attempt":1`, `"attempt":2`, 1))
-		}, false, false},
+		{"ours", plain, ours(1, good), true, false},
+		{"ours, with the line ends of a web form", plain, ours(1, strings.ReplaceAll(good, "\n", "\r\n")+"\r\n"), true, false},
+		{"a stranger's", plain, by("mallory"), false, false},
+		{"a bot's that the settings name", plain, by("Old-Bot[bot]"), true, false},
+		{"ours, edited by somebody else", plain, edited(good, "mallory", false), false, true},
+		{"ours, edited by an account that was deleted", plain, edited(good, "", false), false, true},
+		{"ours, edited so that the marker is not at the end", plain, edited(good+"\nthanks!", "mallory", false), false, true},
+		{"a reply of ours, edited by somebody else", plain, edited(tokens, "mallory", false), false, false},
+		{"ours, edited so that nothing of the marker is left", plain, edited("thanks", "mallory", true), false, true},
+		{"ours, edited so that only its tokens are left", plain, edited(tokens, "mallory", true), false, true},
+		{"a reply of ours, edited so that its tokens are not at the end", plain, review, false, false},
+		{"text after the marker", plain, ours(1, good+"\nmore"), false, false},
+		{"another repository's", plain, ours(1, strings.Replace(good, "octo/widgets", "octo/gadgets", 1)), false, false},
+		{"another number's", plain, ours(1, strings.Replace(good, `"number":7`, `"number":8`, 1)), false, false},
+		{"an unknown phase", plain, ours(1, strings.Replace(good, `"phase":"done"`, `"phase":"finished"`, 1)), false, false},
+		{"unsigned where a key is set", keyed, ours(1, good), false, false},
+		{"signed with another key", keyed, ours(1, receipt(t, journal.Codec{Key: []byte("l")})), false, false},
+		{"signed, then changed", keyed, ours(1, strings.Replace(receipt(t, keyed), `"attempt":1`, `"attempt":2`, 1)), false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := scope
 			sc.Bots = []string{"old-bot[bot]"}
-			st := tt.codec.Fold([]model.Comment{tt.comment()}, sc)
+			st := tt.codec.Fold([]model.Comment{tt.comment}, sc)
 			assert.Equal(t, tt.counts, len(st.Turns) == 1)
 			assert.Equal(t, tt.counts, st.Accepted != "")
 			spoilt := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
@@ -162,7 +167,7 @@ func TestAnUnblockForgivesWhatWasEditedBeforeIt(t *testing.T) {
 	c := journal.Codec{}
 	edited := ours(1, receipt(t, c))
 	edited.EditedByOther, edited.Editor = true, "mallory"
-	unblock := ours(5, encode(t, c, journal.Body{Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("3", 40)}}))
+	unblock := said(t, c, 5, model.UnblockMarker{Head: strings.Repeat("3", 40)})
 	st := c.Fold([]model.Comment{edited, unblock}, scope)
 	assert.Empty(t, st.Distrusted)
 	assert.Equal(t, strings.Repeat("3", 40), st.Accepted)
@@ -173,21 +178,15 @@ func TestAnUnblockForgivesWhatWasEditedBeforeIt(t *testing.T) {
 }
 
 func TestTheOrderOfReadingDoesNotMatter(t *testing.T) {
-	c := journal.Codec{}
 	var comments []model.Comment
 	for i := range int64(12) {
 		m := marker([]model.Phase{model.PhaseDone, model.PhaseFailed, model.PhaseStarted}[i%3])
 		m.Head = fmt.Sprintf("%040d", i)
-		cm := ours(i+1, encode(t, c, journal.Body{Kind: journal.KindTurn, Marker: m}))
+		cm := said(t, journal.Codec{}, i+1, m)
 		cm.CreatedAt = noon.Add(time.Duration(i/4) * time.Second) // several in one second
 		comments = append(comments, cm)
 	}
-	want := c.Fold(comments, scope)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		rng.Shuffle(len(comments), func(i, j int) { comments[i], comments[j] = comments[j], comments[i] })
-		require.Equal(t, want, c.Fold(comments, scope))
-	}
+	inAnyOrder(t, comments)
 }
 
 func TestALargeOutboxIsDeflatedAndReadsBack(t *testing.T) {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,9 +65,8 @@ type kind interface {
 	empty() any
 	// placed copies a marker, an M or a *M, and has it name a place; nil for a marker of another kind.
 	placed(marker any, repo string, number int) any
-	namedBy(marker any) (repo string, number int)
-	// rename has a marker, a *M, name the repository as it is called now.
-	rename(marker any, repo string)
+	// names is the repository and the number that a marker, a *M, names.
+	names(marker any) (repo *string, number *int)
 	checked(marker any) error
 	// recalled reports whether a marker that an earlier version signed counts, and takes from it what it may not say.
 	recalled(marker any) bool
@@ -93,15 +93,7 @@ func (k markers[M]) placed(marker any, repo string, number int) any {
 	return m
 }
 
-func (k markers[M]) namedBy(marker any) (string, int) {
-	repo, number := k.place(marker.(*M))
-	return *repo, *number
-}
-
-func (k markers[M]) rename(marker any, repo string) {
-	r, _ := k.place(marker.(*M))
-	*r = repo
-}
+func (k markers[M]) names(marker any) (*string, *int) { return k.place(marker.(*M)) }
 
 func (k markers[M]) checked(marker any) error {
 	if k.check == nil {
@@ -169,8 +161,13 @@ func Place(marker any, repo model.Repo, number int) (placed any, kind string) {
 
 // open decodes and validates the marker of a comment, including its repository and number.
 func (c Codec) open(t trailer, scope Scope) (b believed, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("mergexo-%s marker: %w", t.kind, err)
+		}
+	}()
 	if b.kind = byKind(t.kind); b.kind == nil {
-		return b, fmt.Errorf("mergexo-%s marker: unknown kind", t.kind)
+		return b, errors.New("unknown kind")
 	}
 	b.marker = b.kind.empty()
 	earlier, err := c.decodeMarker(t, b.marker)
@@ -180,26 +177,26 @@ func (c Codec) open(t trailer, scope Scope) (b believed, err error) {
 	if err := b.kind.checked(b.marker); err != nil {
 		return b, err
 	}
-	repo, number := b.kind.namedBy(b.marker)
-	if !scope.about(repo) || number != scope.Number {
-		return b, &elsewhere{t.kind, repo, number}
+	repo, number := b.kind.names(b.marker)
+	if !scope.about(*repo) || *number != scope.Number {
+		return b, &elsewhere{*repo, *number}
 	}
 	if earlier && !b.kind.recalled(b.marker) {
-		return b, fmt.Errorf("mergexo-%s marker: an earlier version signed it without its tokens, so that it may be a copy; give the command again", t.kind)
+		return b, errors.New("an earlier version signed it without its tokens, so that it may be a copy; give the command again")
 	}
-	b.kind.rename(b.marker, scope.Repo.String())
+	*repo = scope.Repo.String()
 	b.tokens = c.openTokens(t)
 	return b, nil
 }
 
 // elsewhere is what a marker is about that is not about its own conversation.
 type elsewhere struct {
-	kind, repo string
-	number     int
+	repo   string
+	number int
 }
 
 func (e *elsewhere) Error() string {
-	return fmt.Sprintf("mergexo-%s marker: it is about %s#%d", e.kind, e.repo, e.number)
+	return fmt.Sprintf("it is about %s#%d", e.repo, e.number)
 }
 
 // isSHA reports whether s is a full object ID, SHA-1 or SHA-256.

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -48,11 +47,4 @@ func reason(code string) string { return strings.ReplaceAll(code, "_", " ") }
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

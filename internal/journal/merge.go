@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,16 +26,16 @@ func checkMerge(m *model.MergeMarker) error {
 	case model.MergeWaiting, model.MergeRunning, model.MergeFailed:
 	case model.MergeDone:
 		if m.Landed == "" {
-			return fmt.Errorf("mergexo-merge marker: state done without a landed commit")
+			return errors.New("state done without a landed commit")
 		}
 	default:
-		return fmt.Errorf("mergexo-merge marker: state %q is unknown", m.State)
+		return fmt.Errorf("state %q is unknown", m.State)
 	}
 	if m.Head == "" || m.Base == "" {
-		return fmt.Errorf("mergexo-merge marker: it names no head or no base")
+		return errors.New("it names no head or no base")
 	}
 	if (m.Mirror != "" || m.MirrorSHA != "") && (m.Mirror == "" || !isSHA(m.MirrorSHA)) {
-		return fmt.Errorf("mergexo-merge marker: mirror %q with mirror_sha %q, which has to be a commit's", m.Mirror, m.MirrorSHA)
+		return fmt.Errorf("mirror %q with mirror_sha %q, which has to be a commit's", m.Mirror, m.MirrorSHA)
 	}
 	return nil
 }

@@ -6,31 +6,30 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 func blockedBy(reason string) model.BlockMarker {
-	return model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: reason}
+	return model.BlockMarker{Reason: reason}
 }
 
 func TestAClaimLiftsTheQuestionThatItNames(t *testing.T) {
 	claim := marker(model.PhaseStarted)
 	claim.Lifts = 1
-	th := (&thread{t: t}).say(journal.KindBlock, blockedBy(model.ReasonAgent)).say(journal.KindTurn, claim)
+	th := talk(t).say(blockedBy(model.ReasonAgent)).say(claim)
 	st := th.fold()
 	assert.Nil(t, st.Block)
 	require.NotNil(t, st.Question, "what it answers is told")
 	assert.EqualValues(t, 1, st.Question.CommentID)
 	assert.EqualValues(t, 1, st.Lifted)
 
-	st = th.say(journal.KindBlock, blockedBy(model.ReasonAgent)).fold()
+	st = th.say(blockedBy(model.ReasonAgent)).fold()
 	require.NotNil(t, st.Block, "the next question is another one")
 	assert.EqualValues(t, 3, st.Block.CommentID)
 
 	done := marker(model.PhaseDone)
 	done.Lifts = 3
-	st = th.say(journal.KindTurn, done).fold()
+	st = th.say(done).fold()
 	assert.Nil(t, st.Block)
 	assert.Nil(t, st.Question, "it is answered")
 	assert.EqualValues(t, 3, st.Lifted)
@@ -41,13 +40,13 @@ func TestOnlyAQuestionGivesWay(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			claim := marker(model.PhaseStarted)
 			claim.Lifts = 2
-			st := (&thread{t: t}).say(journal.KindBlock, blockedBy(model.ReasonAgent)).say(journal.KindBlock, blockedBy(reason)).say(journal.KindTurn, claim).fold()
+			st := talk(t).say(blockedBy(model.ReasonAgent)).say(blockedBy(reason)).say(claim).fold()
 			require.NotNil(t, st.Block)
 			assert.Equal(t, reason, st.Block.Marker.Reason, "it takes the question's place, and no claim lifts it")
 			assert.Empty(t, st.Surplus)
 			require.NotNil(t, st.Question, "and the next turn is told it all the same")
 			assert.EqualValues(t, 1, st.Question.CommentID)
-			st = (&thread{t: t}).say(journal.KindBlock, blockedBy(reason)).say(journal.KindBlock, blockedBy(model.ReasonAgent)).fold()
+			st = talk(t).say(blockedBy(reason)).say(blockedBy(model.ReasonAgent)).fold()
 			assert.Equal(t, reason, st.Block.Marker.Reason)
 			assert.Equal(t, []int64{2}, st.Surplus)
 		})
@@ -55,8 +54,8 @@ func TestOnlyAQuestionGivesWay(t *testing.T) {
 }
 
 func TestAnUnblockTellsTheQuestionToo(t *testing.T) {
-	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: "abc", By: "olga"}
-	st := (&thread{t: t}).say(journal.KindBlock, blockedBy(model.ReasonAgent)).say(journal.KindUnblock, unblock).fold()
+	unblock := model.UnblockMarker{Head: "abc", By: "olga"}
+	st := talk(t).say(blockedBy(model.ReasonAgent)).say(unblock).fold()
 	assert.Nil(t, st.Block)
 	assert.NotNil(t, st.Question)
 }

@@ -19,11 +19,7 @@ import (
 // signed has a conversation that MergeXO signs.
 var signed = journal.Codec{Key: []byte("key")}
 
-func (th *thread) sign(kind string, marker any, tokens ...string) *thread {
-	th.t.Helper()
-	th.comments = append(th.comments, ours(int64(len(th.comments)+1), encode(th.t, signed, journal.Body{Text: "x", Tokens: tokens, Kind: kind, Marker: marker})))
-	return th
-}
+func (th *thread) sign(marker any, tokens ...string) *thread { return th.write(signed, marker, tokens) }
 
 // markerLines are the hidden lines of a comment, whole and without the tokens.
 func markerLines(body string) (whole, bare string) {
@@ -54,29 +50,29 @@ func TestASignedMarkerThatIsRepeatedIsNotObeyedAgain(t *testing.T) {
 		holds func(st model.State) bool
 	}{
 		"a delegate that was revoked": {func(th *thread) {
-			th.sign(journal.KindCommand, command("delegate", "k1", 1), journal.Token("1")).sign(journal.KindCommand, command("delegate cancel", "k2", 2), journal.Token("2"))
+			th.sign(command("delegate", "k1", 1), journal.Token("1")).sign(command("delegate cancel", "k2", 2), journal.Token("2"))
 		}, func(st model.State) bool { return len(st.Delegates) == 0 }},
 		"a resume before a later pause": {func(th *thread) {
-			th.sign(journal.KindCommand, command("resume", "k1", 1), journal.Token("1")).sign(journal.KindCommand, command("pause", "k2", 2), journal.Token("2"))
+			th.sign(command("resume", "k1", 1), journal.Token("1")).sign(command("pause", "k2", 2), journal.Token("2"))
 		}, func(st model.State) bool { return st.Paused != nil }},
 		"an unblock before a later block": {func(th *thread) {
-			th.sign(journal.KindUnblock, model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: digits('a'), Command: "k1"}, journal.Token("1")).
-				sign(journal.KindBlock, model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: model.ReasonRewrite}, journal.Token("2"))
+			th.sign(model.UnblockMarker{Head: digits('a'), Command: "k1"}, journal.Token("1")).
+				sign(model.BlockMarker{Reason: model.ReasonRewrite}, journal.Token("2"))
 		}, func(st model.State) bool { return st.Block != nil }},
 		"a receipt that still names a delegate": {func(th *thread) {
-			th.sign(journal.KindTurn, turn(model.PhaseDone, model.Delegate{Login: "alice"}), journal.Token("1")).sign(journal.KindCommand, command("delegate cancel", "k2", 2), journal.Token("2"))
+			th.sign(turn(model.PhaseDone, model.Delegate{Login: "alice"}), journal.Token("1")).sign(command("delegate cancel", "k2", 2), journal.Token("2"))
 		}, func(st model.State) bool { return len(st.Delegates) == 0 }},
 		"an adopt before a later release": {func(th *thread) {
 			m := tracked(digits('a'))
 			m.Command, m.At, m.AwayFrom = "k1", time.Date(2026, 1, 2, 3, 1, 0, 0, time.UTC), time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-			th.sign(journal.KindPR, m, journal.Token("1")).sign(journal.KindCommand, command("release", "k2", 2), journal.Token("2"))
+			th.sign(m, journal.Token("1")).sign(command("release", "k2", 2), journal.Token("2"))
 		}, func(st model.State) bool { return st.Released != nil }},
 		"a retry before a later failure": {func(th *thread) {
-			th.sign(journal.KindCommand, command("retry", "k1", 1), journal.Token("1")).sign(journal.KindTurn, failedTurn(), journal.Token("2"))
+			th.sign(command("retry", "k1", 1), journal.Token("1")).sign(failedTurn(), journal.Token("2"))
 		}, func(st model.State) bool { return len(st.Turns) == 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			th := &thread{t: t}
+			th := talk(t)
 			c.say(th)
 			require.True(t, c.holds(signed.Fold(th.comments, scope)), "before")
 			whole, bare := markerLines(th.comments[0].Body)
@@ -95,7 +91,7 @@ func TestAnEarlierStateOfATurnIsNotTakenUpAgain(t *testing.T) {
 	done.Claim, done.Delegates = "c1", []model.Delegate{}
 	was := done
 	was.Phase, was.Delegates = model.PhaseStarted, []model.Delegate{{Login: "alice"}}
-	th := (&thread{t: t}).sign(journal.KindTurn, done, journal.Token("1")).sign(journal.KindTurn, was, journal.Token("1"))
+	th := talk(t).sign(done, journal.Token("1")).sign(was, journal.Token("1"))
 	st := signed.Fold(th.comments, scope)
 	assert.Empty(t, st.Delegates)
 	assert.Len(t, st.Turns, 1)
@@ -104,8 +100,9 @@ func TestAnEarlierStateOfATurnIsNotTakenUpAgain(t *testing.T) {
 
 // A version before signed the JSON alone. What grants something counts no more, what was answered stays so.
 func TestWhatAnEarlierVersionSignedGrantsNothing(t *testing.T) {
-	earlier := func(kind string, marker any) model.Comment {
-		raw, err := json.Marshal(marker)
+	earlier := func(marker any) model.Comment {
+		placed, kind := journal.Place(marker, scope.Repo, scope.Number)
+		raw, err := json.Marshal(placed)
 		require.NoError(t, err)
 		mac := hmac.New(sha256.New, signed.Key)
 		fmt.Fprintf(mac, "mergexo-%s\n%s", kind, raw)
@@ -113,24 +110,24 @@ func TestWhatAnEarlierVersionSignedGrantsNothing(t *testing.T) {
 	}
 	delegate := commanded("delegate", model.Applied)
 	delegate.Login = "alice"
-	st := signed.Fold([]model.Comment{earlier(journal.KindCommand, delegate)}, scope)
+	st := signed.Fold([]model.Comment{earlier(delegate)}, scope)
 	assert.Empty(t, st.Delegates)
 	require.Len(t, st.Distrusted, 1)
 	assert.Equal(t, "mergexo-command marker: an earlier version signed it without its tokens, so that it may be a copy; give the command again", st.Distrusted[0].Reason)
 
 	receipt := marker(model.PhaseDone)
 	receipt.Delegates = []model.Delegate{{Login: "alice"}}
-	st = signed.Fold([]model.Comment{earlier(journal.KindTurn, receipt)}, scope)
+	st = signed.Fold([]model.Comment{earlier(receipt)}, scope)
 	assert.Empty(t, st.Delegates)
 	assert.True(t, st.Answered[receipt.Events[0]], "nothing that was answered is done again")
 
-	block := model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: model.ReasonRewrite}
-	assert.NotNil(t, signed.Fold([]model.Comment{earlier(journal.KindBlock, block)}, scope).Block)
+	block := model.BlockMarker{Reason: model.ReasonRewrite}
+	assert.NotNil(t, signed.Fold([]model.Comment{earlier(block)}, scope).Block)
 }
 
 // Without a key, too, a command counts once.
 func TestACommandCountsOnceWhateverRepeatsIt(t *testing.T) {
-	th := (&thread{t: t}).say(journal.KindCommand, commanded("resume", model.Applied), journal.Token("1")).say(journal.KindCommand, commanded("pause", model.Applied), journal.Token("2"))
+	th := talk(t).say(commanded("resume", model.Applied), journal.Token("1")).say(commanded("pause", model.Applied), journal.Token("2"))
 	_, bare := markerLines(th.comments[0].Body)
 	st := journal.Codec{}.Fold(append(th.comments, ours(3, bare)), scope)
 	assert.NotNil(t, st.Paused)

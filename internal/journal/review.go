@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -24,10 +25,10 @@ func checkReview(m *model.ReviewMarker) error {
 	switch m.State {
 	case model.ReviewRunning, model.ReviewDone, model.ReviewFailed:
 	default:
-		return fmt.Errorf("mergexo-review marker: state %q is unknown", m.State)
+		return fmt.Errorf("state %q is unknown", m.State)
 	}
 	if !isSHA(m.Head) || m.Command == "" {
-		return fmt.Errorf("mergexo-review marker: it names no head or nothing that asked for it")
+		return errors.New("it names no head or nothing that asked for it")
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -29,7 +31,7 @@ func (c Codec) Item(body string, scope Scope) (m model.ItemMarker, ok bool) {
 	if t.kind != KindItem {
 		return model.ItemMarker{}, false
 	}
-	if _, err := c.decodeMarker(t, &m); err != nil || checkItem(&m) != nil {
+	if _, err := c.decodeMarker(t, &m); err != nil || m.Number < 1 || !itemKey.MatchString(m.Key) {
 		return model.ItemMarker{}, false
 	}
 	said, err := model.ParseRepo(m.Repo)
@@ -39,39 +41,25 @@ func (c Codec) Item(body string, scope Scope) (m model.ItemMarker, ok bool) {
 	return m, scope.about(m.Repo)
 }
 
-func checkItem(m *model.ItemMarker) error {
-	if m.Number < 1 || !itemKey.MatchString(m.Key) {
-		return fmt.Errorf("mergexo-item marker: it names no roadmap or no key")
-	}
-	return nil
-}
-
 var roadmapMarkers = markers[model.RoadmapMarker]{
 	kind:     KindRoadmap,
 	place:    func(m *model.RoadmapMarker) (*string, *int) { return &m.Repo, &m.Number },
 	check:    checkRoadmap,
 	sticky:   true,
-	take:     (*fold).roadmap,
+	take:     firstOnly(func(st *model.State) **model.Posted[model.RoadmapMarker] { return &st.Roadmap }),
 	describe: describeRoadmap,
 }
 
 func checkRoadmap(m *model.RoadmapMarker) error {
 	if m.File == "" {
-		return fmt.Errorf("mergexo-roadmap marker: it names no file")
+		return errors.New("it names no file")
 	}
 	for _, i := range m.Items {
 		if !itemKey.MatchString(i.Key) || i.Issue < 0 || i.Pull < 0 {
-			return fmt.Errorf("mergexo-roadmap marker: item %q with issue %d cannot be", i.Key, i.Issue)
+			return fmt.Errorf("item %q with issue %d cannot be", i.Key, i.Issue)
 		}
 	}
 	return nil
-}
-
-// roadmap takes the sticky comment on a roadmap: the first one, so that two racing runs agree.
-func (f *fold) roadmap(cm model.Comment, m *model.RoadmapMarker) {
-	if !first(&f.st.Roadmap, *m, cm) {
-		f.surplus(cm.ID)
-	}
 }
 
 func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
@@ -83,5 +71,5 @@ func describeRoadmap(e *model.LogEntry, m model.RoadmapMarker) {
 	if t.Done == t.Total && t.Total > 0 {
 		e.State = "done"
 	}
-	e.What = fmt.Sprintf("works on the roadmap: %d of %s done", t.Done, count(t.Total, "item"))
+	e.What = fmt.Sprintf("works on the roadmap: %d of %s done", t.Done, markdown.Count(t.Total, "item"))
 }

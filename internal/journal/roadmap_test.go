@@ -44,34 +44,32 @@ func TestTheBodyOfAnItemSaysWhatItIsFor(t *testing.T) {
 
 func TestTheFirstCommentOnARoadmapCounts(t *testing.T) {
 	t.Parallel()
-	c := journal.Codec{}
-	scope := journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "mergexo[bot]"}
 	said := func(id int64, m model.RoadmapMarker) model.Comment {
-		body, err := c.Encode(journal.Body{Text: "x", Kind: journal.KindRoadmap, Marker: m})
-		require.NoError(t, err)
-		return model.Comment{Kind: model.KindIssue, ID: id, Body: body, Posted: body, Ours: true, Author: model.Actor{Login: "mergexo[bot]", Bot: true}}
+		c := said(t, journal.Codec{}, id, m)
+		c.Posted = c.Body
+		return c
 	}
-	m := model.RoadmapMarker{Repo: "octo/widgets", Number: 7, File: "docs/roadmaps/7-x.md", Items: []model.RoadmapEntry{{Key: "a", Issue: 8, State: model.ItemDone}, {Key: "b", State: model.ItemFailed}}}
-	st := c.Fold([]model.Comment{said(2, m), said(1, m)}, scope)
+	m := model.RoadmapMarker{File: "docs/roadmaps/7-x.md", Items: []model.RoadmapEntry{{Key: "a", Issue: 8, State: model.ItemDone}, {Key: "b", State: model.ItemFailed}}}
+	st := fold(said(2, m), said(1, m))
 	require.NotNil(t, st.Roadmap)
 	assert.EqualValues(t, 1, st.Roadmap.CommentID)
 	assert.Equal(t, []int64{2}, st.Surplus)
-	entry := c.Log([]model.Comment{said(1, m)}, scope)[0]
+	entry := journal.Codec{}.Log([]model.Comment{said(1, m)}, scope)[0]
 	assert.Equal(t, "works on the roadmap: 1 of 2 items done", entry.What)
 	assert.Equal(t, "stopped", entry.State)
 	other := m
 	other.Items = []model.RoadmapEntry{{Key: "../x"}}
-	assert.Nil(t, c.Fold([]model.Comment{said(1, other)}, scope).Roadmap)
+	assert.Nil(t, fold(said(1, other)).Roadmap)
 	edited := said(1, m)
 	edited.EditedByOther, edited.Editor = true, "eve"
-	st = c.Fold([]model.Comment{edited}, scope)
+	st = fold(edited)
 	assert.Nil(t, st.Roadmap)
 	require.Len(t, st.Distrusted, 1)
 	assert.False(t, st.Distrusted[0].Spoilt, "it is made again")
 	assert.True(t, st.RoadmapLost, "but what it said is neither obeyed nor redone")
-	st = c.Fold([]model.Comment{edited, said(2, m)}, scope)
+	st = fold(edited, said(2, m))
 	require.NotNil(t, st.Roadmap)
 	assert.False(t, st.RoadmapLost, "another one has taken its place")
 	edited.Posted = "Opened #3"
-	assert.False(t, c.Fold([]model.Comment{edited}, scope).RoadmapLost, "that was another comment")
+	assert.False(t, fold(edited).RoadmapLost, "that was another comment")
 }

@@ -68,25 +68,23 @@ func Packed(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-func unpackOutbox(kind string, m *model.TurnMarker) error {
+func unpackOutbox(m *model.TurnMarker) error {
 	if m.OutboxZ == "" {
 		return nil
 	}
 	z, err := base64.RawStdEncoding.DecodeString(m.OutboxZ)
 	if err != nil {
-		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
+		return err
 	}
 	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(z)), maxOutbox+1))
 	if err != nil {
-		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
+		return err
 	}
 	if len(raw) > maxOutbox {
-		return fmt.Errorf("mergexo-%s marker: outbox_z: more than %d bytes", kind, maxOutbox)
+		return fmt.Errorf("more than %d bytes", maxOutbox)
 	}
 	var o model.Outbox
-	if err := json.Unmarshal(raw, &o); err != nil {
-		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
-	}
+	err = json.Unmarshal(raw, &o)
 	m.Outbox, m.OutboxZ = &o, ""
-	return nil
+	return err
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"crypto/hmac"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -75,14 +76,14 @@ func (c Codec) ReadTrail(commit model.CommitText, scope Scope) (model.Trace, boo
 
 func checkAnswer(m *model.AnswerMarker) error {
 	if len(m.Key) != 64 || strings.Trim(m.Key, "0123456789abcdef") != "" {
-		return fmt.Errorf("mergexo-answer marker: %q is no turn's key", m.Key)
+		return fmt.Errorf("%q is no turn's key", m.Key)
 	}
 	if len(m.Events) == 0 || !isSHA(m.Head) {
-		return fmt.Errorf("mergexo-answer marker: it names no feedback or no head")
+		return errors.New("it names no feedback or no head")
 	}
 	for _, e := range m.Events {
 		if !strings.HasPrefix(e, fmt.Sprintf("%d:", m.Number)) {
-			return fmt.Errorf("mergexo-answer marker: event %q is not of number %d", e, m.Number)
+			return fmt.Errorf("event %q is not of number %d", e, m.Number)
 		}
 	}
 	return nil

@@ -2,17 +2,24 @@ package journal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 var turnMarkers = markers[model.TurnMarker]{
-	kind:     KindTurn,
-	place:    func(m *model.TurnMarker) (*string, *int) { return &m.Repo, &m.Number },
-	check:    func(m *model.TurnMarker) error { return checkTurn(KindTurn, m) },
+	kind:  KindTurn,
+	place: func(m *model.TurnMarker) (*string, *int) { return &m.Repo, &m.Number },
+	check: func(m *model.TurnMarker) error {
+		if m.Phase == model.PhaseWaiting {
+			return fmt.Errorf("phase %q is an issue's", m.Phase)
+		}
+		return checkTurn(m)
+	},
 	once:     func(m *model.TurnMarker) bool { return m.Restored }, // a receipt's replacement has its token
 	take:     func(f *fold, cm model.Comment, m *model.TurnMarker) { f.turn(cm, m) },
 	recall:   recallTurn,
@@ -34,21 +41,17 @@ var answerMarkers = markers[model.AnswerMarker]{
 	describe: func(e *model.LogEntry, _ model.AnswerMarker) { e.State, e.What = "answered", "answered feedback" },
 }
 
-func checkTurn(kind string, m *model.TurnMarker) error {
+func checkTurn(m *model.TurnMarker) error {
 	switch m.Phase {
-	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed:
-	case model.PhaseWaiting:
-		if kind == KindTurn {
-			return fmt.Errorf("mergexo-turn marker: phase %q is an issue's", m.Phase)
-		}
+	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed, model.PhaseWaiting:
 	default:
-		return fmt.Errorf("mergexo-%s marker: phase %q is unknown", kind, m.Phase)
+		return fmt.Errorf("phase %q is unknown", m.Phase)
 	}
-	if err := unpackOutbox(kind, m); err != nil {
-		return err
+	if err := unpackOutbox(m); err != nil {
+		return fmt.Errorf("outbox_z: %w", err)
 	}
 	if m.Phase == model.PhasePlanned && m.Outbox == nil {
-		return fmt.Errorf("mergexo-%s marker: phase planned without an outbox", kind)
+		return errors.New("phase planned without an outbox")
 	}
 	return nil
 }
@@ -98,7 +101,7 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) bool {
 
 func describeTurn(e *model.LogEntry, m model.TurnMarker) {
 	e.State, e.SHA, e.RunURL, e.CostUSD, e.Why = string(m.Phase), cmp.Or(m.Head, m.Planned), m.RunURL, m.CostUSD, firstLine(m.Reason)
-	what := count(len(m.Events), "comment")
+	what := markdown.Count(len(m.Events), "comment")
 	for _, failed := range [][2]string{{":actions:", "failed CI"}, {":merge:", "a failed merge"}} {
 		if slices.ContainsFunc(m.Events, func(k string) bool { return strings.Contains(k, failed[0]) }) {
 			if what = failed[1]; len(m.Events) > 1 {

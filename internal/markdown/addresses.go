@@ -6,10 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -23,8 +20,7 @@ func withoutImages(said string) string {
 // leadsTo reports whether the page of a text has an image, or a link to an address that ok does not accept. nil accepts all links.
 func leadsTo(said string, ok func(address *url.URL) bool) bool {
 	source, found := []byte(said), false
-	root := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
-	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) { // the walk itself cannot fail
+	_ = ast.Walk(parseGFM(source), func(n ast.Node, _ bool) (ast.WalkStatus, error) { // the walk itself cannot fail
 		var address []byte
 		switch n := n.(type) {
 		case *ast.Image:
@@ -57,7 +53,7 @@ func Unlinked(said string, reaches func(host string) bool) string {
 	}
 	said = outsideCode(said, func(prose, _ string) string { return Unaddressed(prose, reaches) })
 	if leadsTo(said, ok) {
-		return fenced(said)
+		return Fenced(said)
 	}
 	return said
 }

@@ -12,13 +12,12 @@ import (
 
 // addresses are those of the links on a page.
 func addresses(n *htmltree.Node) (found []string) {
-	for _, a := range n.Attr {
-		if a.Key == "href" {
-			found = append(found, a.Val)
+	for d := range n.Descendants() {
+		for _, a := range d.Attr {
+			if a.Key == "href" {
+				found = append(found, a.Val)
+			}
 		}
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		found = append(found, addresses(c)...)
 	}
 	return found
 }

@@ -5,11 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	table "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/text"
 )
 
 // gap is a zero-width space. Behind an @ it keeps GitHub from notifying anybody, even in mailed replies, where a backslash fails:
@@ -23,7 +20,7 @@ const gap = "\u200b"
 func Contain(said string, known func(login string) bool) string {
 	said = strings.TrimLeftFunc(Printable(said), unicode.IsSpace) // whoever trimmed it later could make text of code
 	if len(said) > maxContained {                                 // parsing Markdown takes longer than linear in its length
-		return fenced(said)
+		return Fenced(said)
 	}
 	if opening.MatchString(said) {
 		said = withoutHTML(said)
@@ -39,7 +36,7 @@ func Contain(said string, known func(login string) bool) string {
 	}
 	said = CloseFence(said)
 	if !contained(said) || strings.Contains(said, "[") && leadsTo(said, nil) {
-		return fenced(said)
+		return Fenced(said)
 	}
 	return said
 }
@@ -50,7 +47,7 @@ const maxContained = 32_768
 // contained asks the parser whether a table below a text is a top-level table.
 func contained(said string) bool {
 	source := []byte(said + "\n\n| a | b |\n| --- | --- |\n| c | d |\n")
-	last := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)).LastChild()
+	last := parseGFM(source).LastChild()
 	return last != nil && last.Kind() == table.KindTable && last.ChildCount() == 2
 }
 
@@ -199,8 +196,7 @@ func isWord(c byte) bool {
 // Behind puts words before a text of Contain's: on its first line if that begins a paragraph, and above it otherwise, where a code
 // block stays one.
 func Behind(words, said string) string {
-	source := []byte(said)
-	first := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)).FirstChild()
+	first := parseGFM([]byte(said)).FirstChild()
 	if first == nil || first.Kind() == ast.KindParagraph {
 		return words + " " + said
 	}

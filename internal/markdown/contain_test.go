@@ -63,29 +63,27 @@ func mentions(n *htmltree.Node) []string {
 	if n.Type == htmltree.ElementNode && (n.Data == "pre" || n.Data == "code" || n.Data == "a") {
 		return nil
 	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
+	for c := range n.ChildNodes() {
 		found = append(found, mentions(c)...)
 	}
 	return found
 }
 
 func images(n *htmltree.Node) (count int) {
-	if n.Data == "img" && n.Type == htmltree.ElementNode {
-		count++
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		count += images(c)
+	for d := range n.Descendants() {
+		if d.Data == "img" && d.Type == htmltree.ElementNode {
+			count++
+		}
 	}
 	return count
 }
 
 func textOf(n *htmltree.Node) string {
-	if n.Type == htmltree.TextNode {
-		return n.Data
-	}
 	var b strings.Builder
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		b.WriteString(textOf(c))
+	for d := range n.Descendants() {
+		if d.Type == htmltree.TextNode {
+			b.WriteString(d.Data)
+		}
 	}
 	return b.String()
 }

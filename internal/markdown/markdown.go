@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Code makes text safe between single backticks.
@@ -27,6 +28,11 @@ func Inline(s string) string {
 		return ""
 	}
 	return "`" + Code(s) + "`"
+}
+
+// OneLine joins the words of a text, without control characters.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // Cell makes text of ours, links included, fit into a cell of a table.
@@ -59,6 +65,15 @@ var (
 	// plainly takes apart the middle of a link and the beginning of a definition for one.
 	plainly = strings.NewReplacer("<", "&lt;", "@", "@"+gap, "`", "'", "*", `\*`, "](", `]\(`, "]:", `]\:`)
 )
+
+// Clip shortens a word or a name for a sentence.
+func Clip(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
 
 // Restore is the command that restores a branch's old head, safe to paste into a shell.
 func Restore(branch, now, old string) string {
@@ -109,6 +124,14 @@ func Word(s string) string {
 	return "'" + s + "'"
 }
 
+// Quoted is one word of a command as a shell takes it.
+func Quoted(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
 // quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
 const quoteLimit = 4000
 
@@ -117,7 +140,7 @@ func Quote(s string) string {
 	if len(s) > quoteLimit {
 		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
 	}
-	return fenced(s)
+	return Fenced(s)
 }
 
 // ours are the causes of a failure that have no words of others.
@@ -144,8 +167,8 @@ func Failure(reason string) string {
 	return text
 }
 
-// fenced is a text as a code block.
-func fenced(s string) string {
+// Fenced is a text as a code block, whose fence is longer than any in it.
+func Fenced(s string) string {
 	longest, run := 2, 0
 	for i := range len(s) {
 		if run++; s[i] != '`' {
@@ -163,6 +186,15 @@ func Short(sha string) string { return sha[:min(len(sha), 10)] }
 // Commit links a commit of the repository that the URL of one of its pull requests or issues tells.
 func Commit(page, sha string) string {
 	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
+}
+
+// Listed is the item of a list that links a commit and says what it is, and by whom where that is known.
+func Listed(page, sha, subject, author string) string {
+	item := "\n- " + Commit(page, sha) + " " + Inline(subject)
+	if author != "" {
+		item += " by " + Inline(author)
+	}
+	return item
 }
 
 // Path is the path of a file, or the name of a branch, as part of the address of a link.

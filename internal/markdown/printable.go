@@ -69,3 +69,6 @@ func Title(text string) string {
 }
 
 var lineSeparators = strings.NewReplacer("\u2028", " ", "\u2029", " ", "\r", " ")
+
+// Lines normalizes line ends, and removes a byte order mark.
+func Lines(text string) string { return lineBreaks.Replace(strings.TrimPrefix(text, "\uFEFF")) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -80,6 +81,11 @@ func spoken(body, word string, find func(said string) int) []Line {
 
 func parse(source []byte) ast.Node {
 	return goldmark.DefaultParser().Parse(text.NewReader(source))
+}
+
+// parseGFM is parse with tables and the like.
+func parseGFM(source []byte) ast.Node {
+	return goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
 }
 
 // Paragraph is the first paragraph of a text itself; "" for none.

@@ -149,11 +149,8 @@ func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
 func matches(pattern, branch string) bool {
 	mirror, _, nested := strings.Cut(branch, "/")
 	patterns := []string{pattern}
-	return branchfilter.Match(patterns, branch) || nested && strings.HasPrefix(mirror, mirrorPrefix) && branchfilter.Match(patterns, mirror)
+	return branchfilter.Match(patterns, branch) || nested && strings.HasPrefix(mirror, mirrorRoot) && branchfilter.Match(patterns, mirror)
 }
-
-// mirrorPrefix starts the names of mirror branches.
-const mirrorPrefix = "gh-pr-"
 
 // movesHead reports whether a strategy moves the head branch to its result, so that GitHub shows the pull request as
 // merged. A fork's branch is never moved: if its commits were picked, its pull request is closed with a link instead.

@@ -85,10 +85,7 @@ func culprits(p model.Pull, list []Culprit) string {
 			fmt.Fprintf(&b, "\n- and %d more", len(list)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
-		if c.Author != "" {
-			fmt.Fprintf(&b, " by %s", markdown.Inline(c.Author))
-		}
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, c.Author))
 		if c.Pull != 0 {
 			fmt.Fprintf(&b, ", #%d", c.Pull)
 		}
@@ -135,7 +132,7 @@ func TestsText(t TestRun) string {
 	}
 	text := strings.TrimSpace(t.changes() + t.output())
 	if t.Unstarted() != "" {
-		text = fmt.Sprintf("%s could not be started%s: %s. %s", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.Unstarted()), ".")), text)
+		text = fmt.Sprintf("%s could not be started%s: %s. %s", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(markdown.OneLine(t.Unstarted()), ".")), text)
 	} else {
 		text = fmt.Sprintf("%s failed%s. %s", said(t.Argv), t.how(), text)
 	}
@@ -196,7 +193,7 @@ func (t TestRun) needless() string {
 	for _, s := range t.Setup {
 		if !s.Passed() {
 			why := cmp.Or(s.Unstarted(), either(s.Timeout != "", "it timed out", fmt.Sprintf("exit code %d", s.Exit)))
-			fmt.Fprintf(&b, " They passed although %s%s had failed: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
+			fmt.Fprintf(&b, " They passed although %s%s had failed: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(markdown.OneLine(why), ".")))
 		}
 	}
 	return b.String()
@@ -243,9 +240,9 @@ func said(argv []string) string {
 	const most = 200
 	var words []string
 	for _, arg := range argv {
-		words = append(words, quote(arg))
+		words = append(words, markdown.Quoted(arg))
 	}
-	line := oneLine(strings.Join(words, " "))
+	line := markdown.OneLine(strings.Join(words, " "))
 	if r := []rune(line); len(r) > most {
 		line = string(r[:most]) + "…"
 	}
@@ -254,13 +251,3 @@ func said(argv []string) string {
 	}
 	return "`" + markdown.Code(line) + "`"
 }
-
-// quote is one word of a command as a shell takes it.
-func quote(word string) string {
-	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

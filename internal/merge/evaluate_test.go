@@ -69,6 +69,27 @@ func request(m model.MergeMarker) model.Posted[model.MergeMarker] {
 	return model.Posted[model.MergeMarker]{Marker: m, CommentID: 50, URL: page + "#issuecomment-50"}
 }
 
+// The facts of a story: what was asked before, what the base asks for, and what else there is.
+func after(all ...model.MergeMarker) func(*merge.Case) {
+	return func(c *merge.Case) {
+		for _, m := range all {
+			c.State.Merges = append(c.State.Merges, request(m))
+		}
+	}
+}
+
+func demanding(d model.Demand) func(*merge.Case) {
+	return func(c *merge.Case) { c.Facts.Demands = []model.Demand{d} }
+}
+
+func checked(also model.Check) func(*merge.Case) {
+	return func(c *merge.Case) { c.Facts.Checks = append(c.Facts.Checks, also) }
+}
+
+func reviewed(also model.Review) func(*merge.Case) {
+	return func(c *merge.Case) { c.Facts.Reviews = append(c.Facts.Reviews, also) }
+}
+
 // story is what can be missing, and what becomes of the request.
 type story struct {
 	change func(*merge.Case)
@@ -80,9 +101,9 @@ type story struct {
 
 var stories = map[string]story{
 	"everything is there": {func(*merge.Case) {}, "", "", false, ""},
-	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
-	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
-	"an issue":            {func(c *merge.Case) { c.Snapshot.Of = &model.Issue{} }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
+	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, model.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
+	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, model.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
+	"an issue":            {func(c *merge.Case) { c.Snapshot.Of = &model.Issue{} }, model.GateOpen, model.CodeClosed, false, "not a pull request"},
 	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
 		"the request names head ccccccc, but the head is " + b},
 	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},
@@ -104,24 +125,16 @@ var stories = map[string]story{
 	"gone, and picked from here": {func(c *merge.Case) {
 		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
 	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
-	"gone, and not needed":   {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"workflows, new commits": {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "squash" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
-	"pushes are refused":     {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "add MergeXO to those who may push, since GitHub's own merge needs that, too"},
-	"the base takes pull requests only": {func(c *merge.Case) {
-		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "branch protection"}}
-	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead`},
-	"a ruleset takes pull requests only": {func(c *merge.Case) {
-		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true}}
-	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead, or let MergeXO's App bypass the ruleset`},
+	"gone, and not needed":               {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
+	"workflows, new commits":             {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "squash" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
+	"pushes are refused":                 {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "add MergeXO to those who may push, since GitHub's own merge needs that, too"},
+	"the base takes pull requests only":  {demanding(model.Demand{Kind: model.DemandPull, Source: "branch protection"}), merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead`},
+	"a ruleset takes pull requests only": {demanding(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true}), merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" accepts changes only by pull request; strategy=api lets GitHub merge instead, or let MergeXO's App bypass the ruleset`},
 	"GitHub merges what it takes by pull request only": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42"}, {Kind: model.DemandChecks, Names: []string{"ci"}}}, "api"
 	}, "", "", false, ""},
-	"the base has a merge queue": {func(c *merge.Case) {
-		c.Facts.Demands = []model.Demand{{Kind: model.DemandQueue, Source: "ruleset 42"}}
-	}, merge.GatePushable, model.CodeProtected, false, "strategy=github-queue uses it"},
-	"the base asks for checks, which the head has": {func(c *merge.Case) {
-		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
-	}, "", "", false, ""},
+	"the base has a merge queue":                   {demanding(model.Demand{Kind: model.DemandQueue, Source: "ruleset 42"}), merge.GatePushable, model.CodeProtected, false, "strategy=github-queue uses it"},
+	"the base asks for checks, which the head has": {demanding(model.Demand{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}), "", "", false, ""},
 	"the base asks for checks, which a merge commit has not": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
 		c.Policy.Verify = "local"
@@ -138,9 +151,7 @@ var stories = map[string]story{
 	"an approved try of a fork's pull request": {func(c *merge.Case) {
 		c.Snapshot.Pull.CrossRepo, c.Request.Train = true, &model.TrainWish{Try: true}
 	}, "", "", false, ""},
-	"a ruleset asks for a check that nothing has reported": {func(c *merge.Case) {
-		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}}
-	}, merge.GateChecks, model.CodeChecks, true, "waiting for the check `lint` (not reported yet)"},
+	"a ruleset asks for a check that nothing has reported": {demanding(model.Demand{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}), merge.GateChecks, model.CodeChecks, true, "waiting for the check `lint` (not reported yet)"},
 	"our own tip lacks what the base asks of it": {func(cs *merge.Case) {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
 		cs.Facts.Reviews[0].SHA = c
@@ -150,47 +161,27 @@ var stories = map[string]story{
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
 	}, merge.GateStrategy, model.CodeStrategy, false, "require a linear history"},
-	"workflows, GitHub merges":     {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "api" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
-	"workflows, the head as it is": {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "rebase" }, "", "", false, ""},
-	"workflows, a merge commit":    {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "no-ff" }, "", "", false, ""},
-	"workflows, a token that may":  {func(c *merge.Case) { withWorkflow(c); c.Facts.NoWorkflows, c.Request.Asked = false, "squash" }, "", "", false, ""},
-	"GitHub pushes itself":         {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
-	"nobody tells the rules":       {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
-	"a merge is under way": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}))
-	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar, see " + page},
-	"it is under way itself": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning}))
-	}, "", "", false, ""},
-	"another one waits": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeWaiting}))
-	}, "", "", false, ""},
-	"an older one has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
-	}, "", "", false, ""},
-	"an older one has not died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon.Add(time.Second)}}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
-	}, merge.GateAlone, model.CodeBusy, false, "already in progress"},
-	"what a group left has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon}}))
-	}, "", "", false, ""},
-	"what a group left has not died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon.Add(time.Second)}}))
-	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
-	"the newest has died": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}))
-	}, merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
-	"no attempt is left": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
-	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts made on this head and this tip of branch \"main\". The last one: its run was cancelled, killed, or timed out, see " + page},
+	"workflows, GitHub merges":       {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "api" }, merge.GatePushable, model.CodeForbidden, false, "it changes .github/workflows/ci.yml, and MergeXO's token may not push changes of workflows"},
+	"workflows, the head as it is":   {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "rebase" }, "", "", false, ""},
+	"workflows, a merge commit":      {func(c *merge.Case) { withWorkflow(c); c.Request.Asked = "no-ff" }, "", "", false, ""},
+	"workflows, a token that may":    {func(c *merge.Case) { withWorkflow(c); c.Facts.NoWorkflows, c.Request.Asked = false, "squash" }, "", "", false, ""},
+	"GitHub pushes itself":           {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
+	"nobody tells the rules":         {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
+	"a merge is under way":           {after(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}), merge.GateAlone, model.CodeBusy, false, "requested by oskar, see " + page},
+	"it is under way itself":         {after(model.MergeMarker{Command: "k", State: model.MergeRunning}), "", "", false, ""},
+	"another one waits":              {after(model.MergeMarker{Command: "other", State: model.MergeWaiting}), "", "", false, ""},
+	"an older one has died":          {after(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}, model.MergeMarker{Command: "k", State: model.MergeWaiting}), "", "", false, ""},
+	"an older one has not died":      {after(model.MergeMarker{Command: "other", State: model.MergeRunning, Lease: model.Lease{Expires: noon.Add(time.Second)}}, model.MergeMarker{Command: "k", State: model.MergeWaiting}), merge.GateAlone, model.CodeBusy, false, "already in progress"},
+	"what a group left has died":     {after(model.MergeMarker{Command: "other", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon}}), "", "", false, ""},
+	"what a group left has not died": {after(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Leader: "octo/api#3", Lease: model.Lease{Expires: noon.Add(time.Second)}}), merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
+	"the newest has died":            {after(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Lease: model.Lease{Expires: noon}}), merge.GateAlone, model.CodeBusy, false, "requested by oskar"},
+	"no attempt is left":             {after(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}), merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts made on this head and this tip of branch \"main\". The last one: its run was cancelled, killed, or timed out, see " + page},
 	"the last attempt told why": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges,
 			request(model.MergeMarker{Command: "old", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 2, Cause: "not this"}),
 			request(model.MergeMarker{Command: "k", State: model.MergeWaiting, Reason: model.CodeChecks, Head: b, BaseSHA: a, Attempt: 3, Cause: merge.Cause(model.CodeRejected, "the hook says no.\nand more")}))
 	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PUSH_REJECTED: the hook says no, see " + page},
-	"the last attempt told why in another way": {func(c *merge.Case) {
-		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeFailed, Reason: model.CodeTests, Head: b, BaseSHA: a, Attempt: 3}))
-	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PRE_MERGE_FAILED, see " + page},
+	"the last attempt told why in another way": {after(model.MergeMarker{Command: "k", State: model.MergeFailed, Reason: model.CodeTests, Head: b, BaseSHA: a, Attempt: 3}), merge.GateAttempts, model.CodeAttempts, false, "The last one: PRE_MERGE_FAILED, see " + page},
 	"the last attempt is this one": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 3}))
 		c.Begun = true
@@ -199,17 +190,15 @@ var stories = map[string]story{
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 4}))
 		c.Begun = true
 	}, merge.GateAttempts, model.CodeAttempts, false, "attempts made"},
-	"attempts on another base": {func(cs *merge.Case) {
-		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: c, Attempt: 3}))
-	}, "", "", false, ""},
+	"attempts on another base": {after(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: c, Attempt: 3}), "", "", false, ""},
 	"blocked": {func(c *merge.Case) {
 		c.State.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "history_rewrite"}, URL: page}
-	}, merge.GateBlock, model.CodeBlocked, true, "blocked (history_rewrite)"},
+	}, model.GateBlock, model.CodeBlocked, true, "blocked (history_rewrite)"},
 	"paused": {func(c *merge.Case) {
 		c.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: page}
-	}, merge.GatePaused, model.CodeBlocked, true, "paused by olga"},
-	"taken over":              {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"Agent:Ignore"} }, merge.GateTaken, model.CodeBlocked, true, "on the pull request"},
-	"taken over on its issue": {func(c *merge.Case) { c.Snapshot.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}} }, merge.GateTaken, model.CodeBlocked, true, "source issue 3"},
+	}, model.GatePaused, model.CodeBlocked, true, "paused by olga"},
+	"taken over":              {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"Agent:Ignore"} }, model.GateTaken, model.CodeBlocked, true, "on the pull request"},
+	"taken over on its issue": {func(c *merge.Case) { c.Snapshot.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}} }, model.GateTaken, model.CodeBlocked, true, "source issue 3"},
 	"a draft":                 {func(c *merge.Case) { c.Snapshot.Pull.Draft = true }, merge.GateDraft, model.CodeDraft, true, "draft"},
 	"frozen":                  {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"MergeXO:freeze"} }, merge.GateFrozen, model.CodeFrozen, true, `label "mergexo:freeze"`},
 	"a turn is at work": {func(c *merge.Case) {
@@ -255,16 +244,10 @@ var stories = map[string]story{
 		cs.Facts.Reviews[0].SHA = d
 		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: c, Tip: b}))
 	}, merge.GateApproved, model.CodeStale, true, "bob approved dddddddddd"},
-	"changes are requested": {func(cs *merge.Case) {
-		cs.Facts.Reviews = append(cs.Facts.Reviews, model.Review{Login: "carol", State: "CHANGES_REQUESTED", SHA: c, URL: page + "#r"})
-	}, merge.GateChanges, model.CodeChanges, true, "changes are requested by carol (" + page + "#r)"},
-	"changes were requested before": {func(c *merge.Case) {
-		c.Facts.Reviews = append(c.Facts.Reviews, model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(-time.Hour)})
-	}, "", "", false, ""},
-	"changes are requested since": {func(c *merge.Case) {
-		c.Facts.Reviews = append(c.Facts.Reviews, model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(time.Hour)})
-	}, merge.GateChanges, model.CodeChanges, true, "by bob"},
-	"not all reviews": {func(c *merge.Case) { c.Facts.Partial = true }, merge.GateChanges, model.CodeChanges, true, "only part of the reviews"},
+	"changes are requested":         {reviewed(model.Review{Login: "carol", State: "CHANGES_REQUESTED", SHA: c, URL: page + "#r"}), merge.GateChanges, model.CodeChanges, true, "changes are requested by carol (" + page + "#r)"},
+	"changes were requested before": {reviewed(model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(-time.Hour)}), "", "", false, ""},
+	"changes are requested since":   {reviewed(model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(time.Hour)}), merge.GateChanges, model.CodeChanges, true, "by bob"},
+	"not all reviews":               {func(c *merge.Case) { c.Facts.Partial = true }, merge.GateChanges, model.CodeChanges, true, "only part of the reviews"},
 	"not all reviews, named": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "reviews"}
 	}, merge.GateChanges, model.CodeChanges, true, "only part of the reviews"},
@@ -325,9 +308,7 @@ var stories = map[string]story{
 	"a state nobody knows":     {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"a check of the wrong App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "`ci` (of circleci) (not reported yet)"},
 	"a check of the right App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
-	"a second source fails": {func(c *merge.Case) {
-		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
+	"a second source fails":    {checked(model.Check{Name: "ci", State: model.CheckFailed}), merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
 	"a second source failed before": {func(c *merge.Case) {
 		c.Facts.Checks[0].At = noon
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed, At: noon.Add(-time.Minute)})
@@ -336,16 +317,10 @@ var stories = map[string]story{
 		c.Facts.Checks[0].At = noon
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed, At: noon.Add(-time.Minute)})
 	}, "", "", false, ""},
-	"a run of the same moment failed": {func(c *merge.Case) {
-		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
-	"the rules want a check": {func(c *merge.Case) { c.Facts.RequiredChecks = []string{"a@b"} }, merge.GateChecks, model.CodeChecks, true, "`a@b` (not reported yet)"},
-	"a check says it is wanted": {func(c *merge.Case) {
-		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed, Required: true})
-	}, merge.GateChecks, model.CodeChecksFailed, true, "the check `lint`"},
-	"a check nobody wants": {func(c *merge.Case) {
-		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed})
-	}, "", "", false, ""},
+	"a run of the same moment failed": {checked(model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed}), merge.GateChecks, model.CodeChecksFailed, true, "the check `ci`"},
+	"the rules want a check":          {func(c *merge.Case) { c.Facts.RequiredChecks = []string{"a@b"} }, merge.GateChecks, model.CodeChecks, true, "`a@b` (not reported yet)"},
+	"a check says it is wanted":       {checked(model.Check{Name: "lint", State: model.CheckFailed, Required: true}), merge.GateChecks, model.CodeChecksFailed, true, "the check `lint`"},
+	"a check nobody wants":            {checked(model.Check{Name: "lint", State: model.CheckFailed}), "", "", false, ""},
 	"a name with an at sign": {func(c *merge.Case) {
 		c.Policy.RequiredChecks = []string{"build@node@"}
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "build@node", State: model.CheckPassed})

@@ -230,7 +230,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	if f.ran() { // the output follows
 		why, told = fmt.Sprintf("%s failed** on the merged result%s%s", said(f.Tests.Argv), either(e.in != "", " of "+e.in, ""), f.Tests.how()), f.Tests.changes()
 	}
-	fmt.Fprintf(&b, "**Not merged: %s%s\n\n%s%s.%s", why, runLink(m), requested(p, m), tries(m), told)
+	fmt.Fprintf(&b, "**Not merged: %s%s\n\n%s%s.%s", why, markdown.Run(m.RunURL), requested(p, m), tries(m), told)
 	if f.Conflicts != nil {
 		b.WriteString("\n\n" + ConflictText(at, *f.Conflicts))
 	}
@@ -251,8 +251,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {
-		back := fmt.Sprintf("git push %s origin %s", quote("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), quote(m.Head+":refs/heads/"+p.HeadRef))
-		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(back, maxDetail, false))
+		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(markdown.Restore(p.HeadRef, p.HeadSHA, m.Head), maxDetail, false))
 	}
 	if next := e.next(a); next != "" {
 		b.WriteString("\n\n" + next)
@@ -261,7 +260,7 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 		b.WriteString("\n\nThis request stays open for the heads that were approved. To merge a new head, cancel it first: `/mergexo merge cancel`.")
 	}
 	if f.Ref != "" {
-		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
+		b.WriteString("\n\n" + fenced("git push origin "+markdown.Quoted(":"+f.Ref), maxDetail, false))
 	}
 	return b.String()
 }
@@ -310,7 +309,7 @@ func detail(s string) string {
 	case s == "":
 		return ""
 	case len(s) <= 300 && !strings.Contains(s, "\n"):
-		text := " Details: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".")
+		text := " Details: " + strings.TrimSuffix(markdown.Plain(markdown.OneLine(s)), ".")
 		return text + either(strings.HasSuffix(text, "?"), "", ".")
 	}
 	return "\n\n" + fenced(s, maxDetail, true)

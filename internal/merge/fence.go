@@ -1,12 +1,12 @@
 package merge
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
-// fenced shows foreign text verbatim, between fences longer than any run of backticks in it. Long text is cut to its start,
-// or with tail to its end.
+// fenced shows foreign text verbatim. Long text is cut to its start, or with tail to its end.
 func fenced(text string, most int, tail bool) string {
 	text = strings.ToValidUTF8(strings.Trim(text, "\r\n"), "\uFFFD")
 	text = strings.ReplaceAll(text, "\x00", "\uFFFD") // as Markdown does
@@ -17,15 +17,5 @@ func fenced(text string, most int, tail bool) string {
 	default:
 		text = strings.ToValidUTF8(text[:most], "") + "[...]"
 	}
-	longest, run := 2, 0
-	for _, r := range text {
-		if r != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	fence := strings.Repeat("`", longest+1)
-	return fmt.Sprintf("%stext\n%s\n%s", fence, text, fence)
+	return markdown.Fenced(text)
 }

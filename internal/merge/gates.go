@@ -14,7 +14,6 @@ import (
 
 // The gates of a merge, in the order of evaluation: those that refuse it before those that it can wait for.
 const (
-	GateOpen     model.GateName = "open"
 	GateHead     model.GateName = "head_as_asked"
 	GateTarget   model.GateName = "base_as_asked"
 	GateBase     model.GateName = "base_exists"
@@ -26,9 +25,6 @@ const (
 	GateLabel    model.GateName = "label_on"
 
 	GateDepends   model.GateName = "dependencies_landed"
-	GateBlock     model.GateName = "not_blocked"
-	GatePaused    model.GateName = "not_paused"
-	GateTaken     model.GateName = "not_taken_over"
 	GateChanges   model.GateName = "no_changes_requested"
 	GateApproved  model.GateName = "approved"
 	GateChecks    model.GateName = "checks_passed"
@@ -50,7 +46,7 @@ type finding struct {
 }
 
 func find(name model.GateName, code model.MergeCode, met bool, evidence string, args ...any) finding {
-	return finding{Gate: model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}, code: code}
+	return finding{Gate: model.NewGate(name, met, evidence, args...), code: code}
 }
 
 // Evaluate decides about a request. A gate that cannot open as things are refuses it; if all are open it begins; otherwise
@@ -96,8 +92,8 @@ func soft(c Case, way Way) []finding {
 		return []finding{approved}
 	}
 	out := []finding{
-		blockGate(c.State),
-		pausedGate(c.State),
+		{Gate: c.State.BlockGate(), code: model.CodeBlocked},
+		{Gate: c.State.PausedGate(), code: model.CodeBlocked},
 		changesGate(c),
 		approvedGate(c),
 		checksGate(c, way),
@@ -124,10 +120,9 @@ func either(is bool, yes, no string) string {
 
 func openGate(s model.Snapshot) finding {
 	if !s.IsPull() {
-		return find(GateOpen, model.CodeClosed, false, "it is an issue, not a pull request")
+		return find(model.GateOpen, model.CodeClosed, false, "it is an issue, not a pull request")
 	}
-	p := s.Pull
-	return find(GateOpen, model.CodeClosed, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State)))
+	return finding{Gate: s.Pull.OpenGate(), code: model.CodeClosed}
 }
 
 // headGate compares the head with the requested one, from the command or from its time. A tip made by this request counts
@@ -238,7 +233,7 @@ func workflowOf(p model.Pull) string {
 
 // WorkflowText says why new commits that change a workflow cannot be pushed, and what helps.
 func WorkflowText(path string) string {
-	return fmt.Sprintf("it changes %s, and MergeXO's token may not push changes of workflows; merge it by hand, or run MergeXO as a GitHub App with the permission workflows", oneLine(path))
+	return fmt.Sprintf("it changes %s, and MergeXO's token may not push changes of workflows; merge it by hand, or run MergeXO as a GitHub App with the permission workflows", markdown.OneLine(path))
 }
 
 // aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run
@@ -288,7 +283,7 @@ const maxCause = 500
 // Cause says in one line how an attempt ended.
 func Cause(code model.MergeCode, detail string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n")
-	first = strings.TrimSuffix(oneLine(first), ".")
+	first = strings.TrimSuffix(markdown.OneLine(first), ".")
 	if len(first) > maxCause {
 		first = strings.ToValidUTF8(first[:maxCause], "") + " […]"
 	}
@@ -330,20 +325,6 @@ func isOf(m model.MergeMarker, head, base string) bool {
 	return m.BaseSHA == base && (m.Head == head || slices.Contains(m.Tips(), head))
 }
 
-func blockGate(st model.State) finding {
-	if st.Block != nil {
-		return find(GateBlock, model.CodeBlocked, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
-	}
-	return find(GateBlock, model.CodeBlocked, true, "not blocked")
-}
-
-func pausedGate(st model.State) finding {
-	if st.Paused != nil {
-		return find(GatePaused, model.CodeBlocked, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)
-	}
-	return find(GatePaused, model.CodeBlocked, true, "not paused")
-}
-
 // unfinished begins the title of a pull request whose author says that it is not ready, as other merge bots have it.
 var unfinished = regexp.MustCompile(`(?i)^[\s\[(*_]*(WIP|do[ -]not[ -]merge)\b`)
 
@@ -353,7 +334,7 @@ func holds(p model.Pull, policy Policy) []finding {
 	if begins := unfinished.FindStringSubmatch(p.Title); begins != nil {
 		draft = find(GateDraft, model.CodeDraft, false, "its title begins with %q", begins[1])
 	}
-	out := []finding{takenGate(p, policy), draft, frozenGate(p, policy)}
+	out := []finding{{Gate: p.TakenGate(policy.Ignore), code: model.CodeBlocked}, draft, frozenGate(p, policy)}
 	if len(policy.NeedLabels) > 0 {
 		out = append(out, lacking(GateLabels, model.CodeFrozen, "label", slices.DeleteFunc(slices.Clone(policy.NeedLabels), func(l string) bool { return model.Named(p.Labels, l) })))
 	}
@@ -373,17 +354,6 @@ func Held(p model.Pull, policy Policy) string {
 		}
 	}
 	return ""
-}
-
-func takenGate(p model.Pull, policy Policy) finding {
-	switch {
-	case policy.Ignore == "":
-	case model.Named(p.Labels, policy.Ignore):
-		return find(GateTaken, model.CodeBlocked, false, "label %q is on the pull request: a person has taken over", policy.Ignore)
-	case p.Issue != nil && model.Named(p.Issue.Labels, policy.Ignore):
-		return find(GateTaken, model.CodeBlocked, false, "label %q is on its source issue %d: a person has taken over", policy.Ignore, p.Issue.Number)
-	}
-	return find(GateTaken, model.CodeBlocked, true, "no person has taken over by a label")
 }
 
 func frozenGate(p model.Pull, policy Policy) finding {

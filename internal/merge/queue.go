@@ -122,7 +122,7 @@ func QueueFailure(left model.QueueExit) Failure {
 func QueueText(p model.Pull, m model.MergeMarker, now model.QueueView) string {
 	in := m.Queue != nil && m.Queue.In
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Joining GitHub's merge queue:"), what(p, m), runLink(m))
+	fmt.Fprintf(&b, "**%s** %s%s\n\n", either(in || now.Entry != nil, "In GitHub's merge queue:", "Joining GitHub's merge queue:"), what(p, m), markdown.Run(m.RunURL))
 	switch {
 	case now.Entry != nil:
 		fmt.Fprintf(&b, "It is at position %d, %s.", now.Entry.Position, QueueState(*now.Entry))
@@ -135,21 +135,14 @@ func QueueText(p model.Pull, m model.MergeMarker, now model.QueueView) string {
 	return b.String()
 }
 
+// queueStates are the states of an entry in words.
+var queueStates = map[string]string{
+	"QUEUED": "waiting for its turn", "AWAITING_CHECKS": "waiting for its checks", "MERGEABLE": "about to be merged", "UNMERGEABLE": "but GitHub cannot merge it", "LOCKED": "being merged",
+}
+
 // QueueState is the state of an entry in words.
 func QueueState(e model.QueueEntry) string {
-	switch e.State {
-	case "QUEUED":
-		return "waiting for its turn"
-	case "AWAITING_CHECKS":
-		return "waiting for its checks"
-	case "MERGEABLE":
-		return "about to be merged"
-	case "UNMERGEABLE":
-		return "but GitHub cannot merge it"
-	case "LOCKED":
-		return "being merged"
-	}
-	return "in the state " + markdown.Plain(e.State)
+	return cmp.Or(queueStates[e.State], "in the state "+markdown.Plain(e.State))
 }
 
 // queueProblem is why a pull request cannot go through the merge queue of its base; "" if it can.

@@ -32,7 +32,7 @@ const TestedLater = "the repository's checks test it before it lands"
 // what GitHub would act on is made inert by whoever posts it, as in any draft of a pull request.
 func RevertTitle(p model.Pull) string {
 	const most = 200
-	title := oneLine(p.Title)
+	title := markdown.OneLine(p.Title)
 	if r := []rune(title); len(r) > most {
 		title = string(r[:most]) + "…"
 	}
@@ -45,7 +45,7 @@ func RevertBody(p model.Pull, u Undo) string {
 	fmt.Fprintf(&b, "This reverts what #%d put on `%s` with %s. Requested by %s%s",
 		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, either(u.URL == "", "", fmt.Sprintf(" in [this comment](%s)", u.URL)))
 	if u.Reason != "" {
-		fmt.Fprintf(&b, ":\n\n> %s\n\n%s", markdown.Plain(oneLine(u.Reason)), TestsText(u.Tests))
+		fmt.Fprintf(&b, ":\n\n> %s\n\n%s", markdown.Plain(markdown.OneLine(u.Reason)), TestsText(u.Tests))
 	} else {
 		fmt.Fprintf(&b, ". No reason was given.\n\n%s", TestsText(u.Tests))
 	}
@@ -57,10 +57,7 @@ func RevertBody(p model.Pull, u Undo) string {
 			u.More += len(u.Commits) - i
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
-		if c.Author != "" {
-			fmt.Fprintf(&b, " by %s", markdown.Inline(c.Author))
-		}
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, c.Author))
 	}
 	if u.More > 0 {
 		fmt.Fprintf(&b, "\n- %s", markdown.Count(u.More, "older commit"))

@@ -19,7 +19,7 @@ func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
 		waits = "**Merged in part**: " + strings.Join(list, ", ") + ". The rest waits"
 	}
 	return fmt.Sprintf("%s%s\n\n%s\n\nThe merge starts automatically once these are resolved, unless the head changes. `/mergexo merge cancel` cancels the request; `/mergexo why` lists every condition.%s",
-		waits, runLink(m), unmet(v), together(p, m))
+		waits, markdown.Run(m.RunURL), unmet(v), together(p, m))
 }
 
 // RefuseText tells why a request is not taken. It has no marker.
@@ -35,7 +35,7 @@ func RefuseText(p model.Pull, v Verdict) string {
 
 // RunningText tells that a merge is in progress; most is how many attempts there are.
 func RunningText(p model.Pull, m model.MergeMarker, most int) string {
-	text := fmt.Sprintf("**Merging** %s%s%s", what(p, m), attempt(m, most), runLink(m))
+	text := fmt.Sprintf("**Merging** %s%s%s", what(p, m), attempt(m, most), markdown.Run(m.RunURL))
 	if m.Tip != "" {
 		text += fmt.Sprintf("\n\n%s is tested and then merged.", markdown.Commit(p.URL, m.Tip))
 	}
@@ -73,7 +73,7 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	if m.Mirror != "" || picked {
 		fmt.Fprintf(&b, "Thank you%s! Your changes are on `%s` as %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
-	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` %s %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), either(l.Car.last(m), "is at", "contains"), markdown.Commit(p.URL, m.Landed), l.tested(p, m))
+	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` %s %s. %s", what(p, m), markdown.Run(m.RunURL), markdown.Code(m.Base), either(l.Car.last(m), "is at", "contains"), markdown.Commit(p.URL, m.Landed), l.tested(p, m))
 	switch {
 	case picked:
 		b.WriteString("\n\nThe commits were cherry-picked, so GitHub cannot show this pull request as merged. It is closed instead.")
@@ -262,7 +262,7 @@ func move(p model.Pull, m model.MergeMarker) string {
 func unmet(v Verdict) string {
 	var lines []string
 	for _, g := range v.Unmet() {
-		line := markdown.Coded(oneLine(g.Evidence))
+		line := markdown.Coded(markdown.OneLine(g.Evidence))
 		if first, _, _ := strings.Cut(line, " "); !strings.ContainsAny(first, "/#") { // the name of a member stays as it is
 			line = upper(line)
 		}
@@ -276,13 +276,6 @@ func attempt(m model.MergeMarker, most int) string {
 		return fmt.Sprintf(", attempt %d of %d", m.Attempt, most)
 	}
 	return ""
-}
-
-func runLink(m model.MergeMarker) string {
-	if m.RunURL == "" {
-		return ""
-	}
-	return fmt.Sprintf(" · [run](%s)", m.RunURL)
 }
 
 // maxCommits is how many commits a comment lists.
@@ -302,7 +295,7 @@ func commits(p model.Pull, heading string, list []model.Moved, more int) string 
 		fmt.Fprintf(&b, "\n- %s", markdown.Count(more, "older commit"))
 	}
 	for _, c := range list {
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, ""))
 		if c.Was != "" && c.Was != c.SHA {
 			fmt.Fprintf(&b, ", made from %s", markdown.Commit(p.URL, c.Was))
 		}
@@ -340,7 +333,7 @@ var wholeSHA = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
 // linked is one line of text with its commits linked.
 func linked(p model.Pull, s string) string {
-	s = markdown.Plain(oneLine(s))
+	s = markdown.Plain(markdown.OneLine(s))
 	if p.URL == "" { // nothing to link to
 		return wholeSHA.ReplaceAllStringFunc(s, markdown.Short)
 	}

@@ -5,6 +5,14 @@ import "time"
 // ExternalState is the progress of a fork's pull request since a maintainer's label admitted it.
 type ExternalState string
 
+// Words is the state as people read it.
+func (s ExternalState) Words() string {
+	if s == ExternalLetIn {
+		return "accepted"
+	}
+	return string(s)
+}
+
 // The states of an external pull request in its marker.
 const (
 	ExternalLinked   ExternalState = "linked"   // it has a mirror, but was not admitted

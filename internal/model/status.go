@@ -95,13 +95,3 @@ type Blocked struct {
 	// Local says that the agent rewrote history in its checkout, which alone has the observed head.
 	Local bool `json:"-"`
 }
-
-// Gate is one condition that must be met before anything is done on a pull request, with what it was evaluated by.
-type Gate struct {
-	Name     GateName `json:"name"`
-	Met      bool     `json:"met"`
-	Evidence string   `json:"evidence"`
-}
-
-// GateName names a gate.
-type GateName string

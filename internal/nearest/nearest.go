@@ -27,21 +27,21 @@ const telling = 4
 // To is the one of the known words that a mistyped one resembles, if any does: one with few other characters, or one that is a part
 // of the other, such as title and pr_title.
 func To(word string, known []string) (near string, ok bool) {
-	if near = least(word, known); word == "" || near == "" {
+	if near = Least(word, known); word == "" || near == "" {
 		return "", false
 	}
 	d, alike := Distance(word, near), strings.EqualFold(word[:1], near[:1])
 	if 2*d < len(near) && d <= 1+len(near)/5 || alike && len(near) >= telling && d <= len(near)/2 {
 		return near, true
 	}
-	near = least(word, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+	near = Least(word, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
 		return min(len(word), len(k)) < telling || !strings.Contains(k, word) && !strings.Contains(word, k)
 	}))
 	return near, near != ""
 }
 
-// least is the word with the least distance; "" if there is none.
-func least(word string, known []string) string {
+// Least is the word with the least distance; "" if there is none.
+func Least(word string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}

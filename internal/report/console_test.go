@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,16 +20,21 @@ func tokens() func() string {
 	return func() string { n++; return fmt.Sprintf("t0k3n%d", n) }
 }
 
+// speak writes parts of a foreign text, to its end.
+func speak(t *testing.T, f io.WriteCloser, parts ...string) {
+	for _, part := range parts {
+		_, err := io.WriteString(f, part)
+		assert.NoError(t, err)
+	}
+	assert.NoError(t, f.Close())
+}
+
 func TestForeignTextStandsBetweenStopCommands(t *testing.T) {
 	var b bytes.Buffer
 	c := NewConsole(&b, true, tokens())
 	require.NoError(t, c.Group("agent\n::error::x"))
 	f := c.Foreign()
-	_, err := io.WriteString(f, "hello\n::set-out")
-	require.NoError(t, err)
-	_, err = io.WriteString(f, "put name=result::done\n::error::no end")
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	speak(t, f, "hello\n::set-out", "put name=result::done\n::error::no end")
 	require.NoError(t, f.Close(), "closing twice does nothing")
 	require.NoError(t, c.End())
 	assert.Equal(t, `::group::agent ::error::x
@@ -39,7 +45,7 @@ hello
 ::t0k3n1::
 ::endgroup::
 `, b.String())
-	_, err = io.WriteString(f, "late")
+	_, err := io.WriteString(f, "late")
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
@@ -47,10 +53,7 @@ func TestEachForeignTextHasItsOwnToken(t *testing.T) {
 	var b bytes.Buffer
 	c := NewConsole(&b, true, tokens())
 	for range 2 {
-		f := c.Foreign()
-		_, err := io.WriteString(f, "x\n")
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
+		speak(t, c.Foreign(), "x\n")
 	}
 	require.NoError(t, c.Foreign().Close(), "an empty text needs no fence")
 	assert.Equal(t, "::stop-commands::t0k3n1\nx\n::t0k3n1::\n::stop-commands::t0k3n2\nx\n::t0k3n2::\n", b.String())
@@ -60,10 +63,7 @@ func TestForeignTextInATerminal(t *testing.T) {
 	var b bytes.Buffer
 	c := NewConsole(&b, false, tokens())
 	require.NoError(t, c.Group("agent"))
-	f := c.Foreign()
-	_, err := io.WriteString(f, "\x1b[31mred\x1b[0m\r\n\n::error::x\rover\x1b]52;c;AAAA\x07\n")
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	speak(t, c.Foreign(), "\x1b[31mred\x1b[0m\r\n\n::error::x\rover\x1b]52;c;AAAA\x07\n")
 	require.NoError(t, c.End())
 	assert.Equal(t, "== agent\n| red\n|\n| ::error::x\n| over\n", b.String())
 }
@@ -74,14 +74,7 @@ func TestForeignTextComesInWholeLines(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			f := c.Foreign()
-			for range 50 {
-				for _, part := range []string{"line ", fmt.Sprint(i), " end", "\n"} {
-					_, err := io.WriteString(f, part)
-					assert.NoError(t, err)
-				}
-			}
-			assert.NoError(t, f.Close())
+			speak(t, c.Foreign(), slices.Repeat([]string{"line ", fmt.Sprint(i), " end", "\n"}, 50)...)
 		})
 	}
 	wg.Wait()
@@ -93,10 +86,7 @@ func TestForeignTextComesInWholeLines(t *testing.T) {
 
 func TestAForeignLineWithoutEndIsBroken(t *testing.T) {
 	var b bytes.Buffer
-	f := NewConsole(&b, true, tokens()).Foreign()
-	_, err := f.Write(bytes.Repeat([]byte("x"), 3*foreignLine))
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	speak(t, NewConsole(&b, true, tokens()).Foreign(), strings.Repeat("x", 3*foreignLine))
 	assert.Equal(t, 3*foreignLine, strings.Count(b.String(), "x"))
 	for l := range strings.Lines(b.String()) {
 		assert.LessOrEqual(t, len(l), foreignLine+1)
@@ -161,9 +151,7 @@ func TestAMaskIsObeyedInTheMiddleOfForeignText(t *testing.T) {
 	require.NoError(t, c.Mask("new-token"))
 	require.NoError(t, c.Mask(""))
 	require.NoError(t, c.Mask("another"))
-	_, err = io.WriteString(f, "::error::after\n")
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	speak(t, f, "::error::after\n")
 	assert.Equal(t, `::stop-commands::t0k3n1
 before
 ::t0k3n1::

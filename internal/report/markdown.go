@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // span shows untrusted text on one line of markdown as a code span, where neither markup nor HTML nor a mention means
@@ -15,7 +17,10 @@ func span(s string, limit int) string {
 	if s == "" {
 		return ""
 	}
-	fence := strings.Repeat("`", longestRun(s, '`')+1)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || len(fence) > 1 {
 		return fence + " " + s + " " + fence
 	}
@@ -29,22 +34,7 @@ func cell(s string) string { return strings.ReplaceAll(span(s, cellLimit), "|", 
 
 // block shows untrusted text as a fenced block whose fence the text cannot contain.
 func block(s string, limit int) string {
-	s = strings.TrimRight(cut(plain(s), limit), "\n")
-	fence := strings.Repeat("`", max(3, longestRun(s, '`')+1))
-	return fence + "text\n" + s + "\n" + fence + "\n"
-}
-
-func longestRun(s string, c byte) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != c {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	return longest
+	return markdown.Fenced(cut(plain(s), limit)) + "\n"
 }
 
 // page links to a page of the repository. path and label must be ours.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -73,17 +74,15 @@ func Graph(rows []Row) string {
 // label is a text within the quotes of a node: what Mermaid or HTML could act on is written as the number of its character.
 // https://mermaid.js.org/syntax/flowchart.html#entity-codes-to-escape-characters
 func label(s string) string {
-	runes := []rune(oneLine(s))
+	runes := []rune(markdown.OneLine(s))
 	if len(runes) > labelLimit {
 		runes = append(runes[:labelLimit-1:labelLimit-1], '…')
 	}
 	var b strings.Builder
 	for _, r := range runes {
-		switch {
-		case r == ' ', r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+		if r == ' ' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			b.WriteRune(r)
-		case unicode.IsControl(r):
-		default:
+		} else {
 			fmt.Fprintf(&b, "#%d;", r)
 		}
 	}

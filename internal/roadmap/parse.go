@@ -1,7 +1,6 @@
 package roadmap
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,19 +9,18 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mergexo/mergexo/internal/frontmatter"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 var (
 	keyShape = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$`)
 	// ambiguous are names that YAML may read as something other than text.
 	ambiguous = regexp.MustCompile(`^(?:[0-9].*|-.*|y|n|yes|no|on|off|true|false|null)$`)
-	ending    = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
-	yamlLine  = regexp.MustCompile(`^yaml: line (\d+): `)
 )
 
 // Parse reads a file. It gives all that it could read, and what does not hold, in the order of the lines; people may have edited
@@ -30,8 +28,7 @@ var (
 func Parse(file []byte) (Plan, Problems) {
 	r := &reader{lines: map[string]int{}}
 	r.read(file)
-	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
-	return r.plan, slices.Compact(r.wrong)
+	return r.plan, r.sorted()
 }
 
 // Check is what does not hold in a roadmap's file that somebody proposes, by its name and its text.
@@ -41,8 +38,7 @@ func Check(name string, file []byte) Problems {
 	if of, is := number(name); is && r.plan.Issue > 0 && r.plan.Issue != of {
 		r.add(r.issue, "issue: %d, but the file's name says %d; every roadmap needs its own file", r.plan.Issue, of)
 	}
-	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
-	return slices.Compact(r.wrong)
+	return r.sorted()
 }
 
 // reader collects what a file says.
@@ -59,19 +55,25 @@ func (r *reader) add(line int, text string, args ...any) {
 	}
 }
 
+func (r *reader) sorted() Problems {
+	slices.SortStableFunc(r.wrong, func(a, b Problem) int { return a.Line - b.Line })
+	return slices.Compact(r.wrong)
+}
+
 func (r *reader) read(file []byte) {
 	if len(file) > maxFile {
 		r.add(1, "the file has %d bytes; at most %d are read", len(file), maxFile)
 		return
 	}
-	front, ok := frontMatter(string(file))
+	front, _, ok := frontmatter.Cut(markdown.Lines(string(file)))
 	if !ok {
 		r.add(1, "no front matter between lines of three dashes")
 		return
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(front), &root); err != nil {
-		r.unreadable(err)
+		line, text := frontmatter.Located(err)
+		r.add(line, "front matter: %s", text)
 		return
 	}
 	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
@@ -85,33 +87,6 @@ func (r *reader) read(file []byte) {
 	r.top(root.Content[0])
 	r.references()
 	r.cycles()
-}
-
-// frontMatter is what stands between the first two lines of dashes.
-func frontMatter(text string) (string, bool) {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
-	first, below, _ := strings.Cut(text, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", false
-	}
-	at := ending.FindStringIndex(below)
-	if at == nil {
-		return "", false
-	}
-	return below[:at[0]], true
-}
-
-// unreadable reports what the YAML reader says. Lines begin below the first dashes.
-func (r *reader) unreadable(err error) {
-	line, text := 1, err.Error()
-	if typed := (*yaml.TypeError)(nil); errors.As(err, &typed) && len(typed.Errors) > 0 {
-		text = "yaml: " + typed.Errors[0]
-	}
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = text[len(m[0]):]
-	}
-	r.add(line+1, "front matter: %s", strings.TrimPrefix(text, "yaml: "))
 }
 
 // aliased finds a node that refers to another one: a few lines of them can stand for gigabytes.
@@ -133,7 +108,7 @@ func (r *reader) each(m *yaml.Node, known []string, take func(name string, value
 		name, value := m.Content[n], m.Content[n+1]
 		switch {
 		case !slices.Contains(known, name.Value):
-			r.add(name.Line+1, "unknown key %q; did you mean %s?", clip(name.Value), nearest(name.Value, known))
+			r.add(name.Line+1, "unknown key %q; did you mean %s?", markdown.Clip(name.Value), nearest.Least(name.Value, known))
 		case slices.Contains(there, name.Value):
 			r.add(name.Line+1, "%s appears twice", name.Value)
 		default:
@@ -142,24 +117,6 @@ func (r *reader) each(m *yaml.Node, known []string, take func(name string, value
 		}
 	}
 	return there
-}
-
-// nearest is the name with the smallest edit distance.
-func nearest(name string, known []string) string {
-	best, cost := "", 0
-	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name[:min(len(name), 100)]), k); best == "" || d < cost {
-			best, cost = k, d
-		}
-	}
-	return best
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
 }
 
 func (r *reader) top(m *yaml.Node) {
@@ -216,7 +173,7 @@ func (r *reader) item(n *yaml.Node) {
 		case "flow":
 			i.Flow = v.Value
 			if v.Kind != yaml.ScalarNode || !slices.Contains(Flows, model.Flow(i.Flow)) {
-				r.add(v.Line+1, "flow %q: want design, bugfix or small_job", clip(v.Value))
+				r.add(v.Line+1, "flow %q: want design, bugfix or small_job", markdown.Clip(v.Value))
 			}
 		case "needs":
 			i.Needs = r.needs(v)
@@ -243,7 +200,7 @@ func (r *reader) item(n *yaml.Node) {
 // key reads the key of an item; "" for one that does not hold.
 func (r *reader) key(v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode || !keyShape.MatchString(v.Value) {
-		r.add(v.Line+1, "key %q: want 1 to %d of a-z, 0-9 and dashes, with no dash at an end", clip(v.Value), maxKeyName)
+		r.add(v.Line+1, "key %q: want 1 to %d of a-z, 0-9 and dashes, with no dash at an end", markdown.Clip(v.Value), maxKeyName)
 		return ""
 	}
 	return v.Value
@@ -277,7 +234,7 @@ func (r *reader) heading(name string, v *yaml.Node) string {
 	if utf8.RuneCountInString(s) > maxTitle {
 		r.add(v.Line+1, "%s: %d characters, at most %d", name, utf8.RuneCountInString(s), maxTitle)
 	}
-	return oneLine(strings.Map(func(c rune) rune {
+	return markdown.OneLine(strings.Map(func(c rune) rune {
 		if markdown.Invisible(c) {
 			return -1
 		}
@@ -310,7 +267,7 @@ func (r *reader) references() {
 	for _, i := range r.plan.Items {
 		for _, key := range i.Needs {
 			if !slices.Contains(known, key) && len(r.wrong) < mostWrong { // the nearest takes its time
-				r.add(i.Line, "%s needs %s, but no item has that key; did you mean %s?", i.Key, key, nearest(key, known))
+				r.add(i.Line, "%s needs %s, but no item has that key; did you mean %s?", i.Key, key, nearest.Least(key, known))
 			}
 		}
 	}

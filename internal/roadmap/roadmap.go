@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/frontmatter"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -72,30 +73,26 @@ func (p Problems) Error() string {
 // Render is the file of a plan: what Parse reads, and a text for people below it.
 func Render(p Plan, text string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\nissue: %d\ntitle: %s\ngoal: %s\nitems:", p.Issue, scalar(p.Title), scalar(p.Goal))
+	fmt.Fprintf(&b, "---\nissue: %d\ntitle: %s\ngoal: %s\nitems:", p.Issue, frontmatter.Scalar(p.Title), frontmatter.Scalar(p.Goal))
 	if len(p.Items) == 0 {
 		b.WriteString(" []")
 	}
 	for _, i := range p.Items {
-		fmt.Fprintf(&b, "\n  - key: %s\n    title: %s\n    flow: %s\n    needs: [%s]\n    acceptance: %s", word(i.Key), scalar(i.Title), word(i.Flow), words(i.Needs), scalar(i.Acceptance))
+		fmt.Fprintf(&b, "\n  - key: %s\n    title: %s\n    flow: %s\n    needs: [%s]\n    acceptance: %s", word(i.Key), frontmatter.Scalar(i.Title), word(i.Flow), words(i.Needs), frontmatter.Scalar(i.Acceptance))
 	}
-	b.WriteString("\n---\n\n# " + markdown.Part(oneLine(p.Title), maxFile) + "\n")
+	b.WriteString("\n---\n\n# " + markdown.Part(markdown.OneLine(p.Title), maxFile) + "\n")
 	if text = strings.TrimSpace(text); text != "" {
 		b.WriteString("\n" + text + "\n")
 	}
 	return []byte(b.String())
 }
 
-// scalar quotes any text as YAML, which shares Go's escapes in double quotes.
-// https://yaml.org/spec/1.2.2/#57-escaped-characters
-func scalar(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }
-
 // word is a name as YAML: as it is, where that reads back as the same.
 func word(s string) string {
 	if keyShape.MatchString(s) && !ambiguous.MatchString(s) || s == string(model.FlowSmallJob) {
 		return s
 	}
-	return scalar(s)
+	return frontmatter.Scalar(s)
 }
 
 func words(all []string) string {
@@ -105,8 +102,6 @@ func words(all []string) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // FileOf is the issue of the roadmap whose file a path is, by the name that MergeXO gives such files; 0 for another file.
 func FileOf(dir, name string) int {

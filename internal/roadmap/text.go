@@ -2,6 +2,7 @@ package roadmap
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -27,26 +28,12 @@ const maxList = 40_000
 // Text is the comment on the roadmap's issue: its graph, and each item with what it waits for.
 func Text(p Plan, s Step, f File, problem string) string {
 	var b strings.Builder
-	done, total := 0, 0
-	for _, r := range s.Rows {
-		if !r.Dropped {
-			total++
-			if r.State == model.ItemDone {
-				done++
-			}
-		}
-	}
-	fmt.Fprintf(&b, "**Roadmap** from %s: %d of %s done\n", f.link(), done, markdown.Count(total, "item"))
+	t := model.TallyOf(s.Entries())
+	fmt.Fprintf(&b, "**Roadmap** from %s: %d of %s done\n", f.link(), t.Done, markdown.Count(t.Total, "item"))
 	if problem != "" {
 		b.WriteString("\n**Nothing new begins:** " + problem + "\n")
 	}
-	var lost []Row
-	for _, r := range s.Rows {
-		if r.forgotten() {
-			lost = append(lost, r)
-		}
-	}
-	if len(lost) > 0 {
+	if lost := slices.DeleteFunc(slices.Clone(s.Rows), func(r Row) bool { return !r.forgotten() }); len(lost) > 0 {
 		b.WriteString("\n**Somebody edited or deleted MergeXO's earlier comment here.** MergeXO cannot find the issues of these items, and does not open new ones: " +
 			s.refs(lost) + ". To start one anyway, give it another key in the file.\n")
 	}
@@ -144,14 +131,9 @@ func why(f Fact) string {
 func Question(s Step, r Row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**An item of the roadmap has stopped**: #%d %s, because %s.\n", r.Fact.Issue, markdown.Inline(r.Title), why(r.Fact))
-	var held []Row
-	for _, o := range s.Rows {
-		for _, c := range s.Causes(o) {
-			if c.Key == r.Key {
-				held = append(held, o)
-			}
-		}
-	}
+	held := slices.DeleteFunc(slices.Clone(s.Rows), func(o Row) bool {
+		return !slices.ContainsFunc(s.Causes(o), func(c Row) bool { return c.Key == r.Key })
+	})
 	if len(held) > 0 {
 		fmt.Fprintf(&b, "\nThese items need it and wait: %s.\n", s.refs(held))
 	}

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,33 +19,58 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// zipped is a gzipped archive of what fill writes.
-func zipped(t testing.TB, fill func(*tar.Writer)) []byte {
+func gzipped(t testing.TB, plain []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
-	a := tar.NewWriter(z)
-	fill(a)
-	require.NoError(t, errors.Join(a.Close(), z.Close()))
+	_, err := z.Write(plain)
+	require.NoError(t, errors.Join(err, z.Close()))
 	return out.Bytes()
 }
 
-func put(t testing.TB, a *tar.Writer, head tar.Header, text string) {
+// tarred is an archive with about.json, unless that is empty, and files, whose text is "x" where they can have one.
+func tarred(t testing.TB, about string, heads ...*tar.Header) []byte {
 	t.Helper()
-	head.Size = int64(len(text))
-	require.NoError(t, a.WriteHeader(&head))
-	_, err := io.WriteString(a, text)
-	require.NoError(t, err)
+	var out bytes.Buffer
+	a := tar.NewWriter(&out)
+	put := func(head tar.Header, text string) {
+		head.Size = int64(len(text))
+		require.NoError(t, a.WriteHeader(&head))
+		_, err := io.WriteString(a, text)
+		require.NoError(t, err)
+	}
+	if about != "" {
+		put(tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, about)
+	}
+	for _, head := range heads {
+		text := ""
+		if head.Typeflag == tar.TypeReg {
+			text = "x"
+		}
+		put(*head, text)
+	}
+	require.NoError(t, a.Close())
+	return out.Bytes()
 }
 
+// packed is a gzipped archive.
+func packed(about string, heads ...*tar.Header) func(testing.TB) []byte {
+	return func(t testing.TB) []byte { return gzipped(t, tarred(t, about, heads...)) }
+}
+
+func with(heads ...*tar.Header) func(testing.TB) []byte { return packed(aboutText, heads...) }
+
 // aboutText is about.json for about, as the package writes it.
-func aboutText(t testing.TB) string {
-	t.Helper()
-	text, err := json.Marshal(map[string]any{
-		"version": 1, "repository": about.Repository, "pull_request": about.PullRequest, "adapter": about.Adapter, "session": about.Session,
-	})
-	require.NoError(t, err)
-	return string(text)
+var aboutText = fmt.Sprintf(`{"version":1,"repository":%q,"pull_request":%d,"adapter":%q,"session":%q}`, about.Repository, about.PullRequest, about.Adapter, about.Session)
+
+// file is one that an archive may have.
+var file = &tar.Header{Name: "files/x", Typeflag: tar.TypeReg}
+
+func many(n int) (heads []*tar.Header) {
+	for i := range n {
+		heads = append(heads, &tar.Header{Name: fmt.Sprintf("files/%d", i), Typeflag: tar.TypeReg})
+	}
+	return heads
 }
 
 // archives are what somebody could seal who knows the public key, each with what is wrong with it.
@@ -57,16 +81,14 @@ var archives = []struct {
 }{
 	{"not gzipped", transcript.Damaged, func(testing.TB) []byte { return []byte("hello") }},
 	{"nothing", transcript.Damaged, func(testing.TB) []byte { return nil }},
-	{"an empty archive", transcript.Damaged, func(t testing.TB) []byte { return zipped(t, func(*tar.Writer) {}) }},
-	{"no about.json", transcript.Damaged, func(t testing.TB) []byte {
-		return zipped(t, func(a *tar.Writer) { put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x") })
-	}},
+	{"an empty archive", transcript.Damaged, packed("")},
+	{"no about.json", transcript.Damaged, packed("", file)},
 	{"no files", transcript.Damaged, with()},
-	{"about.json is no JSON", transcript.Damaged, headed(`hello`)},
-	{"about.json has a field more", transcript.Damaged, headed(`{"version": 1, "pull": 7}`)},
-	{"about.json has no version", transcript.Damaged, headed(`{"pull_request": 7}`)},
-	{"about.json goes on", transcript.Damaged, headed(`{"version": 1} {}`)},
-	{"about.json is of a later version", transcript.Damaged, headed(`{"version": 2, "compression": "zstd"}`)},
+	{"about.json is no JSON", transcript.Damaged, packed(`hello`, file)},
+	{"about.json has a field more", transcript.Damaged, packed(`{"version": 1, "pull": 7}`, file)},
+	{"about.json has no version", transcript.Damaged, packed(`{"pull_request": 7}`, file)},
+	{"about.json goes on", transcript.Damaged, packed(`{"version": 1} {}`, file)},
+	{"about.json is of a later version", transcript.Damaged, packed(`{"version": 2, "compression": "zstd"}`, file)},
 	{"a path that leads out", transcript.Damaged, with(&tar.Header{Name: "files/../../x", Typeflag: tar.TypeReg})},
 	{"an absolute path", transcript.Damaged, with(&tar.Header{Name: "files//etc/passwd", Typeflag: tar.TypeReg})},
 	{"a path elsewhere", transcript.Damaged, with(&tar.Header{Name: "x", Typeflag: tar.TypeReg})},
@@ -77,86 +99,26 @@ var archives = []struct {
 	{"a hard link", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeLink, Linkname: "about.json"})},
 	{"a FIFO", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeFifo})},
 	{"a directory", transcript.Damaged, with(&tar.Header{Name: "files/x/", Typeflag: tar.TypeDir})},
-	{"a file twice", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, &tar.Header{Name: "files/x", Typeflag: tar.TypeReg})},
-	{"too many files", transcript.Size, func(t testing.TB) []byte {
-		return zipped(t, func(a *tar.Writer) {
-			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-			for i := range 101 {
-				put(t, a, tar.Header{Name: fmt.Sprintf("files/%d", i), Typeflag: tar.TypeReg}, "")
-			}
-		})
-	}},
+	{"a file twice", transcript.Damaged, with(file, file)},
+	{"too many files", transcript.Size, with(many(101)...)},
 	{"a bomb", transcript.Size, func(t testing.TB) []byte {
-		return append(unclosed(t, tar.Header{Name: "files/x", Typeflag: tar.TypeReg, Size: transcript.MaxPlain + 1}), zeros(t, 65)...)
-	}},
-	{"a bomb behind the archive", transcript.Size, func(t testing.TB) []byte {
-		return append(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t), zeros(t, 65)...)
-	}},
-	{"something behind the archive", transcript.Damaged, func(t testing.TB) []byte {
 		var out bytes.Buffer
-		z := gzip.NewWriter(&out)
-		a := tar.NewWriter(z)
-		put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-		put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
-		require.NoError(t, a.Close())
-		_, err := io.WriteString(z, "more")
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		return out.Bytes()
+		require.NoError(t, tar.NewWriter(&out).WriteHeader(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg, Size: transcript.MaxPlain + 1}))
+		return append(gzipped(t, append(bytes.TrimSuffix(tarred(t, aboutText), make([]byte, 1024)), out.Bytes()...)), zeros(t, 65)...)
 	}},
+	{"a bomb behind the archive", transcript.Size, func(t testing.TB) []byte { return append(with(file)(t), zeros(t, 65)...) }},
+	{"something behind the archive", transcript.Damaged, func(t testing.TB) []byte { return gzipped(t, append(tarred(t, aboutText, file), "more"...)) }},
 	{"a bomb that is mostly holes", transcript.Size, sparse},
 	{"half an archive", transcript.Damaged, func(t testing.TB) []byte {
-		whole := with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t)
+		whole := with(file)(t)
 		return whole[:len(whole)/2]
 	}},
-}
-
-// with is an archive with about.json and files, all of whose text is "x" where they can have one.
-func with(heads ...*tar.Header) func(testing.TB) []byte {
-	return func(t testing.TB) []byte {
-		return zipped(t, func(a *tar.Writer) {
-			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-			for _, head := range heads {
-				switch {
-				case head.Typeflag == tar.TypeReg:
-					put(t, a, *head, "x")
-				default:
-					put(t, a, *head, "")
-				}
-			}
-		})
-	}
-}
-
-// unclosed is an archive that ends with a file's header.
-func unclosed(t testing.TB, head tar.Header) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	a := tar.NewWriter(z)
-	put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-	require.NoError(t, errors.Join(a.WriteHeader(&head), z.Close()))
-	return out.Bytes()
 }
 
 // zeros unpacks to so many MiB of them: gzip takes one stream behind another for one.
 func zeros(t testing.TB, n int) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	_, err := z.Write(make([]byte, 1<<20))
-	require.NoError(t, errors.Join(err, z.Close()))
-	return bytes.Repeat(out.Bytes(), n)
-}
-
-// headed is an archive with another about.json.
-func headed(text string) func(testing.TB) []byte {
-	return func(t testing.TB) []byte {
-		return zipped(t, func(a *tar.Writer) {
-			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, text)
-			put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
-		})
-	}
+	return bytes.Repeat(gzipped(t, make([]byte, 1<<20)), n)
 }
 
 // sparse is an archive whose one file is 100 GB of nothing, as GNU tar writes one in its PAX format 1.0
@@ -176,7 +138,7 @@ func sparse(t testing.TB) []byte {
 		raw.Write(head)
 		raw.WriteString(text + strings.Repeat("\x00", (512-len(text)%512)%512))
 	}
-	block('0', "about.json", aboutText(t))
+	block('0', "about.json", aboutText)
 	records := ""
 	for _, record := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=files/x", "GNU.sparse.realsize=100000000000"} {
 		records += fmt.Sprintf("%d %s\n", len(record)+4, record)
@@ -184,11 +146,7 @@ func sparse(t testing.TB) []byte {
 	block('x', "pax", records)
 	block('0', "files/x", "1\n99999999999\n1\n"+strings.Repeat("\x00", 495)+"x")
 	raw.Write(make([]byte, 1024))
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	_, err := z.Write(raw.Bytes())
-	require.NoError(t, errors.Join(err, z.Close()))
-	return out.Bytes()
+	return gzipped(t, raw.Bytes())
 }
 
 func TestAnArchiveThatWeDidNotMakeIsRefused(t *testing.T) {
@@ -203,7 +161,7 @@ func TestAnArchiveThatWeDidNotMakeIsRefused(t *testing.T) {
 	}
 	golden.Text(t, "refused.txt", strings.Join(lines, "\n"))
 
-	sealed := encrypted(t, id.Recipient(), with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t))
+	sealed := encrypted(t, id.Recipient(), with(file)(t))
 	files, err := k.Open(about, transcript.Digest(sealed), sealed)
 	require.NoError(t, err, "the ones above are wrong for what their names say only")
 	assert.Equal(t, map[string][]byte{"x": []byte("x")}, files)
@@ -216,26 +174,17 @@ func FuzzOpen(f *testing.F) {
 			f.Add(c.make(f), byte(0))
 		}
 	}
-	f.Add(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(f), byte(0))
+	f.Add(with(file)(f), byte(0))
 	sealed, err := k.Seal(about, map[string][]byte{rollout: []byte("{}\n")})
 	require.NoError(f, err)
 	f.Add(sealed, byte(2))
-	var bare bytes.Buffer
-	z, err := gzip.NewReader(bytes.NewReader(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(f)))
-	require.NoError(f, err)
-	_, err = io.Copy(&bare, z)
-	require.NoError(f, err)
-	f.Add(bare.Bytes(), byte(1))
+	f.Add(tarred(f, aboutText, file), byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, layer byte) {
 		switch layer % 3 { // what somebody made: all of it, what is inside of age, or what is inside of gzip
 		case 0:
 			data = encrypted(t, id.Recipient(), data)
 		case 1:
-			var out bytes.Buffer
-			z := gzip.NewWriter(&out)
-			_, err := z.Write(data)
-			require.NoError(t, errors.Join(err, z.Close()))
-			data = encrypted(t, id.Recipient(), out.Bytes())
+			data = encrypted(t, id.Recipient(), gzipped(t, data))
 		}
 		files, err := k.Open(about, transcript.Digest(data), data)
 		if err != nil {

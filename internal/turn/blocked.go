@@ -17,10 +17,10 @@ func kept(p model.Pull, base string, k model.Kept) string {
 	case k.Bundled():
 		return fmt.Sprintf("The work so far is kept in a bundle on a hidden ref, because no branch may hold it. The next attempt starts without it. To look at it: `%s`", markdown.Unhide(k.Branch, true))
 	case k.Hidden():
-		return fmt.Sprintf("The work so far is kept on a hidden ref at %s, because the server refused a branch for it. To look at it: `%s`", commitLink(p, k.SHA), markdown.Unhide(k.Branch, false))
+		return fmt.Sprintf("The work so far is kept on a hidden ref at %s, because the server refused a branch for it. To look at it: `%s`", markdown.Commit(p.URL, k.SHA), markdown.Unhide(k.Branch, false))
 	}
 	return fmt.Sprintf("The work so far is kept on branch %s at %s ([compare](%s/compare/%s...%s)).",
-		markdown.Tree(p.URL, k.Branch, k.SHA), commitLink(p, k.SHA), markdown.Repository(p.URL), base, k.SHA)
+		markdown.Tree(p.URL, k.Branch, k.SHA), markdown.Commit(p.URL, k.SHA), markdown.Repository(p.URL), base, k.SHA)
 }
 
 // BlockText tells why the automation stopped, with both heads, the result of the attempts before, and how a person lets it go
@@ -33,11 +33,11 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, t
 		fmt.Fprintf(&b, "\n%s\n", markdown.Failure(detail))
 	}
 	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
-		observed := commitLink(p, m.Observed)
+		observed := markdown.Commit(p.URL, m.Observed)
 		if m.Phase == model.GuardLocal { // it exists nowhere but in the agent's checkout
 			observed = "`" + markdown.Short(m.Observed) + "`"
 		}
-		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
+		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", markdown.Commit(p.URL, m.Expected), observed)
 	}
 	if attempts {
 		b.WriteString(strings.TrimPrefix(listed("The attempts", p.URL, tries), "\n") + "\n")

@@ -66,7 +66,7 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment, again
 	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent working there found that the test is flaky, and that the pull request did not break it.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
 	for _, c := range feedback {
 		if r := c.Run; r != nil {
-			fmt.Fprintf(&b, "\n- [workflow run %d, attempt %d](%s) of %s at %s", r.ID, r.Attempt, r.URL, markdown.Inline(c.Author.Login), commitLink(p, r.HeadSHA))
+			fmt.Fprintf(&b, "\n- [workflow run %d, attempt %d](%s) of %s at %s", r.ID, r.Attempt, r.URL, markdown.Inline(c.Author.Login), markdown.Commit(p.URL, r.HeadSHA))
 		}
 	}
 	if u := strings.TrimSpace(f.RelevantLogURL); u != "" {

@@ -58,7 +58,7 @@ func state(p model.Pull, st model.State, policy Policy, s model.Status) model.St
 		return model.StatusBlocked
 	case !Tracked(p, st, policy) && (s.Merge == nil || !s.Merge.Open()): // people may have other branches merged, too
 		return model.StatusUntracked
-	case taken(p, policy) != "":
+	case !p.TakenGate(policy.IgnoreLabel).Met:
 		return model.StatusTaken
 	case st.Paused != nil:
 		return model.StatusPaused
@@ -100,13 +100,13 @@ func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Ga
 	ignored := ignoredAuthors(s, st, policy, e)
 	switch {
 	case len(pending) == 0 && ignored == "":
-		return append(gates, gate(GateFeedback, false, "all feedback is answered"))
+		return append(gates, model.NewGate(GateFeedback, false, "all feedback is answered"))
 	case len(pending) == 0:
-		return append(gates, gate(GateFeedback, false, "all feedback is answered. Ignored: %s", ignored))
+		return append(gates, model.NewGate(GateFeedback, false, "all feedback is answered. Ignored: %s", ignored))
 	case ignored != "":
-		return append(gates, gate(GateFeedback, true, "%s; ignored: %s", counted(pending), ignored))
+		return append(gates, model.NewGate(GateFeedback, true, "%s; ignored: %s", counted(pending), ignored))
 	}
-	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
+	return append(gates, model.NewGate(GateFeedback, true, "%s", counted(pending)))
 }
 
 // ignoredAuthors names the people whose comments are not acted on, because they may not steer the agent or do not speak to it.
@@ -137,42 +137,42 @@ func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Ga
 	accepted, head := markdown.Short(st.Accepted), markdown.Short(p.HeadSHA)
 	switch {
 	case st.Accepted == "":
-		return gate(GateLineage, true, "no head is accepted yet; the first turn starts from %s", head)
+		return model.NewGate(GateLineage, true, "no head is accepted yet; the first turn starts from %s", head)
 	case st.Block != nil && st.Block.Marker.Reason == model.ReasonRewrite:
-		return gate(GateLineage, false, "rewritten: expected %s, observed %s", markdown.Short(st.Block.Marker.Expected), markdown.Short(st.Block.Marker.Observed))
+		return model.NewGate(GateLineage, false, "rewritten: expected %s, observed %s", markdown.Short(st.Block.Marker.Expected), markdown.Short(st.Block.Marker.Observed))
 	case st.Accepted == p.HeadSHA:
-		return gate(GateLineage, true, "the head is the last accepted one, %s", accepted)
+		return model.NewGate(GateLineage, true, "the head is the last accepted one, %s", accepted)
 	}
 	switch relation {
 	case model.Ahead, model.Identical:
-		return gate(GateLineage, true, "the head %s descends from the last accepted one, %s", head, accepted)
+		return model.NewGate(GateLineage, true, "the head %s descends from the last accepted one, %s", head, accepted)
 	case model.Unknown:
-		return gate(GateLineage, true, "the head moved from %s to %s; the history is compared before the next turn", accepted, head)
+		return model.NewGate(GateLineage, true, "the head moved from %s to %s; the history is compared before the next turn", accepted, head)
 	}
-	return gate(GateLineage, false, "the head %s does not descend from the last accepted one, %s", head, accepted)
+	return model.NewGate(GateLineage, false, "the head %s does not descend from the last accepted one, %s", head, accepted)
 }
 
 func idleGate(live *model.Posted[model.TurnMarker]) model.Gate {
 	if live == nil {
-		return gate(GateIdle, true, "no run is working here")
+		return model.NewGate(GateIdle, true, "no run is working here")
 	}
-	return gate(GateIdle, false, "claimed, see %s; the claim expires with its run, or at %s", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return model.NewGate(GateIdle, false, "claimed, see %s; the claim expires with its run, or at %s", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 func attemptsGate(st model.State) model.Gate {
 	n := failures(st)
-	return gate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
+	return model.NewGate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
 }
 
 // lastGate describes the newest turn if it failed, with its comment.
 func lastGate(st model.State) model.Gate {
 	n := len(st.Turns)
 	if n == 0 || st.Turns[n-1].Marker.Phase != model.PhaseFailed {
-		return gate(GateLast, true, "no turn has failed since")
+		return model.NewGate(GateLast, true, "no turn has failed since")
 	}
 	last := st.Turns[n-1]
 	reason, _, _ := strings.Cut(last.Marker.Reason, "\n")
-	return gate(GateLast, false, "it failed (%s), see %s; the next attempt starts with the next event or scheduled run, or with /mergexo retry", reason, last.URL)
+	return model.NewGate(GateLast, false, "it failed (%s), see %s; the next attempt starts with the next event or scheduled run, or with /mergexo retry", reason, last.URL)
 }
 
 // failures counts the failed attempts since the last success. Each claim replaces the failure before it and counts on.

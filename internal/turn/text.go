@@ -21,7 +21,7 @@ func TrackText(ignore string) string {
 // ClaimText stands above a claim while the agent works.
 func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", counted(feedback), commitLink(p, m.Start), attempt(m), markdown.Run(m.RunURL))
+	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", counted(feedback), markdown.Commit(p.URL, m.Start), attempt(m), markdown.Run(m.RunURL))
 	for _, c := range feedback {
 		fmt.Fprintf(&b, "\n- %s", mention(c))
 	}
@@ -40,9 +40,9 @@ func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) str
 // plannedAt is the planned commit, with its branch if people can see that.
 func plannedAt(p model.Pull, m model.TurnMarker) string {
 	if branch, is := strings.CutPrefix(m.Stage, "refs/heads/"); is {
-		return fmt.Sprintf("%s on branch %s", commitLink(p, m.Planned), markdown.Tree(p.URL, branch, m.Planned))
+		return fmt.Sprintf("%s on branch %s", markdown.Commit(p.URL, m.Planned), markdown.Tree(p.URL, branch, m.Planned))
 	}
-	return commitLink(p, m.Planned)
+	return markdown.Commit(p.URL, m.Planned)
 }
 
 // Answer is a reply as a receipt links it.
@@ -64,9 +64,9 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	case m.Head == Base(m):
 		b.WriteString("; no commit was needed")
 	case len(commits) == 1:
-		fmt.Fprintf(&b, " with commit %s", commitLink(p, m.Head))
+		fmt.Fprintf(&b, " with commit %s", markdown.Commit(p.URL, m.Head))
 	default:
-		fmt.Fprintf(&b, " with [commits](%s/files/%s..%s) up to %s", p.URL, Base(m), m.Head, commitLink(p, m.Head))
+		fmt.Fprintf(&b, " with [commits](%s/files/%s..%s) up to %s", p.URL, Base(m), m.Head, markdown.Commit(p.URL, m.Head))
 	}
 	b.WriteString("\n")
 	if c := markdown.Part(strings.TrimSpace(o.Comment), maxSaid); c != "" {
@@ -84,7 +84,7 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 		if i == 0 {
 			b.WriteString("\nCommits:\n")
 		}
-		fmt.Fprintf(&b, "\n- %s %s", commitLink(p, c.SHA), markdown.Inline(c.Subject))
+		b.WriteString(markdown.Listed(p.URL, c.SHA, c.Subject, ""))
 	}
 	for _, n := range o.Notes {
 		fmt.Fprintf(&b, "\n\n> %s", markdown.Inline(n))
@@ -205,10 +205,6 @@ func mention(c model.Comment) string {
 		}
 	}
 	return fmt.Sprintf("[%s](%s) by %s", what, c.URL, c.Author.Login)
-}
-
-func commitLink(p model.Pull, sha string) string {
-	return markdown.Commit(p.URL, sha)
 }
 
 // Find returns the feedback of these event keys in a snapshot, and the keys of deleted feedback.

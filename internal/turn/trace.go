@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -68,7 +69,7 @@ func RestoredText(p model.Pull, answers []Answer, t model.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Receipt restored** for a turn that answered %s: its comment was deleted", answered(answers, t.Marker.Events))
 	if t.Marker.Head != t.Marker.Start {
-		fmt.Fprintf(&b, "; its commits are on the branch up to %s", commitLink(p, t.Marker.Head))
+		fmt.Fprintf(&b, "; its commits are on the branch up to %s", markdown.Commit(p.URL, t.Marker.Head))
 	}
 	b.WriteString(".\n\nThe agent is not asked again. To have something redone, say so in a new comment.\n\n| feedback | answer |\n| --- | --- |\n")
 	for _, a := range answers {

@@ -45,19 +45,6 @@ func Tracked(p model.Pull, st model.State, policy Policy) bool {
 	return !p.CrossRepo && branchfilter.Match(policy.Track, p.HeadRef)
 }
 
-// taken says where the label is that says that a person has taken over: on the pull request or on its source issue.
-func taken(p model.Pull, policy Policy) string {
-	switch {
-	case policy.IgnoreLabel == "":
-		return ""
-	case model.Named(p.Labels, policy.IgnoreLabel):
-		return "the pull request"
-	case p.Issue != nil && model.Named(p.Issue.Labels, policy.IgnoreLabel):
-		return fmt.Sprintf("its source issue %d", p.Issue.Number)
-	}
-	return ""
-}
-
 // Away are the times in which a person had taken over, or the pull request was released: what was said then was said
 // among people.
 func Away(p model.Pull, st model.State, policy Policy) []model.Span {

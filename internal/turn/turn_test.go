@@ -187,30 +187,30 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 		says   string
 	}{
 		"an issue":         {func(s *model.Snapshot, _ *model.State) { s.Of = &model.Issue{} }, turn.GatePull, "it is an issue"},
-		"merged":           {func(s *model.Snapshot, _ *model.State) { s.Pull.State = model.PullMerged }, turn.GateOpen, "pull request 7 is merged"},
+		"merged":           {func(s *model.Snapshot, _ *model.State) { s.Pull.State = model.PullMerged }, model.GateOpen, "pull request 7 is merged"},
 		"a fork":           {func(s *model.Snapshot, _ *model.State) { s.Pull.CrossRepo = true }, turn.GateBranch, "is in a fork"},
 		"a deleted branch": {func(s *model.Snapshot, _ *model.State) { s.Pull.HeadExists = false }, turn.GateBranch, `the head branch "agent/greet" of pull request 7 was deleted`},
 		"untracked":        {func(s *model.Snapshot, _ *model.State) { s.Pull.HeadRef = "feature" }, turn.GateTracked, `"feature" matches nothing in [repo] track ["agent/*"]`},
-		"taken over":       {func(s *model.Snapshot, _ *model.State) { s.Pull.Labels = []string{"Agent:Ignore"} }, turn.GateTaken, `label "agent:ignore"`},
-		"issue taken over": {func(s *model.Snapshot, _ *model.State) { s.Pull.Issue.Labels = []string{"agent:ignore"} }, turn.GateTaken, `label "agent:ignore"`},
+		"taken over":       {func(s *model.Snapshot, _ *model.State) { s.Pull.Labels = []string{"Agent:Ignore"} }, model.GateTaken, `label "agent:ignore"`},
+		"issue taken over": {func(s *model.Snapshot, _ *model.State) { s.Pull.Issue.Labels = []string{"agent:ignore"} }, model.GateTaken, `label "agent:ignore"`},
 		"blocked": {func(_ *model.Snapshot, st *model.State) {
 			st.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "x"}, URL: "https://u"}
-		}, turn.GateBlock, "blocked (x), see https://u"},
+		}, model.GateBlock, "blocked (x), see https://u"},
 		"spoilt": {func(_ *model.Snapshot, st *model.State) {
 			st.Distrusted = []model.Distrust{{Spoilt: true, URL: "https://u", Editor: "eve"}}
-		}, turn.GateMarkers, "https://u was edited by eve"},
+		}, model.GateMarkers, "https://u was edited by eve"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s, st := snapshot(), model.State{}
 			tt.change(&s, &st)
-			g, unmet := turn.Unmet(turn.Gates(s, st, policy))
+			g, unmet := model.Unmet(turn.Gates(s, st, policy))
 			assert.True(t, unmet)
 			assert.Equal(t, tt.gate, g.Name)
 			assert.Contains(t, g.Evidence, tt.says)
 		})
 	}
-	_, unmet := turn.Unmet(turn.Gates(snapshot(), model.State{}, policy))
+	_, unmet := model.Unmet(turn.Gates(snapshot(), model.State{}, policy))
 	assert.False(t, unmet)
 	s := snapshot()
 	s.Pull.HeadRef = "feature"

@@ -75,13 +75,13 @@ func stillOurs(ctx context.Context, p *Pull) error {
 	for _, t := range p.State.Turns {
 		mine = mine || t.CommentID == p.ClaimID
 	}
-	g, unmet := turn.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
+	g, unmet := model.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
 	switch {
-	case unmet && g.Name == turn.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
+	case unmet && g.Name == model.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
 		return nil // it was published before it was merged or closed: only the answers are missing
-	case unmet && g.Name == turn.GateOpen:
+	case unmet && g.Name == model.GateOpen:
 		return abandon(ctx, p, g.Evidence, "Once the pull request is open again")
-	case unmet && (g.Name == turn.GateBlock || g.Name == turn.GateMarkers):
+	case unmet && (g.Name == model.GateBlock || g.Name == model.GateMarkers):
 		return p.gates(ctx)
 	case unmet:
 		return abandon(ctx, p, g.Evidence, "Once that has changed")

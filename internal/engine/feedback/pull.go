@@ -112,16 +112,16 @@ func (d *due) nothing() error {
 func (p *Pull) gates(ctx context.Context) error {
 	gates := turn.Gates(p.Snap, p.State, p.Policy)
 	if thread.OwesAnswers(p.Thread) {
-		gates = slices.DeleteFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateOpen || g.Name == turn.GateBranch })
+		gates = slices.DeleteFunc(gates, func(g model.Gate) bool { return g.Name == model.GateOpen || g.Name == turn.GateBranch })
 	}
-	g, unmet := turn.Unmet(gates)
+	g, unmet := model.Unmet(gates)
 	switch {
 	case !unmet:
 		return nil
-	case g.Name == turn.GateBlock:
+	case g.Name == model.GateBlock:
 		b := p.State.Block.Marker
 		return &thread.Stop{Result: model.ResultBlocked, Reason: g.Evidence, Block: &b}
-	case g.Name == turn.GateMarkers:
+	case g.Name == model.GateMarkers:
 		return p.Block(ctx, model.BlockMarker{Reason: p.State.Spoilt().Code(), Expected: p.State.Accepted, Observed: p.Snap.Pull.HeadSHA}, g.Evidence)
 	}
 	return thread.End(model.ResultNothing, "%s", g.Evidence)

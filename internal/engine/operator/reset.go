@@ -31,7 +31,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 	c := command.Case{
 		Command: command.Command{Name: "unblock", Head: strings.ToLower(head)}, By: who, Thread: number, Terminal: true,
 		Target: p.Snap, State: p.State, Gates: gates,
-		Away: slices.ContainsFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateTaken && !g.Met }),
+		Away: slices.ContainsFunc(gates, func(g model.Gate) bool { return g.Name == model.GateTaken && !g.Met }),
 	}
 	var err error
 	if c.Facts, err = p.facts(ctx, c.Command); err != nil {

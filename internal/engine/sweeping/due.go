@@ -129,13 +129,13 @@ func (p *reading) dueTurn(g *item, st model.State) {
 	if question != nil { // whoever answers it lifts it
 		st.Lift(question.CommentID)
 	}
-	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
+	gate, unmet := model.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
 		p.dueAnswers(g, st, *question)
 		return
 	}
 	if unmet {
-		if gate.Name == turn.GateMarkers {
+		if gate.Name == model.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
 		if gate.Name != turn.GateTracked { // else people talk to each other

@@ -106,7 +106,7 @@ func GuardMarkers(ctx context.Context, t *Thread) error {
 		return nil
 	}
 	for _, g := range turn.Gates(t.Snap, t.State, t.Policy) {
-		if g.Name == turn.GateMarkers && !g.Met {
+		if g.Name == model.GateMarkers && !g.Met {
 			return Block(ctx, t, model.BlockMarker{Reason: t.State.Spoilt().Code(), Expected: t.State.Accepted, Observed: t.Snap.Pull.HeadSHA}, Told{Detail: g.Evidence})
 		}
 	}
