@@ -23,15 +23,15 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2122},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2120},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 18063},
+	{"engine", `internal/engine(/.*)?`, 18023},
 	{"github", `internal/github(/.*)?`, 6136},
-	{"git", `internal/git(/.*)?`, 11248},
+	{"git", `internal/git(/.*)?`, 11249},
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
-	{"train", `internal/train`, 1936},
+	{"train", `internal/train`, 1893},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10239},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4615},
 	{"doctor", `internal/doctor(/.*)?`, 2909},

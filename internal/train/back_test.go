@@ -64,8 +64,8 @@ func TestAFailureTellsHowItWasFound(t *testing.T) {
 		}
 		_, effects := train.Fold(y.record, y.facts, y.settings, y.now)
 		for _, e := range effects {
-			if f, is := e.(train.Fail); is {
-				how = f.How
+			if f, is := e.(train.Finish); is {
+				how = f.Request.End.How
 			}
 		}
 		y.run()

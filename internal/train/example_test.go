@@ -39,8 +39,8 @@ func Example() {
 			case train.Land:
 				fmt.Printf("land %s\n", e.To)
 				facts.Base = e.To
-			case train.Done:
-				fmt.Printf("#%d %s\n", e.Request.Number, e.Outcome)
+			case train.Finish:
+				fmt.Printf("#%d %s\n", e.Request.Number, e.Request.End.Outcome)
 			}
 		}
 	}

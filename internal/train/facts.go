@@ -95,10 +95,12 @@ type Conflict struct {
 	Paths       []string
 }
 
-// Unfit is a member that could not be built for another reason than a conflict, and will not be.
+// Unfit are members that could not be built for another reason than a conflict, or whose changes GitHub takes on no branch, and
+// never will be.
 type Unfit struct {
-	Car, Number int
-	Code, Why   string
+	Car       int
+	Numbers   []int
+	Code, Why string
 }
 
 // Merges says who merges a request, as the settings have it now: GitHub itself, or we.
@@ -119,25 +121,18 @@ type PushRefused struct {
 	Why string
 }
 
-// Barred is a car whose branch GitHub does not take for what some of its members change, whatever else is in it.
-type Barred struct {
-	Car     int
-	Numbers []int // of these members
-	Code    string
-	Why     string
+// Stale is a car that has to be built again: the run that built it died before it pushed the commits, or its members land in another
+// way by now.
+type Stale struct {
+	Car      int
+	Tip, Why string
 }
 
-// Lost is a car whose commits are gone, since the run that built them died before it pushed them.
-type Lost struct {
-	Car int
-	Tip string
-}
-
-// Outdated is a car that was built in another way than its members land by now. It is built again.
-type Outdated struct {
-	Car int
-	Tip string
-}
+// The reasons why a car is stale.
+const (
+	WhyLost     = "its commits were lost"
+	WhyOutdated = "the settings or a title have changed"
+)
 
 // Foreign is a car whose commits are not what its members' approved heads make, whatever the record says. Somebody else has
 // written it.
@@ -185,9 +180,8 @@ type Deleted struct{ Car int }
 
 // Told is a request whose comment says what its effect had.
 type Told struct {
-	Number  int
-	Key     string
-	Comment int64 // 0: the one that is known
+	Number int
+	Key    string
 }
 
 // Finished is a request whose comment shows that the one with that token is over.

@@ -235,7 +235,7 @@ func TestARunThatDied(t *testing.T) {
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Results = []train.Result{train.Built{Car: 1, On: "m0", Members: []train.Member{{Number: 1, Head: "h1", Tip: "lost"}}}}
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-		y.facts.Results = []train.Result{train.Lost{Car: 1, Tip: "lost"}}
+		y.facts.Results = []train.Result{train.Stale{Car: 1, Tip: "lost", Why: train.WhyLost}}
 		y.run()
 		assert.Equal(t, "push 2 m0+1", y.passed())
 	})

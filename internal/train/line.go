@@ -178,9 +178,7 @@ func (c *Car) evaluate(checks Checks, s Settings, now int64) {
 	switch {
 	case checks.State == ChecksPassed:
 		c.State, c.Checks, c.Why = Green, nil, ""
-	case checks.State == ChecksFailed && !c.asked(checks):
-		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
-	case late && checks.State == ChecksFailed: // the re-run never began
+	case checks.State == ChecksFailed && (late || !c.asked(checks)): // late: the re-run never began
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:
 		c.State, c.Checks, c.Why = Testing, nil, never(checks.Open)+" did not report within "+clock.Text(s.Timeout)

@@ -22,12 +22,8 @@ func effects(f *fold) []Effect {
 	}
 	slices.SortStableFunc(out, func(a, b Effect) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, r := range f.Queue {
-		switch e := r.End; {
-		case e == nil:
-		case e.Outcome == Failed:
-			out = append(out, Fail{Request: r, Code: e.Code, Why: e.Why, How: e.How, Checks: e.Checks})
-		default:
-			out = append(out, Done{Request: r, Outcome: e.Outcome, SHA: e.SHA, Why: e.Why, Checks: e.Checks})
+		if r.End != nil {
+			out = append(out, Finish{Request: r})
 		}
 	}
 	return slices.Concat(out, losses(f), strays(f), tells(f))

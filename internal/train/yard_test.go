@@ -113,7 +113,7 @@ func (y *yard) carryOut(e train.Effect) {
 			break
 		}
 		if y.outdated {
-			result, y.outdated = train.Outdated{Car: e.Car, Tip: e.To}, false
+			result, y.outdated = train.Stale{Car: e.Car, Tip: e.To, Why: train.WhyOutdated}, false
 			break
 		}
 		if y.refuse != "" {
@@ -130,11 +130,12 @@ func (y *yard) carryOut(e train.Effect) {
 		for _, m := range e.Members {
 			y.facts.Requests[m.Number] = train.Standing{State: train.Merged, Head: m.Tip, SHA: e.To}
 		}
-	case train.Fail:
-		y.note("fail #%d %s: %s %v", e.Request.Number, e.Code, e.Why, named(e.Checks))
-		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
-	case train.Done:
-		y.note("done #%d %s %s", e.Request.Number, e.Outcome, e.SHA)
+	case train.Finish:
+		if end := e.Request.End; end.Outcome == train.Failed {
+			y.note("fail #%d %s: %s %v", e.Request.Number, end.Code, end.Why, named(end.Checks))
+		} else {
+			y.note("done #%d %s %s", e.Request.Number, end.Outcome, end.SHA)
+		}
 		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
 	case train.Tell:
 		y.tells = append(y.tells, fmt.Sprintf("tell #%d", e.Request.Number))

@@ -31,10 +31,10 @@ func (a *aboard) built() built {
 	return built{Strategy: w.Strategy, Way: way[:16]}
 }
 
-// makes says that what was built on a commit is just what a tip is, whose tree is read.
-func (m *member) makes(ctx context.Context, on, tip string) (bool, error) {
+// makes pairs the commits that were built on a commit with those of a tip, whose tree is read; nil: they are not alike.
+func (m *member) makes(ctx context.Context, on, tip string) (map[string]string, error) {
 	if m.is.Tree != m.made.Tree {
-		return false, nil
+		return nil, nil
 	}
 	return merging.Alike(ctx, m.Checkout, on, m.made.Tip, tip)
 }
@@ -52,7 +52,7 @@ func (a *aboard) outdated(by built) (was built, is bool) {
 // outdated has a car built again.
 func outdated(l *line, e train.Land, a *aboard, was built) error {
 	l.home.Log.Info("train_outdated", "base", l.Base, "car", e.Car, "pr_number", a.one.is.Number, "was", was.String(), "now", a.built().String())
-	l.learn(train.Outdated{Car: e.Car, Tip: e.To})
+	l.learn(train.Stale{Car: e.Car, Tip: e.To, Why: train.WhyOutdated})
 	return nil
 }
 
@@ -65,7 +65,9 @@ func unlike(ctx context.Context, l *line, e train.Land, a *aboard, on, tip strin
 		other := *a.one
 		other.way.Strategy = by.Strategy
 		if err = other.buildOn(ctx, on); err == nil {
-			old, err = other.makes(ctx, on, tip)
+			var same map[string]string
+			same, err = other.makes(ctx, on, tip)
+			old = same != nil
 		}
 		if err != nil && !is[*Failure](err) {
 			return err

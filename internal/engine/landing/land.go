@@ -206,28 +206,29 @@ func landByGitHub(ctx context.Context, m *member) error {
 
 // compare holds what GitHub has made against what was tested.
 func (m *member) compare(ctx context.Context) error {
-	tested, sha := m.is.Tree, m.is.Tip
-	if err := m.Open(ctx); err != nil {
+	tested := m.is.Tree
+	if err := m.learn(ctx); err != nil {
 		return err
 	}
-	if err := fetch.Commits(ctx, m.Checkout, sha); err != nil {
-		return err
-	}
-	tree, err := history.TreeOf(ctx, m.Checkout, sha)
-	if err != nil {
-		return err
-	}
-	if m.is.Tree = tree; tree != tested {
+	if tree := m.is.Tree; tree != tested {
 		m.notes = append(m.notes, fmt.Sprintf("GitHub did not merge what was tested, because the base had moved: tree %s was tested, %s landed", markdown.Short(tested), markdown.Short(tree)))
 		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
 	}
-	return m.learn(ctx)
+	return nil
 }
 
-// learn finds out what GitHub has put on the base: the commits, and what they stand on, which a revert has to know.
-func (m *member) learn(ctx context.Context) error {
+// learn finds out what GitHub has put on the base: the tree, the commits, and what they stand on, which a revert has to know.
+func (m *member) learn(ctx context.Context) (err error) {
 	sha := m.is.Tip
-	var err error
+	if err := m.Open(ctx); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, m.Checkout, sha, m.head); err != nil {
+		return err
+	}
+	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, sha); err != nil {
+		return err
+	}
 	if m.is.BaseSHA, _, err = merging.LandedRange(ctx, m.Checkout, sha, m.is.BaseSHA, m.head, m.MergeFacts.Commits); err != nil {
 		m.Log.Warn("landed_range_unknown", "pr_number", m.Event.Number, "error", err)
 		m.is.BaseSHA = ""

@@ -151,7 +151,7 @@ func batch(effects []train.Effect) []train.Effect {
 // said says that an effect only writes a comment.
 func said(e train.Effect) bool {
 	switch e.(type) {
-	case train.Tell, train.TellLoss, train.Fail, train.Done:
+	case train.Tell, train.TellLoss, train.Finish:
 		return true
 	}
 	return false

@@ -99,7 +99,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		return err
 	}
 	if why != "" {
-		l.learn(train.Unfit{Car: b.Car, Number: members[len(members)-1].Number, Code: train.CodeChecks, Why: why})
+		l.learn(train.Unfit{Car: b.Car, Numbers: []int{members[len(members)-1].Number}, Code: train.CodeChecks, Why: why})
 		return nil
 	}
 	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
@@ -122,7 +122,7 @@ func (l *line) deafened(ctx context.Context, b train.Build, members []train.Memb
 			return err
 		}
 		if of != "" {
-			l.learn(train.Unfit{Car: b.Car, Number: m.Number, Code: train.CodeChecks, Why: "with this change " + of})
+			l.learn(train.Unfit{Car: b.Car, Numbers: []int{m.Number}, Code: train.CodeChecks, Why: "with this change " + of})
 			return nil
 		}
 	}
@@ -133,7 +133,7 @@ func (l *line) deafened(ctx context.Context, b train.Build, members []train.Memb
 func (l *line) lose(tip string) {
 	for _, c := range l.now.Cars {
 		if c.Tip == tip {
-			l.learn(train.Lost{Car: c.Number, Tip: tip})
+			l.learn(train.Stale{Car: c.Number, Tip: tip, Why: train.WhyLost})
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (l *line) refuse(b train.Build, r train.Request, on string, f *Failure) {
 		l.learn(train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: paths})
 		return
 	}
-	l.learn(train.Unfit{Car: b.Car, Number: r.Number, Code: string(f.Code), Why: f.Detail})
+	l.learn(train.Unfit{Car: b.Car, Numbers: []int{r.Number}, Code: string(f.Code), Why: f.Detail})
 }
 
 // ended notes that the request of a pull request is over.
@@ -165,10 +165,8 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 		return l.rerun(ctx, e)
 	case train.Land:
 		return l.land(ctx, e)
-	case train.Fail:
-		return l.fail(ctx, e)
-	case train.Done:
-		return l.done(ctx, e)
+	case train.Finish:
+		return l.finish(ctx, e.Request)
 	case train.Tell:
 		return l.tell(ctx, e)
 	case train.TellLoss:
@@ -184,7 +182,7 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 	}
 	if err := fetch.Commits(ctx, l.home.Checkout, e.Tip); err != nil {
 		if git.IsNoRef(err) {
-			l.learn(train.Lost{Car: e.Car, Tip: e.Tip})
+			l.learn(train.Stale{Car: e.Car, Tip: e.Tip, Why: train.WhyLost})
 			return nil
 		}
 		return err
@@ -221,14 +219,27 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	return nil
 }
 
-// fail ends a request that did not land.
-func (l *line) fail(ctx context.Context, e train.Fail) error {
-	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
-		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, How: e.How, Checks: checks(e.Checks), Job: failedJob(ctx, l, e.Checks)}
-		if e.Code == train.CodeConflict { // where, the record has no room for
-			f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
+// finish ends a request as the train has decided.
+func (l *line) finish(ctx context.Context, r train.Request) error {
+	return l.close(ctx, r, func(a *aboard) (*thread.Stop, error) {
+		stop, end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", r.Number), r.End
+		switch end.Outcome {
+		case train.Landed:
+			return stop, a.finish(ctx)
+		case train.Failed:
+			f := merge.Failure{Code: model.MergeCode(end.Code), Detail: end.Why, How: end.How, Checks: checks(end.Checks), Job: failedJob(ctx, l, end.Checks)}
+			if end.Code == train.CodeConflict { // where, the record has no room for
+				f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
+			}
+			return a.fail(ctx, f)
 		}
-		return a.fail(ctx, f)
+		text := merge.TriedText(a.g.Snap.Pull, a.g.marker, end.SHA, end.Why, checks(end.Checks))
+		if end.Outcome == train.Refuted && end.SHA == "" { // it was not built
+			if c := a.conflicts(ctx, l.home, l.now.SHA); c != nil {
+				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
+			}
+		}
+		return stop, a.report(ctx, text)
 	})
 }
 
@@ -250,25 +261,8 @@ func failedJob(ctx context.Context, l *line, list []train.Check) *model.CIJob {
 	return nil
 }
 
-// done ends a request that landed, or that only tried.
-func (l *line) done(ctx context.Context, e train.Done) error {
-	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
-		end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number)
-		if e.Outcome == train.Landed {
-			return end, a.finish(ctx)
-		}
-		text := merge.TriedText(a.g.Snap.Pull, a.g.marker, e.SHA, e.Why, checks(e.Checks))
-		if e.Outcome == train.Refuted && e.SHA == "" { // it was not built
-			if c := a.conflicts(ctx, l.home, l.now.SHA); c != nil {
-				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
-			}
-		}
-		return end, a.report(ctx, text)
-	})
-}
-
-// finish ends a request, where it has not ended already, and notes that.
-func (l *line) finish(ctx context.Context, r train.Request, how func(*aboard) (*thread.Stop, error)) error {
+// close ends a request, where it has not ended already, and notes that.
+func (l *line) close(ctx context.Context, r train.Request, how func(*aboard) (*thread.Stop, error)) error {
 	a, err := l.open(ctx, r.Number)
 	if err != nil {
 		return err

@@ -156,18 +156,18 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return false, err
 	}
-	alike, err := m.makes(ctx, on, tip)
+	same, err := m.makes(ctx, on, tip)
 	if err != nil {
 		return false, err
 	}
-	if !alike {
+	if same == nil {
 		return false, unlike(ctx, l, e, a, on, tip, by)
 	}
-	if err := m.adopt(ctx, on, tip); err != nil {
-		return false, err
+	m.is.Tip, m.made.Tip = tip, tip
+	for i, c := range m.made.Commits {
+		m.made.Commits[i].SHA = cmp.Or(same[c.SHA], c.SHA)
 	}
-	m.steers, err = steering(ctx, m.Checkout, m.Settings, on, tip)
-	return err == nil, err
+	return true, nil
 }
 
 // notLanded learns why a car did not land.
@@ -191,7 +191,7 @@ func barred(ctx context.Context, l *line, e train.Land, failure *Failure) error 
 			continue
 		}
 		token := l.token(m.Number)
-		if err := l.finish(ctx, train.Request{Number: m.Number, Token: token}, func(a *aboard) (*thread.Stop, error) { return a.fail(ctx, failure.Failure) }); err != nil {
+		if err := l.close(ctx, train.Request{Number: m.Number, Token: token}, func(a *aboard) (*thread.Stop, error) { return a.fail(ctx, failure.Failure) }); err != nil {
 			return err
 		}
 		l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})

@@ -13,7 +13,7 @@ func (r *trainRun) build(b train.Build) train.Result {
 	if by := w.commits[on].run; by != 0 && by != r.id {
 		for _, c := range w.record.Cars {
 			if c.Tip == on {
-				return train.Lost{Car: c.Number, Tip: on}
+				return train.Stale{Car: c.Number, Tip: on, Why: train.WhyLost}
 			}
 		}
 		return nil
@@ -32,7 +32,7 @@ func (r *trainRun) build(b train.Build) train.Result {
 			return train.Conflict{Car: b.Car, Number: q.Number, On: b.Onto, Paths: []string{"file"}}
 		}
 		if p.unfit {
-			return train.Unfit{Car: b.Car, Number: q.Number, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
+			return train.Unfit{Car: b.Car, Numbers: []int{q.Number}, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
 		}
 		tip := w.sha(fmt.Sprint("tip", q.Number))
 		w.commits[tip] = commit{parent: on, number: q.Number, tree: w.commits[on].tree ^ content(q.Head), bad: w.commits[on].bad || p.bad, run: r.id}

@@ -253,10 +253,8 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 		if !r.rerun(e) {
 			return []train.Result{train.NotRerun{Car: e.Car, Tip: e.Tip}}
 		}
-	case train.Fail:
-		return []train.Result{r.finish(e.Request, train.Failed)}
-	case train.Done:
-		return []train.Result{r.finish(e.Request, e.Outcome)}
+	case train.Finish:
+		return []train.Result{r.finish(e.Request, e.Request.End.Outcome)}
 	case train.Tell:
 		r.pulls[e.Request.Number].comment = e.Key
 		return []train.Result{train.Told{Number: e.Request.Number, Key: e.Key}}
@@ -266,7 +264,7 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 
 func (r *trainRun) pushCar(e train.Push) []train.Result {
 	if by := r.commits[e.Tip].run; by != 0 && by != r.id {
-		return []train.Result{train.Lost{Car: e.Car, Tip: e.Tip}}
+		return []train.Result{train.Stale{Car: e.Car, Tip: e.Tip, Why: train.WhyLost}}
 	}
 	if r.fault(r.day.Faults.Refuse) {
 		return []train.Result{train.PushRefused{Car: e.Car, Why: "GitHub refuses"}}
