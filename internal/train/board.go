@@ -3,6 +3,8 @@ package train
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // board forms the next car at the end of the line, if one more may be tested.
@@ -178,7 +180,7 @@ func standing(f *fold) map[int]bool {
 // missing is the first request that r depends on and that has neither landed nor is among those that it would stand on; 0: none.
 func missing(f *fold, r Request, in map[int]bool) int {
 	for _, n := range r.Needs {
-		landed := f.facts.Requests[n].State == Merged || slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n })
+		landed := f.facts.Requests[n].State == model.PullMerged || slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n })
 		if !landed && !in[n] {
 			return n
 		}

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -33,7 +32,7 @@ type Facts struct {
 
 // Standing is how a pull request stands.
 type Standing struct {
-	State PullState
+	State model.PullState
 	Head  string
 	SHA   string // the commit on the base: merged
 	// Waits says which condition does not hold, in words without a full stop; "": all hold.
@@ -48,35 +47,15 @@ type Standing struct {
 	Ended string
 }
 
-// PullState is that of a pull request.
-type PullState string
-
-// The states of pull requests.
-const (
-	Open   PullState = "open"
-	Closed PullState = "closed"
-	Merged PullState = "merged"
-)
-
 // Checks are how the required checks of a commit stand together.
 type Checks struct {
-	State  CheckState
+	State  model.CheckState
 	Failed []Check  // with links
 	Open   []string // names of those that have not reported
 	Begun  int64    // when the newest of those began that are at work; 0: none is
 	// Required are all of them, for people to see.
 	Required []model.TrainCheck
 }
-
-// CheckState is that of all required checks of a commit.
-type CheckState string
-
-// The states of checks.
-const (
-	ChecksPending CheckState = "pending"
-	ChecksPassed  CheckState = "passed"
-	ChecksFailed  CheckState = "failed"
-)
 
 // Result is what a run learned from an effect of its own.
 type Result interface{ learn(*fold) }
@@ -98,9 +77,10 @@ type Conflict struct {
 // Unfit are members that could not be built for another reason than a conflict, or whose changes GitHub takes on no branch, and
 // never will be.
 type Unfit struct {
-	Car       int
-	Numbers   []int
-	Code, Why string
+	Car     int
+	Numbers []int
+	Code    model.MergeCode
+	Why     string
 }
 
 // Merges says who merges a request, as the settings have it now: GitHub itself, or we.
@@ -172,7 +152,8 @@ type Unready struct {
 	Car, Number int
 	Token       string // of the member's request
 	Over        bool
-	Code, Why   string
+	Code        model.MergeCode
+	Why         string
 }
 
 // Deleted is a train branch that is gone.
@@ -242,13 +223,4 @@ func (m Manifest) Near(s Settings) int {
 		}
 	}
 	return near
-}
-
-// own gives facts whose maps a fold may add its results to.
-func (f Facts) own() Facts {
-	f.Branches = maps.Clone(f.Branches)
-	if f.Branches == nil {
-		f.Branches = map[int]string{}
-	}
-	return f
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -40,7 +41,7 @@ func TestThoseWhoWaitHideNobody(t *testing.T) {
 			}
 			assert.Equal(t, "m0+11+12 testing", y.line())
 			for n := 1; n <= 10; n++ {
-				all[n] = train.Standing{State: train.Open, Head: all[n].Head}
+				all[n] = train.Standing{State: model.PullOpen, Head: all[n].Head}
 			}
 			look()
 			assert.Equal(t, 1, y.record.Queue[0].Number)
@@ -98,7 +99,7 @@ func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
 	delete(y.facts.Requests, 3)
 	y.run()
 	require.Len(t, y.record.Queue, 1)
-	y.facts.Requests[3] = train.Standing{State: train.Merged, Head: "h3", SHA: "m1"}
+	y.facts.Requests[3] = train.Standing{State: model.PullMerged, Head: "h3", SHA: "m1"}
 	y.passed()
 	y.run()
 	assert.Equal(t, "done #3 landed m1", y.passed())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // car is the car with a number; nil: there is none.
@@ -48,9 +50,9 @@ func (r Conflict) learn(f *fold) {
 	why := "it conflicts with the base in " + strings.Join(r.Paths, ", ")
 	switch {
 	case first && c.Try:
-		f.end(i, End{Outcome: Refuted, Code: CodeConflict, Why: why})
+		f.end(i, End{Outcome: Refuted, Code: model.CodeConflict, Why: why})
 	case first && c.On == f.SHA:
-		f.end(i, End{Outcome: Failed, Code: CodeConflict, Why: why})
+		f.end(i, End{Outcome: Failed, Code: model.CodeConflict, Why: why})
 	default:
 		f.Queue[i].Conflicts++
 		f.Queue[i].ConflictOn = abbreviated(f.SHA)
@@ -173,7 +175,7 @@ func (r LandRefused) learn(f *fold) {
 	}
 	for _, m := range c.Members {
 		if i := f.request(m.Number); i >= 0 {
-			f.end(i, End{Outcome: Failed, Code: CodeRefused, Why: r.Why})
+			f.end(i, End{Outcome: Failed, Code: model.CodeRejected, Why: r.Why})
 		}
 	}
 }

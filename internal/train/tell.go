@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Branch is the name of the branch of a car.
@@ -55,7 +57,7 @@ func wants(f *fold, c Car) Effect {
 		return Land{Car: c.Number, From: c.On, To: c.Tip, Members: c.Members, Attempt: c.Refused + 1}
 	case c.Pushed == 0 && f.looked:
 		return Push{Car: c.Number, Branch: f.Branch(c.Number), Tip: c.Tip, From: f.facts.Branches[c.Number]}
-	case c.State == Testing && f.facts.Checks[c.Tip].State == ChecksFailed && len(c.Rerun) > 0:
+	case c.State == Testing && f.facts.Checks[c.Tip].State == model.CheckFailed && len(c.Rerun) > 0:
 		return Rerun{Car: c.Number, Tip: c.Tip, IDs: c.Rerun, After: c.After}
 	}
 	return nil

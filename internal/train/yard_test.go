@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -46,7 +47,7 @@ func (y *yard) ask(all ...train.Request) {
 			r.Head = fmt.Sprintf("h%d", r.Number)
 		}
 		r.Token, r.At = fmt.Sprintf("ask %d at %s", r.Number, r.Head), y.now.Unix()
-		y.facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+		y.facts.Requests[r.Number] = train.Standing{State: model.PullOpen, Head: r.Head}
 		y.facts.Asked = append(y.facts.Asked, r)
 	}
 }
@@ -120,15 +121,15 @@ func (y *yard) carryOut(e train.Effect) {
 			result = train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: y.refuse}
 			break
 		}
-		if y.facts.Checks[e.To].State != train.ChecksPassed {
+		if y.facts.Checks[e.To].State != model.CheckPassed {
 			result = train.Untested{Car: e.Car, Tip: e.To}
 			break
 		}
 		require.Equal(y.t, y.facts.Base, e.From)
-		require.Equal(y.t, train.ChecksPassed, y.facts.Checks[e.To].State, "only green commits land")
+		require.Equal(y.t, model.CheckPassed, y.facts.Checks[e.To].State, "only green commits land")
 		y.facts.Base = e.To
 		for _, m := range e.Members {
-			y.facts.Requests[m.Number] = train.Standing{State: train.Merged, Head: m.Tip, SHA: e.To}
+			y.facts.Requests[m.Number] = train.Standing{State: model.PullMerged, Head: m.Tip, SHA: e.To}
 		}
 	case train.Finish:
 		if end := e.Request.End; end.Outcome == train.Failed {
@@ -175,19 +176,19 @@ func (y *yard) build(b train.Build) train.Result {
 }
 
 // ci has the checks of a commit report, and a run follow.
-func (y *yard) ci(tip string, state train.CheckState) {
+func (y *yard) ci(tip string, state model.CheckState) {
 	y.t.Helper()
 	y.report(tip, state)
 	y.run()
 }
 
-func (y *yard) report(tip string, state train.CheckState) {
+func (y *yard) report(tip string, state model.CheckState) {
 	c := train.Checks{State: state}
-	if state == train.ChecksFailed {
+	if state == model.CheckFailed {
 		y.checkRuns++ // a re-run is of the same workflow run, and makes another check run
 		c.Failed = []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: 1, Run: fmt.Sprint("CR_", y.checkRuns), At: y.now.Unix()}}
 	}
-	if state == train.ChecksPending {
+	if state == model.CheckPending {
 		c.Open = []string{"build"}
 	}
 	y.facts.Checks[tip] = c
@@ -228,7 +229,7 @@ func (y *yard) waiting() string {
 // underTest is how many commits CI is at work on.
 func (y *yard) underTest() (count int) {
 	for _, tip := range y.facts.Branches {
-		if state := y.facts.Checks[tip].State; state == "" || state == train.ChecksPending {
+		if state := y.facts.Checks[tip].State; state == "" || state == model.CheckPending {
 			count++
 		}
 	}

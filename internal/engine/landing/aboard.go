@@ -45,14 +45,6 @@ func (a *aboard) ready(ctx context.Context) (merge.Verdict, error) {
 	return v, nil
 }
 
-// hold has the comment of the request say what it waits for, as that of one that is in no train. Once nothing is in the way, the
-// request joins the train again.
-func (a *aboard) hold(ctx context.Context, v merge.Verdict) error {
-	a.g.tried = false
-	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
-	return told(err)
-}
-
 // held is what the request waits for, where that is not its turn in the train; "": nothing.
 func (a *aboard) held() string {
 	m := a.g.marker

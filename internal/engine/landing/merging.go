@@ -335,14 +335,18 @@ func landOnce(ctx context.Context, g *merger, s steps) error {
 		return err
 	}
 	for _, m := range left {
-		if g.marker.Expired(g.ServerNow()) {
-			return expired(g)
+		if err := requested(g).Alive(); err != nil {
+			return err
 		}
 		if err := land(ctx, []*member{m}); err != nil {
 			return g.of(m, err)
 		}
 		m.is.Landed = m.is.Tip
-		if err := noteLanded(ctx, g); err != nil {
+		if len(g.members) == 1 {
+			return nil
+		}
+		listMembers(g) // a run that goes on from here knows it
+		if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 			return err
 		}
 	}

@@ -336,23 +336,15 @@ func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarke
 	if m.Leader != "" { // it is merged from there
 		return nil, nil
 	}
-	if p.Snap.Pull.State == model.PullOpen {
-		if err := p.guard(ctx); err != nil {
+	if p.Snap.Pull.State == model.PullOpen && p.State.Block == nil { // else what waits says so
+		if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
+			return nil, err
+		}
+		if err := thread.GuardHistory(ctx, p.Thread, turn.Open(p.State)); err != nil {
 			return nil, err
 		}
 	}
 	return newMerger(p, said).advance(ctx)
-}
-
-// guard blocks a pull request of which nobody can be sure what was approved.
-func (p *Request) guard(ctx context.Context) error {
-	if p.State.Block != nil { // what waits says so
-		return nil
-	}
-	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
-		return err
-	}
-	return thread.GuardHistory(ctx, p.Thread, turn.Open(p.State))
 }
 
 // endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.

@@ -112,7 +112,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		l.now = next
-		list := batch(l.untried(effects))
+		list := batch(slices.DeleteFunc(effects, func(e train.Effect) bool { return l.tried[name(e)] }))
 		if len(list) == 0 {
 			return true, nil
 		}
@@ -167,11 +167,6 @@ func (l *line) time() time.Time { return l.home.Now() }
 
 // name tells effects apart.
 func name(e train.Effect) string { return fmt.Sprintf("%T %+v", e, e) }
-
-// untried are the effects that this run has not tried.
-func (l *line) untried(effects []train.Effect) []train.Effect {
-	return slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { return l.tried[name(e)] })
-}
 
 // first is the first effect of a kind that this run has not tried; nil: there is none.
 func first[E train.Effect](l *line, effects []train.Effect) *E {

@@ -52,15 +52,8 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 
 // build makes the commits of a car, member by member.
 func (l *line) build(ctx context.Context, b train.Build) error {
-	if err := l.home.Open(ctx); err != nil {
-		return err
-	}
 	on := b.Onto
-	if err := fetch.Commits(ctx, l.home.Checkout, on); err != nil {
-		if git.IsNoRef(err) {
-			l.lose(on)
-			return nil
-		}
+	if has, err := l.has(ctx, on); !has {
 		return err
 	}
 	var members []train.Member
@@ -99,7 +92,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		return err
 	}
 	if why != "" {
-		l.learn(train.Unfit{Car: b.Car, Numbers: []int{members[len(members)-1].Number}, Code: train.CodeChecks, Why: why})
+		l.learn(train.Unfit{Car: b.Car, Numbers: []int{members[len(members)-1].Number}, Code: model.CodeChecksFailed, Why: why})
 		return nil
 	}
 	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
@@ -122,20 +115,28 @@ func (l *line) deafened(ctx context.Context, b train.Build, members []train.Memb
 			return err
 		}
 		if of != "" {
-			l.learn(train.Unfit{Car: b.Car, Numbers: []int{m.Number}, Code: train.CodeChecks, Why: "with this change " + of})
+			l.learn(train.Unfit{Car: b.Car, Numbers: []int{m.Number}, Code: model.CodeChecksFailed, Why: "with this change " + of})
 			return nil
 		}
 	}
 	return nil
 }
 
-// lose notes that the commits of a car are nowhere.
-func (l *line) lose(tip string) {
+// has gets a commit into the checkout; false: it is nowhere, as the train learns of the car that had it, or there is an error.
+func (l *line) has(ctx context.Context, tip string) (bool, error) {
+	if err := l.home.Open(ctx); err != nil {
+		return false, err
+	}
+	err := fetch.Commits(ctx, l.home.Checkout, tip)
+	if !git.IsNoRef(err) {
+		return err == nil, err
+	}
 	for _, c := range l.now.Cars {
 		if c.Tip == tip {
 			l.learn(train.Stale{Car: c.Number, Tip: tip, Why: train.WhyLost})
 		}
 	}
+	return false, nil
 }
 
 // refuse says why a member cannot be built.
@@ -144,13 +145,13 @@ func (l *line) refuse(b train.Build, r train.Request, on string, f *Failure) {
 		l.learn(train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: paths})
 		return
 	}
-	l.learn(train.Unfit{Car: b.Car, Numbers: []int{r.Number}, Code: string(f.Code), Why: f.Detail})
+	l.learn(train.Unfit{Car: b.Car, Numbers: []int{r.Number}, Code: f.Code, Why: f.Detail})
 }
 
 // ended notes that the request of a pull request is over.
 func (l *line) ended(r train.Request) {
 	s := l.facts.Requests[r.Number]
-	s.State, s.Ended = cmp.Or(s.State, train.Open), r.Token
+	s.State, s.Ended = cmp.Or(s.State, model.PullOpen), r.Token
 	l.facts.Requests[r.Number] = s
 }
 
@@ -177,14 +178,7 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 
 // push sets a train branch to the tip of its car.
 func (l *line) push(ctx context.Context, e train.Push) error {
-	if err := l.home.Open(ctx); err != nil {
-		return err
-	}
-	if err := fetch.Commits(ctx, l.home.Checkout, e.Tip); err != nil {
-		if git.IsNoRef(err) {
-			l.learn(train.Stale{Car: e.Car, Tip: e.Tip, Why: train.WhyLost})
-			return nil
-		}
+	if has, err := l.has(ctx, e.Tip); !has {
 		return err
 	}
 	as := model.Effect{Kind: "push", Target: e.Branch, Token: journal.Token("train", e.Branch, e.Tip)}
@@ -227,8 +221,8 @@ func (l *line) finish(ctx context.Context, r train.Request) error {
 		case train.Landed:
 			return stop, a.finish(ctx)
 		case train.Failed:
-			f := merge.Failure{Code: model.MergeCode(end.Code), Detail: end.Why, How: end.How, Checks: checks(end.Checks), Job: failedJob(ctx, l, end.Checks)}
-			if end.Code == train.CodeConflict { // where, the record has no room for
+			f := merge.Failure{Code: end.Code, Detail: end.Why, How: end.How, Checks: checks(end.Checks), Job: failedJob(ctx, l, end.Checks)}
+			if end.Code == model.CodeConflict { // where, the record has no room for
 				f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
 			}
 			return a.fail(ctx, f)

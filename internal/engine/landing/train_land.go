@@ -21,7 +21,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
 		return nil
 	}
-	if l.facts.Checks[e.To].State != train.ChecksPassed { // the record alone does not say what was tested
+	if l.facts.Checks[e.To].State != model.CheckPassed { // the record alone does not say what was tested
 		l.home.Log.Error("train_untested", "base", l.Base, "car", e.Car, "tip", e.To)
 		l.learn(train.Untested{Car: e.Car, Tip: e.To})
 		return nil
@@ -216,15 +216,18 @@ func members(ctx context.Context, l *line, e train.Land) (all []*aboard, err err
 	return all, nil
 }
 
-// unready takes a member out of a landing that must not land as things are, before anything has moved.
+// unready takes a member out of a landing that must not land as things are, before anything has moved. Once nothing is in the way, the
+// request joins the train again.
 func unready(ctx context.Context, l *line, e train.Land, a *aboard, v merge.Verdict) error {
 	number := a.one.is.Number
 	l.home.Log.Info("train_not_ready", "base", l.Base, "car", e.Car, "pr_number", number, "why", v.Reason)
-	l.learn(train.Unready{Car: e.Car, Number: number, Token: l.token(number), Over: !v.Wait, Code: string(v.Code), Why: cmp.Or(v.Reason, "it must not land")})
+	l.learn(train.Unready{Car: e.Car, Number: number, Token: l.token(number), Over: !v.Wait, Code: v.Code, Why: cmp.Or(v.Reason, "it must not land")})
 	if !v.Wait {
 		return nil
 	}
-	return a.hold(ctx, v)
+	a.g.tried = false // the comment says what it waits for, as that of one that is in no train
+	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
+	return told(err)
 }
 
 // token is that of the request of a pull request in the queue.

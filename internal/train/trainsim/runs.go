@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -244,7 +245,7 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 	case train.Land:
 		switch {
 		case !r.record.Claim.By(r.holder()): // another run is at it
-		case r.known.Checks[e.To].State != train.ChecksPassed:
+		case r.known.Checks[e.To].State != model.CheckPassed:
 			return []train.Result{train.Untested{Car: e.Car, Tip: e.To}}
 		default:
 			return r.land(e)
@@ -292,9 +293,9 @@ func (r *trainRun) finish(q train.Request, outcome train.Outcome) train.Result {
 	case outcome == train.Landed && p.landings == 0:
 		r.complain("#%d is told that it landed", q.Number)
 	case outcome == train.Landed:
-	case q.End.Code == train.CodeChecks && p.bad:
+	case q.End.Code == model.CodeChecksFailed && p.bad:
 		r.tally.failed++
-	case q.End.Code == train.CodeChecks:
+	case q.End.Code == model.CodeChecksFailed:
 		r.tally.wronged++
 		r.at(r.now, func() { ask(r.world, p) })
 	}
