@@ -113,6 +113,12 @@ func (m *member) steered() []string {
 	return merge.SteeringNotes(m.Snap.Pull.Paths())
 }
 
+// plan is what would land of a member.
+func (m *member) plan() merge.Plan {
+	made := m.made
+	return merge.Plan{Commits: made.Commits, More: made.Count - len(made.Commits), BaseSHA: m.is.BaseSHA, Tip: made.Tip, Tests: m.tests, Notes: slices.Concat(m.steers, m.told(), m.notes)}
+}
+
 // told is what people should know of how the commits were made.
 func (m *member) told() []string {
 	made := m.made

@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Request is what a run knows of the requests to merge a pull request.
@@ -102,11 +101,8 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		return nil, err
 	}
 	v, err := g.Evaluate(ctx, g.marker, "")
-	if s := (*Failure)(nil); errors.As(err, &s) {
-		return g.ended(ctx, err)
-	}
 	if err != nil {
-		return nil, err
+		return g.ended(ctx, err)
 	}
 	if !v.Go || v.Way.Strategy != model.StrategyQueue {
 		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
@@ -179,16 +175,9 @@ func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 func (p *Request) untilIdle(ctx context.Context) error {
 	limit := p.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		busy := false
-		for _, t := range turn.Open(p.State) {
-			live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
-			if err != nil {
-				return err
-			}
-			busy = busy || live
-		}
-		if !busy || pause > limit {
-			return nil // whoever evaluates the request sees who is at work
+		live, err := thread.LiveTurn(ctx, p.Thread)
+		if err != nil || live == nil || pause > limit {
+			return err // whoever evaluates the request sees who is at work
 		}
 		if err := p.GitHub.Pause(ctx, pause); err != nil {
 			return err

@@ -376,7 +376,7 @@ func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdic
 	g := &merger{Request: p, marker: m}
 	one := g.self(v.Way)
 	err := g.prepare(ctx, one)
-	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
+	plan := one.plan()
 	if err == nil && v.Way.Train {
 		plan.Train, err = inNoGroup(ctx, g)
 		plan.Checks = merge.CarNames(p.policy(), *p.MergeFacts)

@@ -105,7 +105,8 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			}
 			continue
 		}
-		if err := claim(ctx, l, &next); err != nil {
+		gone := func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) }
+		if err := next.Take(l.holder, l.time(), gone); err != nil { // unless another run that lives is at it
 			return false, err
 		}
 		if fresh, err := l.record(ctx, next); err != nil || !fresh {
@@ -155,11 +156,6 @@ func said(e train.Effect) bool {
 		return true
 	}
 	return false
-}
-
-// claim makes the landing of a car this run's, and the word about what was lost, unless another run that lives is at it.
-func claim(ctx context.Context, l *line, m *train.Manifest) error {
-	return m.Take(l.holder, l.time(), func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) })
 }
 
 // time is now by the clock of the run.

@@ -78,8 +78,9 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if a.byGitHub() != r.ByGitHub { // the settings are others by now
 			l.learn(train.Merges{Number: r.Number, ByGitHub: a.byGitHub()})
 		}
-		by := a.built()
-		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: by.Strategy, Way: by.Way}), tip
+		m := a.built()
+		m.Number, m.Head, m.Tip = r.Number, r.Head, tip
+		members, on = append(members, m), tip
 	}
 	why, err := unheard(ctx, l, on)
 	if err != nil {

@@ -126,7 +126,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 	if err != nil {
 		return false, err
 	}
-	m, tip, by := a.one, as.Tip, built{as.Strategy, as.Way}
+	m, tip := a.one, as.Tip
 	if !v.Go {
 		return false, unready(ctx, l, e, a, v)
 	}
@@ -148,7 +148,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 		return false, failureOf(err, "")
 	}
 	if err := m.buildOn(ctx, on); err != nil {
-		if was, old := a.outdated(by); old && is[*Failure](err) { // which building it again tells
+		if was, old := a.outdated(as); old && is[*Failure](err) { // which building it again tells
 			return false, outdated(l, e, a, was)
 		}
 		return false, err
@@ -161,7 +161,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 		return false, err
 	}
 	if same == nil {
-		return false, unlike(ctx, l, e, a, on, tip, by)
+		return false, unlike(ctx, l, e, a, on, as)
 	}
 	m.is.Tip, m.made.Tip = tip, tip
 	for i, c := range m.made.Commits {
