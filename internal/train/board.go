@@ -166,15 +166,7 @@ func (r Request) conflicts(base string) bool {
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {
-	in := map[int]bool{}
-	for _, i := range f.line() {
-		if c := f.Cars[i]; !c.suspect() {
-			for _, m := range c.Members {
-				in[m.Number] = true
-			}
-		}
-	}
-	return in
+	return f.riders(func(c Car) bool { return !c.Try && !c.suspect() })
 }
 
 // missing is the first request that r depends on and that has neither landed nor is among those that it would stand on; 0: none.

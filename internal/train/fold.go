@@ -313,11 +313,14 @@ func (c Car) has(number int) bool {
 }
 
 // aboard are the requests in cars.
-func (f *fold) aboard() map[int]bool {
+func (f *fold) aboard() map[int]bool { return f.riders(func(Car) bool { return true }) }
+
+// riders are the requests in the cars that count.
+func (f *fold) riders(counts func(Car) bool) map[int]bool {
 	in := map[int]bool{}
 	for _, c := range f.Cars {
 		for _, m := range c.Members {
-			in[m.Number] = true
+			in[m.Number] = in[m.Number] || counts(c)
 		}
 	}
 	return in
@@ -325,7 +328,7 @@ func (f *fold) aboard() map[int]bool {
 
 // nextNumber takes the number of a new car. There may be branches of cars that a lost manifest knew.
 func nextNumber(f *fold) int {
-	for n := range maps.Keys(f.facts.Branches) {
+	for n := range f.facts.Branches {
 		f.Next = max(f.Next, n+1)
 	}
 	f.Next++

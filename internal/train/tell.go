@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -67,12 +68,11 @@ func wants(f *fold, c Car) Effect {
 // more.
 func strays(f *fold) []Effect {
 	var out []Effect
-	for n, sha := range f.facts.Branches {
+	for _, n := range slices.Sorted(maps.Keys(f.facts.Branches)) {
 		if n < f.Next && f.car(n) == nil {
-			out = append(out, DeleteBranch{Car: n, Branch: f.Branch(n), From: sha})
+			out = append(out, DeleteBranch{Car: n, Branch: f.Branch(n), From: f.facts.Branches[n]})
 		}
 	}
-	slices.SortFunc(out, func(a, b Effect) int { return cmp.Compare(a.(DeleteBranch).Car, b.(DeleteBranch).Car) })
 	return out
 }
 
@@ -151,11 +151,7 @@ func aboardTell(f *fold, c Car, m Member) Tell {
 	} else if c.State == Pushing || c.State == Testing {
 		t.Required = f.facts.Needed
 	}
-	for _, other := range c.Members {
-		if other.Number != m.Number {
-			t.With = append(t.With, other.Number)
-		}
-	}
+	t.With = slices.DeleteFunc(numbers(c.Members), func(n int) bool { return n == m.Number })
 	return t
 }
 

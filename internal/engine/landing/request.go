@@ -77,8 +77,8 @@ func inTheWay(ctx context.Context, p *Request, m model.MergeMarker, earlier mode
 // Opening is how a request begins that was evaluated: its marker, and what its comment says.
 func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
-	if v.Way.Train {
-		m.Title = titleAboard(p, m)
+	if said := p.State.Merge(); v.Way.Train && said != nil && said.Marker.Open() && said.Marker.Head == m.Head && said.Marker.Base == m.Base {
+		m.Title = said.Marker.Title // by which the train knows the head, whose car may be under test
 	}
 	switch {
 	case v.Wait:

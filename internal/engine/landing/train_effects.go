@@ -234,7 +234,8 @@ func (l *line) finish(ctx context.Context, r train.Request) error {
 				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
 			}
 		}
-		return stop, a.report(ctx, text)
+		a.g.marker.Reason, a.g.marker.Detail = model.CodeTried, ""
+		return stop, bury(ctx, a.g, &Failure{Failure: merge.Failure{Code: model.CodeTried}}, text)
 	})
 }
 
@@ -267,19 +268,13 @@ func (l *line) close(ctx context.Context, r train.Request, how func(*aboard) (*t
 		if err != nil {
 			return err
 		}
-		l.over(r.Number, end)
+		if l.opened[r.Number] = nil; l.Self != nil && l.Self.Event.Number == r.Number {
+			l.end = end
+		}
 	}
 	l.ended(r)
 	l.learn(train.Finished{Number: r.Number, Token: r.Token})
 	return nil
-}
-
-// over notes that the request of a pull request has ended in this run.
-func (l *line) over(number int, end *thread.Stop) {
-	l.opened[number] = nil
-	if l.Self != nil && l.Self.Event.Number == number {
-		l.end = end
-	}
 }
 
 // tell has the comment of a request say how it stands.
@@ -291,7 +286,8 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	if a != nil && a.g.marker.Command == e.Request.Token && a.held() == "" { // else it says so itself
 		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
-		if err := a.tell(ctx, l.count, detail, merge.TrainText(a.g.Snap.Pull, a.g.marker, at)); err != nil {
+		a.g.tried, a.g.marker.Record = false, l.count
+		if _, err := a.g.wait(ctx, model.CodeTrain, detail, merge.TrainText(a.g.Snap.Pull, a.g.marker, at)); told(err) != nil {
 			return err
 		}
 	}

@@ -212,8 +212,8 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	switch {
 	case a == nil && at >= 0:
 		s.Ended = l.manifest.Queue[at].Token
-	case a != nil && a.cancelled() != "":
-		s.Cancelled = a.cancelled()
+	case a != nil && a.g.marker.Reason == model.CodeCancelled:
+		s.Cancelled = a.g.marker.By // who has taken it back
 	case a != nil:
 		s.Held = a.held()
 		if at >= 0 && l.manifest.Queue[at].Token != a.g.marker.Command { // another one has taken its place
