@@ -39,19 +39,13 @@ func (g *merger) lock(ctx context.Context) error {
 
 // awaitLock waits at most lock_timeout for the lock of the base, and takes it from a run that is over.
 func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
-	limit := m.Settings.Merge.LockTimeout
-	for pause := firstPause; m.lock == nil; pause = min(2*pause, longestPause) {
-		var err error
-		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
-		if !is[*transport.ErrLocked](err) || pause > limit {
-			return failureOf(err, "")
-		}
-		if err := wait(ctx, pause); err != nil {
-			return err
-		}
-		limit -= pause
+	if m.lock != nil {
+		return nil
 	}
-	return nil
+	return failureOf(whileBusy(ctx, m.Settings.Merge.LockTimeout, wait, func() (locked bool, err error) {
+		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
+		return is[*transport.ErrLocked](err), err
+	}), "")
 }
 
 // unlock gives back the locks that no landing has given back.

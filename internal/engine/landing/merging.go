@@ -171,23 +171,20 @@ func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 	return m
 }
 
-// untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for.
+// untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for. Whoever evaluates the request
+// sees who is at work.
 func (p *Request) untilIdle(ctx context.Context) error {
-	limit := p.Settings.Merge.LockTimeout
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		live, err := thread.LiveTurn(ctx, p.Thread)
-		if err != nil || live == nil || pause > limit {
-			return err // whoever evaluates the request sees who is at work
-		}
-		if err := p.GitHub.Pause(ctx, pause); err != nil {
+	again := func(ctx context.Context, rest time.Duration) error {
+		if err := p.GitHub.Pause(ctx, rest); err != nil {
 			return err
 		}
-		limit -= pause
 		p.Liveness = nil
-		if err := p.Read(ctx); err != nil {
-			return err
-		}
+		return p.Read(ctx)
 	}
+	return whileBusy(ctx, p.Settings.Merge.LockTimeout, again, func() (bool, error) {
+		live, err := thread.LiveTurn(ctx, p.Thread)
+		return live != nil, err
+	})
 }
 
 // The pauses in which something is waited for that another run does.
@@ -195,6 +192,21 @@ const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 5 * time.Second
 )
+
+// whileBusy looks again, with pauses that grow, while another run is at something, and no longer than limit. The error is that of the
+// last look.
+func whileBusy(ctx context.Context, limit time.Duration, pause func(context.Context, time.Duration) error, busy func() (bool, error)) error {
+	for rest := firstPause; ; rest = min(2*rest, longestPause) {
+		is, err := busy()
+		if !is || rest > limit {
+			return err
+		}
+		if err := pause(ctx, rest); err != nil {
+			return err
+		}
+		limit -= rest
+	}
+}
 
 // claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
 // and the edit somebody may have ended the request, so that it is looked at again behind it.
