@@ -23,15 +23,15 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2151},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2149},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 18053},
+	{"engine", `internal/engine(/.*)?`, 17898},
 	{"github", `internal/github(/.*)?`, 6264},
-	{"git", `internal/git(/.*)?`, 10995},
+	{"git", `internal/git(/.*)?`, 10996},
 	{"agent", `internal/agent(/.*)?`, 6288},
 	{"cli", `cmd(/.*)?|internal/cli`, 4253},
-	{"train", `internal/train`, 1936},
+	{"train", `internal/train`, 1850},
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 9987},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4637},
 	{"doctor", `internal/doctor(/.*)?`, 2212},

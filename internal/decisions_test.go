@@ -27,7 +27,7 @@ var decisions = map[string][]string{
 	"attempt":   {"Attempt.plan"},
 	"feedback":  {"nextTurn"},
 	"issues":    {"Issue.NextStep"},
-	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "line.untried", "unheard", "ShowTrains", "TrainStanding"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "unheard", "ShowTrains", "TrainStanding"},
 	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
 	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},

@@ -196,16 +196,3 @@ func TestARequestIsForABase(t *testing.T) {
 		})
 	}
 }
-
-// With auto = "approval" nobody has to give a command: one approval for the base at hand asks.
-func TestAnApprovalForAnotherBaseAsksForNothing(t *testing.T) {
-	w := retargeted(t, `auto = "approval"`)
-	w.retarget()
-	w.handle(w.delivery("pull_request"))
-	w.sweep()
-	assert.Equal(t, "open", w.badge(), w.logged.String())
-	assert.Empty(t, w.merges())
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, "merged", w.badge(), w.logged.String())
-}

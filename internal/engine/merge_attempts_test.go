@@ -58,21 +58,6 @@ func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
 	assert.Contains(t, text, "GitHub answered 500")
 }
 
-func TestMergeOutOfAttemptsForgetsTheErrorOfAnEarlierRun(t *testing.T) {
-	faults, once := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`, filepath.Join(t.TempDir(), "once")
-	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
-	w.write("octo", "main", "tests.sh", fmt.Sprintf("test -e %[1]s && exit; touch %[1]s; %[2]s\n", once, w.asks("octo", "PUT", "/_sandbox/faults", faults)))
-	ev := w.say("carol", "/mergexo merge")
-	text := w.outOfAttempts(func(n int) model.Report {
-		w.fail()
-		if n == 1 {
-			w.diesAfterWrite(2)
-		}
-		return w.handle(ev)
-	})
-	assert.Contains(t, text, "The last one: its run was cancelled, killed, or timed out, see "+w.origin+"/octo/widgets/actions/runs/2;")
-}
-
 func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
 	w := newMerge(t, "attempts = 2")
 	ev := w.say("carol", "/mergexo merge")

@@ -83,16 +83,6 @@ func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
 	w.quiet()
 }
 
-func TestMergeThatGitHubNeverShowsAndAPersonCloses(t *testing.T) {
-	w := newUnshown(t, 1000)
-	w.later(time.Minute)
-	w.api("carol", "PATCH", w.pull(""), object{"state": "closed"})
-	w.sweep()
-	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.Equal(t, []string{"done"}, w.merges())
-	w.quiet()
-}
-
 // Who pushes more to a branch that has landed wants more of it to land.
 func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
 	w := newUnshown(t, 1000)

@@ -60,7 +60,6 @@ func TestALongLivedBranchStays(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ settings, command, says string }{
 		"by default":       {"", "", "no-ff leaves the head branch as it is: pull request 2 was based on it"},
-		"told to delete":   {"delete_branch = true", "", "no-ff leaves the head branch as it is: pull request 2 was based on it"},
 		"asked for no-ff":  {"delete_branch = true", " strategy=no-ff", "Branch develop was not deleted: pull request 2 was based on it"},
 		"merged by GitHub": {"delete_branch = true", " strategy=api", "Branch develop was not deleted: pull request 2 was based on it"},
 	} {
@@ -98,9 +97,7 @@ func TestWhichBranchesAreDeleted(t *testing.T) {
 	}{
 		"an agent's":                        {branch: "agent/two", gone: true, named: true},
 		"somebody's":                        {branch: "feat/two"},
-		"somebody's, by no-ff":              {branch: "feat/two", command: " strategy=no-ff"},
 		"somebody's, as GitHub is set":      {branch: "feat/two", deletes: true, gone: true, named: true},
-		"somebody's, as written":            {branch: "feat/two", settings: "delete_branch = true", gone: true, named: true},
 		"an agent's, as written":            {branch: "agent/two", settings: "delete_branch = false", deletes: true},
 		"somebody's, where GitHub does it":  {branch: "feat/two", deletes: true, command: " strategy=api", gone: true, named: true},
 		"an agent's, where GitHub need not": {branch: "agent/two", command: " strategy=api", gone: true, named: true},

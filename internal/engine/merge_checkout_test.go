@@ -112,18 +112,6 @@ func TestMergeInACheckoutThatIsNotThere(t *testing.T) {
 	assert.Equal(t, before, w.at("main"))
 }
 
-func TestMergeInASparseCheckout(t *testing.T) {
-	w := inCheckout(t, "true")
-	w.inGit("stash", "-q")
-	w.inGit("sparse-checkout", "set", "nothing")
-	before := w.at("main")
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed NO_CHECKOUT"}, w.merges(), "which no later run repeats")
-	assert.Contains(t, w.request(), "is a sparse checkout, which leaves out files of the commit.")
-	assert.Contains(t, w.request(), "without `sparse-checkout`, or set `[merge] tests_in = \"fresh\"`")
-	assert.Equal(t, before, w.at("main"))
-}
-
 // What takes a merge back is tested as the merge was.
 func TestRevertIsTestedInTheCheckout(t *testing.T) {
 	w := inCheckout(t, "test", "-f", "node_modules/dep.js")

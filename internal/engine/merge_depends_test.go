@@ -58,14 +58,6 @@ func TestMergeWaitsForWhatWaitsItself(t *testing.T) {
 	assert.Contains(t, w.request(), "depends on #1, which has not landed")
 }
 
-// GitHub's own merge, and its queue, come after what a text says has to land first.
-func TestMergeByGitHubWaitsForWhatItDependsOn(t *testing.T) {
-	w := dependent(t)
-	w.command("carol", "/mergexo merge strategy=api")
-	assert.Equal(t, []string{"in_approval DEPENDENCY"}, w.merges())
-	assert.Equal(t, "open", w.badge())
-}
-
 // What has landed by hand counts, and one call tells of all.
 func TestMergeAfterWhatItDependsOnCostsOneCall(t *testing.T) {
 	t.Parallel()

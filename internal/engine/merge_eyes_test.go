@@ -31,23 +31,15 @@ func (w *world) writeAs(login, author, path string) {
 // Who may write pushes to a pull request of MergeXO's, and approves that: GitHub allows it, since they did not open it.
 func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
 	t.Parallel()
-	operator := func(w *world) { w.command("carol", "/mergexo merge") }
-	for name, tt := range map[string]struct {
-		author, did string
-		asks        func(w *world)
-	}{
-		"an operator": {"alice", "wrote a commit of it", operator},
-		"a delegate": {"alice", "wrote a commit of it", func(w *world) {
-			w.command("carol", "/mergexo delegate @alice")
-			w.command("alice", "/mergexo merge")
-		}},
-		"under another name": {"octo", "pushed to it", operator},
+	for name, tt := range map[string]struct{ author, did string }{
+		"in their name":      {"alice", "wrote a commit of it"},
+		"under another name": {"octo", "pushed to it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t)
 			w.writeAs("alice", tt.author, "evil.txt")
 			w.approve("alice")
-			tt.asks(w)
+			w.command("carol", "/mergexo merge")
 			why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
 			assert.Equal(t, "open", w.badge(), w.logged.String())
 			w.requested("in_approval APPROVAL_MISSING", why)
@@ -88,14 +80,7 @@ func TestWhoElseApproves(t *testing.T) {
 			w.fail(object{"match": object{"path": "*/octo/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
 			w.approve("alice")
 		},
-		"nobody pushed":       func(w *world) { w.approve("alice") },
 		"the agent was asked": func(w *world) { w.command("alice", "Say hello"); w.approve("alice") },
-		"another has approved it": func(w *world) {
-			w.write("alice", w.head, "a.txt", "a\n")
-			w.approve("bob")
-			w.write("actions", w.head, "b.txt", "b\n")
-			w.approve("alice")
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t)

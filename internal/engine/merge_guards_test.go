@@ -21,15 +21,6 @@ func answered(t *testing.T) *world {
 	return w
 }
 
-// An approval does not hold for a head that puts the same lines somewhere else.
-func TestMergeApprovalOfLinesThatMovedIsStale(t *testing.T) {
-	w := newMerge(t)
-	before := w.at("main")
-	w.write("alice", w.head, "greeting.txt", "world\nhello\n")
-	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
-	assert.Equal(t, before, w.at("main"))
-}
-
 // A pull request that is blocked stays so, though somebody has edited the comment that says it.
 func TestMergeOfABlockedPullRequestWhoseBlockWasEdited(t *testing.T) {
 	w := answered(t)
@@ -60,13 +51,7 @@ func TestMergeOfARewrittenHeadBlocks(t *testing.T) {
 // A reset to the tip of an earlier merge takes off the branch what came since, which is a rewrite.
 func TestMergeTipOfAnEarlierAttemptIsNoWayBack(t *testing.T) {
 	w := newMerge(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.beforeGitPush(3, func() { // lock, head, base
-		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
-	})
-	rep := w.command("carol", "/mergexo merge")
-	w.gate.revive()
-	require.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+	w.failsHalfWay()
 	tip := w.tip()
 	require.Equal(t, w.at("main"), w.bare("rev-parse", tip+"^"), "the head was moved to what would have landed")
 	w.done(w.handle(w.remark("alice", "please change")))

@@ -26,9 +26,7 @@ func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
 	}{
 		"checks, by branch protection":        {object{"checks": []string{"ci"}}, "rebase", `branch protection of branch "main" accepts only commits that have passed ci`},
 		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, "squash", `ruleset 42 of branch "main" accepts only commits that have passed ci`},
-		"checks, and a merge commit":          {object{"checks": []string{"ci"}, "ruleset": 42}, "no-ff", "would push a merge commit"},
 		"pull requests, by branch protection": {object{"approvals": 1}, "rebase", `branch protection of branch "main" accepts changes only by pull request`},
-		"pull requests, by a ruleset":         {object{"pull": true, "ruleset": 42}, "cherry-pick", `ruleset 42 of branch "main" accepts changes only by pull request`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newMerge(t)

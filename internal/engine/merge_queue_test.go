@@ -88,38 +88,24 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 		do      func(w *world) model.Event
 		request string
 		says    string
-		queued  bool
 	}{
 		"a check fails": {func(w *world) model.Event { w.groupChecked("failure"); return w.delivery("pull_request") },
-			"merge_failed CHECKS_FAILED", "https://ci.example/7", false},
+			"merge_failed CHECKS_FAILED", "https://ci.example/7"},
 		"a person takes it out": {func(w *world) model.Event {
 			w.asPerson("bob", "dequeuePullRequest", "id")
 			return w.delivery("pull_request")
-		}, "merge_failed DEQUEUED", "bob (manual)", false},
-		"it conflicts with what comes before it": {func(w *world) model.Event {
-			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "bypass": []string{"octo"}, "queue": "SQUASH", "checks": []string{"ci"}})
-			w.write("octo", "main", "greeting.txt", "something else\n")
-			w.api("octo", "GET", w.pull(""), nil) // somebody who asks has GitHub find out that it conflicts
-			return w.delivery("pull_request")
-		}, "merge_failed REBASE_CONFLICT", "merge_conflict", false},
+		}, "merge_failed DEQUEUED", "bob (manual)"},
 		"somebody pushes": {func(w *world) model.Event {
 			w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
 			return w.delivery("pull_request")
-		}, "merge_failed HEAD_MOVED", "", false},
-		"it is closed": {func(w *world) model.Event {
-			w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-			return w.delivery("pull_request")
-		}, "merge_failed CLOSED", "", false},
+		}, "merge_failed HEAD_MOVED", ""},
 		"the command is taken back": {func(w *world) model.Event {
 			return w.say("carol", "/mergexo merge cancel")
-		}, "merge_failed CANCELLED", "Cancelled", false},
+		}, "merge_failed CANCELLED", "Cancelled"},
 		"it is frozen": {func(w *world) model.Event {
 			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
 			return w.delivery("pull_request")
-		}, "in_approval FROZEN", "label", false},
-		"it is paused": {func(w *world) model.Event {
-			return w.say("carol", "/mergexo pause")
-		}, "in_approval BLOCKED", "paused", false},
+		}, "in_approval FROZEN", "label"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newQueue(t)
@@ -133,10 +119,8 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 			said := w.marked("merge", "")
 			assert.Contains(t, said[len(said)-1]["body"], c.says)
 			state, _ := w.entry()
-			assert.Equal(t, c.queued, state != "")
-			if !strings.Contains(name, "conflicts") {
-				assert.Equal(t, before, w.at("main"))
-			}
+			assert.Empty(t, state)
+			assert.Equal(t, before, w.at("main"))
 			w.gate.revive()
 			w.handle(ev)
 			assert.Zero(t, w.gate.writes, "once is enough")
@@ -212,33 +196,6 @@ func TestAPersonsPlaceInTheMergeQueueIsTheirs(t *testing.T) {
 	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 	state, _ := w.entry()
 	assert.NotEmpty(t, state)
-}
-
-func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		set  func(w *world)
-		says string
-	}{
-		"a base without one":        {func(w *world) { w.protect(object{"ruleset": 42, "checks": []string{"ci"}}) }, `branch "main" has no merge queue`},
-		"the workflow's own token":  {func(w *world) { w.token = "" }, "starts no workflow in the merge queue"},
-		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue uses it"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newQueue(t)
-			command := "/mergexo merge"
-			if strings.HasPrefix(name, "another") {
-				command += " strategy=squash"
-			} else {
-				c.set(w)
-			}
-			w.gives(model.ResultBlocked, w.command("carol", command))
-			assert.Contains(t, w.lastSaid(), c.says)
-			assert.Empty(t, w.merges())
-			state, _ := w.entry()
-			assert.Empty(t, state)
-		})
-	}
 }
 
 // What GitHub refuses, and what it says nothing of, is looked at before it is told.

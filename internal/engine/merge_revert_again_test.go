@@ -65,10 +65,17 @@ func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
 	t.Parallel()
 	for name, since := range map[string]func(w *world){
 		"later changes conflict": func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") },
-		"it is merged":           func(w *world) { w.api("octo", "PUT", w.path("/pulls/2/merge"), object{}) },
+		"it is merged, and its branch is gone": func(w *world) {
+			w.api("octo", "PUT", w.path("/pulls/2/merge"), object{"merge_method": "squash"})
+			w.branchGone("mergexo/revert-1")
+		},
 		"it is closed": func(w *world) {
 			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
 			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		},
+		"it is closed, and its branch is gone": func(w *world) {
+			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+			w.branchGone("mergexo/revert-1")
 		},
 		"somebody pushed to it": func(w *world) {
 			w.write("alice", "mergexo/revert-1", "more.txt", "more\n")
@@ -111,24 +118,6 @@ func TestRevertIsNotAnsweredWithAPullRequestOfAnotherCommand(t *testing.T) {
 func (w *world) branchGone(name string) {
 	w.t.Helper()
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+name), nil)
-}
-
-// What a dead run has opened is the answer also once its branch is gone.
-func TestRevertIsAnsweredWithAPullRequestWhoseBranchIsGone(t *testing.T) {
-	t.Parallel()
-	for name, since := range map[string]func(w *world){
-		"it is merged": func(w *world) { w.api("octo", "PUT", w.path("/pulls/2/merge"), object{"merge_method": "squash"}) },
-		"it is closed": func(w *world) { w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := undoneUntil(t, opening)
-			since(w)
-			w.branchGone("mergexo/revert-1")
-			w.recover(ev)
-			assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
-			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)
-		})
-	}
 }
 
 // The branch of another command whose pull request is closed is left alone, although it has the same content: a run that dies, and

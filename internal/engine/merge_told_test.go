@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -109,35 +108,6 @@ func TestAFailedMergeWhoseRunEndedIsFoundByTheSweep(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 	assert.Contains(t, w.commits(), "Fix what the merge needs")
 	w.quiet()
-}
-
-func TestFailedMergesThatAreNoFeedback(t *testing.T) {
-	t.Parallel()
-	label := func(name string) func(w *world) {
-		return func(w *world) {
-			w.send("octo", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{name}})
-		}
-	}
-	for name, then := range map[string]func(w *world){
-		"another head since": func(w *world) { w.write("bob", w.head, "more.txt", "more\n") },
-		"asked for again":    func(w *world) { label("mergexo:freeze")(w); w.talk("carol", "/mergexo merge") },
-		"taken over":         label("agent:ignore"),
-		"settings are wrong": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := failing(t, "never")
-			if then == nil {
-				w.agentSetting(`tests = ["sh", "-c", "echo FAIL TestGreet; test -e fixed.txt"]`, "")
-			}
-			w.command("carol", "/mergexo merge")
-			w.agentSetting(`merge = "never"`, `merge = "first_fail"`)
-			if then != nil {
-				then(w)
-			}
-			w.sweep()
-			assert.NotContains(t, strings.Join(w.commits(), "\n"), "Fix what")
-		})
-	}
 }
 
 // No commit helps where the runner lacks what the tests need.

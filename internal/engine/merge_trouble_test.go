@@ -146,17 +146,6 @@ func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
 	w.lands("/mergexo merge")
 }
 
-func TestMergeIsTakenBackWhileItWaits(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	before := w.at("main")
-	w.command("carol", "/mergexo merge")
-	w.command("carol", "/mergexo merge cancel")
-	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
-	assert.Equal(t, before, w.at("main"))
-}
-
 func TestMergeOfANewerRequest(t *testing.T) {
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
@@ -200,28 +189,26 @@ func TestMergeAndTurnExcludeEachOther(t *testing.T) {
 	assert.NotEmpty(t, w.replies(), "the turn came to its end")
 }
 
-func TestMergeKeepsABranchThatOthersUse(t *testing.T) {
-	w := newMerge(t)
-	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{w.tip()}})["sha"]
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
-	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
-	w.done(w.command("carol", "/mergexo merge"))
-	assert.NotEmpty(t, w.at(w.head))
+// failsHalfWay has a merge move the head, and the base refuse the push then.
+func (w *world) failsHalfWay() {
+	w.t.Helper()
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.beforeGitPush(3, func() { // lock, head, base
+		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
+	})
+	before := w.tip()
+	rep := w.command("carol", "/mergexo merge")
+	w.gate.revive()
+	require.Equal(w.t, "PROTECTED", rep.BlockedReason, rep.Reason)
+	require.Equal(w.t, []string{"merge_failed PROTECTED"}, w.merges())
+	require.NotEqual(w.t, before, w.tip(), "the head has moved")
 }
 
 func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 	w := newMerge(t)
 	w.handle(w.remark("bob", "First of all.")) // the history guard has its baseline
 	w.approve("alice")
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.beforeGitPush(3, func() { // lock, head, base
-		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
-	})
-	before := w.tip()
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-	require.NotEqual(t, before, w.tip(), "the head has moved")
-	w.gate.revive()
+	w.failsHalfWay()
 	w.done(w.handle(w.remark("alice", "Say it louder.")))
 	assert.Empty(t, w.marked("block", ""))
 }
@@ -229,16 +216,9 @@ func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 // The author's branch has moved when the base refuses: one command puts it back, and nobody takes that for a rewrite.
 func TestMergeThatTheBaseRefusesTellsHowToHaveTheBranchBack(t *testing.T) {
 	w := newMerge(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.beforeGitPush(3, func() { // lock, head, base
-		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
-	})
 	before := w.tip()
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
-	require.NotEqual(t, before, w.tip())
+	w.failsHalfWay()
 	assert.Contains(t, w.request(), fmt.Sprintf("\ngit push --force-with-lease=%[1]s:%[2]s origin %[3]s:refs/heads/%[1]s\n", w.head, w.tip(), before))
-	w.gate.revive()
 	w.move(before)
 	w.done(w.handle(w.remark("alice", "Say it louder.")))
 	assert.Empty(t, w.marked("block", ""))

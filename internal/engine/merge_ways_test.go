@@ -10,29 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
-
-// moving are the strategies that would move the head branch.
-var moving = []string{model.StrategyRebase, model.StrategySquash, model.StrategyCherryPick}
-
-// refuses gives a command to merge that cannot be obeyed, and sees that it changes nothing.
-func (w *world) refuses(strategy string, branches ...string) {
-	w.t.Helper()
-	var before, after []string
-	for _, b := range branches {
-		before = append(before, w.at(b))
-	}
-	rep := w.command("carol", "/mergexo merge strategy="+strategy)
-	assert.Equal(w.t, "STRATEGY_UNUSABLE", rep.BlockedReason, "%s: %s", strategy, rep.Reason)
-	for _, b := range branches {
-		after = append(after, w.at(b))
-	}
-	assert.Equal(w.t, before, after, strategy)
-	assert.Empty(w.t, w.merges(), strategy)
-	assert.Empty(w.t, w.stages(), strategy)
-}
 
 // newFork is a pull request from a fork, approved, onto a base that went on.
 func newFork(t *testing.T) *world {
@@ -66,16 +44,6 @@ func TestMergeOfAForkShowsAsMergedAndLeavesTheForkAlone(t *testing.T) {
 	assert.Equal(t, head, w.theirs())
 }
 
-func TestMergeOfAForkByAStrategyThatWouldMoveItsBranch(t *testing.T) {
-	w := newFork(t)
-	head := w.theirs()
-	for _, strategy := range []string{model.StrategyRebase, model.StrategySquash} {
-		w.refuses(strategy, "main")
-	}
-	assert.Equal(t, head, w.theirs())
-	assert.Equal(t, "open", w.badge())
-}
-
 // GitHub cannot show it as merged: it is closed with a link to what landed.
 func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
 	w := newFork(t)
@@ -98,9 +66,6 @@ func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
 	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Release", "body": "", "head": "main", "base": "release"})["number"].(float64))
 	w.head = "main"
 	w.approve("alice")
-	for _, strategy := range moving {
-		w.refuses(strategy, "main", "release")
-	}
 	before := w.at("main")
 	w.lands("/mergexo merge")
 	assert.Equal(t, before, w.at("main"))
@@ -115,9 +80,6 @@ func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
 	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	for _, strategy := range moving {
-		w.refuses(strategy, "main", w.head)
-	}
 	w.lands("/mergexo merge")
 	assert.Equal(t, head, w.at(w.head), "it is there, where it was")
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"))

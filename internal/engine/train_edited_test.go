@@ -1,11 +1,9 @@
 package engine_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // What people may edit while a car is tested forges no record: what was tested lands, by the title that the train took the request
@@ -44,31 +42,6 @@ func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
 	w.arrives("merged", numbers...)
 	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
 	assert.Empty(t, w.losses(numbers[0]))
-}
-
-// A car that lands may change how what stands on it lands. That is built again, and nobody is told of a forgery.
-func TestACarBehindOneThatChangesTheStrategyIsBuiltAgain(t *testing.T) {
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n", "two\n")
-	w.head = "agent/car0"
-	w.number = numbers[0]
-	w.write("octo", w.head, ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \"squash\"\n", 1))
-	w.approve("alice")
-	w.passed("ci")
-	w.aboard(numbers, "")
-	trains := w.trains()
-	require.Len(t, trains, 2, w.logged.String())
-	w.handle(w.tests("mergexo/train/main/1", trains["mergexo/train/main/1"])) // before the other one, with which it would land
-	w.wholeTrain()
-	w.sweep()
-	w.arrives("merged merged", numbers...)
-	assert.Contains(t, w.logged.String(), "train_outdated")
-	assert.NotContains(t, w.logged.String(), "train_record_forged")
-	for _, n := range numbers {
-		assert.Empty(t, w.losses(n))
-	}
-	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another (#3)", "by the strategy of now: %s", w.logged.String())
-	assert.Empty(t, w.trains())
 }
 
 // Who asks again for what is under test, after the title was edited or for another strategy, forges no record either.

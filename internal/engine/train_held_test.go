@@ -93,19 +93,3 @@ func TestATryThatConflictsSaysWhere(t *testing.T) {
 	assert.Contains(t, w.request(), "The try failed", w.logged.String())
 	assert.Contains(t, w.request(), "<<<<<<< base\nas the base has it\n=======\none\n>>>>>>> branch")
 }
-
-// A label that freezes a member takes it out of its car, and its comment says so. Once the label is gone it boards again.
-func TestAMemberIsFrozenByALabel(t *testing.T) {
-	w, numbers := boardedBehind(t, "one\n", "two\n")
-	w.number = numbers[0]
-	labels := w.path(fmt.Sprintf("/issues/%d/labels", w.number))
-	w.send("carol", "POST", labels, object{"labels": []string{"mergexo:freeze"}})
-	w.handle(w.delivery("pull_request"))
-	w.tested = map[string]bool{}
-	w.arrives("open merged", numbers...)
-	w.number = numbers[0]
-	w.requested("in_approval FROZEN", "- Label \"mergexo:freeze\" is on the pull request")
-	w.send("carol", "DELETE", labels+"/mergexo:freeze", nil)
-	w.handle(w.delivery("pull_request"))
-	w.arrives("merged merged", numbers...)
-}

@@ -2,9 +2,7 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,19 +28,6 @@ func (w *world) landed(numbers []int, name string) (order []int) {
 		}
 	}
 	return out
-}
-
-// A request that goes alone shares no run of CI. Those before and behind it share theirs.
-func TestARequestGoesAlone(t *testing.T) {
-	w := newTrain(t, "speculate = 1")
-	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n", "four\n")
-	w.aboard(first, "")
-	w.aboard(numbers[:2], "")
-	w.aboard(numbers[2:3], "solo")
-	w.aboard(numbers[3:], "")
-	assert.Equal(t, 4, w.wholeTrain(), "the first, two together, one alone, the last: %s", w.logged.String())
-	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
-	assert.Equal(t, numbers, w.landed(numbers, "car"))
 }
 
 // Who was approved first boards first, though somebody asked for the other one before.
@@ -93,44 +78,4 @@ func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
 	assert.Equal(t, was["mergexo/train/main/3"], w.at("main"), w.logged.String())
 	assert.Zero(t, w.wholeTrain(), "nothing is left to test")
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
-}
-
-// Checks that have begun and do not end fail the request once the time for them is over, and not before.
-func TestChecksOfACarThatHang(t *testing.T) {
-	w, numbers := boarded(t, []string{`ci_timeout = "90m"`, "ci_retries = 0"}, "one\n", "two\n")
-	first := w.trains()["mergexo/train/main/1"]
-	require.NotEmpty(t, first)
-	w.put("/_sandbox/runs/4100", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": first, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "ci"}}})
-	w.later(80 * time.Minute)
-	w.sweep()
-	w.number = numbers[0]
-	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
-	w.later(20 * time.Minute)
-	w.sweep()
-	w.number = numbers[0]
-	w.requested("merge_failed CHECKS_FAILED", "required check ci did not report within 1h30m.")
-	assert.Equal(t, "completed", w.api("octo", "GET", w.path("/actions/runs/4100"), nil)["status"], "nobody waits for it any more")
-	assert.Equal(t, 1, w.wholeTrain(), "the other one, without it")
-	assert.Equal(t, "open merged", w.badges(numbers...))
-}
-
-// A base that takes only what its checks have passed on refuses the tip of a car before that, and takes it afterwards.
-func TestAProtectedBaseTakesNoUntestedCar(t *testing.T) {
-	w := trainOf(newMerge(t), "true\n")
-	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
-	w.write("bob", w.head, "greeting.txt", "hello\nall\n")
-	w.approve("alice")
-	w.passed("ci")
-	w.aboard([]int{1}, "")
-	tip := w.trains()["mergexo/train/main/1"]
-	require.NotEmpty(t, tip, w.logged.String())
-	before := w.at("main")
-	for _, login := range []string{"bob", "mergexo-app[bot]"} {
-		status, said := w.send(login, http.MethodPatch, w.path("/git/refs/heads/main"), object{"sha": tip})
-		assert.Equal(t, http.StatusUnprocessableEntity, status, "%s", said)
-		assert.Contains(t, string(said), "ci")
-	}
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, 1, w.wholeTrain())
-	assert.Equal(t, tip, w.at("main"), w.logged.String())
 }

@@ -64,6 +64,11 @@ func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
 			},
 			func(w *world) { assert.Contains(w.t, w.fileOf("main", "notes.md"), "ben") },
 		},
+		"the strategy": {
+			[]string{`strategy = "rebase"`}, `strategy = "rebase"`, `strategy = "squash"`,
+			func(*world, string) {},
+			func(w *world) { assert.Contains(w.t, w.bare("log", "-1", "--format=%s", "main"), "Another (#3)") },
+		},
 		"base_wins": {
 			[]string{`strategy = "rebase"`}, `strategy = "rebase"`, "strategy = \"rebase\"\nbase_wins = [\"shared.txt\"]",
 			func(w *world, branch string) { // one of the commits conflicts, and the branch as a whole does not

@@ -291,9 +291,10 @@ func TestATryBesideARequest(t *testing.T) {
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 	w := newTrain(t, "speculate = 1", "batch = 1")
 	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
-	for i, words := range []string{"", "", "priority=11", "now"} {
+	for i, words := range []string{"", "solo", "priority=11", "now"} {
 		w.aboard(numbers[i:i+1], words)
 	}
+	assert.Contains(t, w.recordText(), `"solo":true`)
 	assert.Equal(t, 4, w.wholeTrain(), "each once")
 	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
 	order := []int{numbers[3], numbers[2], numbers[0], numbers[1]}

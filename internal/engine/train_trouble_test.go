@@ -84,32 +84,6 @@ func (w *world) commitOf(tree string, parents ...string) string {
 	return w.bareTold("Nothing to see", args...)
 }
 
-// The record is damaged when CI reports: that event knows of no request, and leaves everything to the sweep, which reads them all.
-func TestARecordThatIsLostIsMadeAgainByTheSweep(t *testing.T) {
-	w, numbers := boarded(t, nil, "one\n", "two\n")
-	trains := w.trains()
-	require.Len(t, trains, 2)
-	w.moveRef(trainRecord, w.at("main"))
-	w.tested = map[string]bool{}
-	w.ciRuns()
-	assert.Equal(t, trains, w.trains(), w.logged.String())
-	assert.Equal(t, w.at("main"), w.bare("rev-parse", trainRecord))
-	w.sweep()
-	w.arrives("merged merged", numbers...)
-	assert.Empty(t, w.trains())
-}
-
-// A claim for longer than any landing takes is nobody's, and keeps nobody from landing.
-func TestAForgedClaimKeepsNobodyFromLanding(t *testing.T) {
-	w, ev, numbers := landing(t)
-	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
-	w.rewriteRecord(`"next":`, `"claim":{"holder":"mallory","until":99999999999},"next":`)
-	w.handle(ev)
-	w.wholeTrain()
-	w.sweep()
-	w.arrives("merged merged", numbers...)
-}
-
 // A record that says that a car is landing does not make it tested.
 func TestAForgedLandingIsTestedFirst(t *testing.T) {
 	w, numbers := boarded(t, nil, "one\n")

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/github/workflow"
 
@@ -135,19 +134,4 @@ func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
 		assert.Equal(t, runs, f.runsOn(t, "mergexo/train/main/1"), on)
 		assert.Equal(t, runs, workflow.HearsPush([]workflow.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
 	}
-}
-
-// A workflow that does not run on a branch of the train leaves its commit without checks, and nothing lands.
-func TestAWorkflowThatDoesNotRunOnTrainsChecksNothing(t *testing.T) {
-	w, _ := boarded(t, nil, "one\n")
-	tip := w.trains()["mergexo/train/main/1"]
-	require.NotEmpty(t, tip, w.logged.String())
-	before := w.at("main")
-	assert.Empty(t, w.pushed("mergexo/train-of-somebody/main/1", tip), "a branch that the filter does not name")
-	w.later(time.Hour)
-	w.sweep()
-	assert.Equal(t, before, w.at("main"), "nothing has tested it")
-	assert.Len(t, w.pushed("mergexo/train/main/1", tip), 1)
-	w.sweep()
-	assert.Equal(t, tip, w.at("main"), w.logged.String())
 }

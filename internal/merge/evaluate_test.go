@@ -133,7 +133,13 @@ var stories = map[string]story{
 	"GitHub merges what it takes by pull request only": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42"}, {Kind: model.DemandChecks, Names: []string{"ci"}}}, "api"
 	}, "", "", false, ""},
-	"the base has a merge queue":                   {demanding(model.Demand{Kind: model.DemandQueue, Source: "ruleset 42"}), merge.GatePushable, model.CodeProtected, false, "strategy=github-queue uses it"},
+	"the base has a merge queue": {demanding(model.Demand{Kind: model.DemandQueue, Source: "ruleset 42"}), merge.GatePushable, model.CodeProtected, false, "strategy=github-queue uses it"},
+	"there is no merge queue": {func(c *merge.Case) {
+		c.Request.Asked, c.Queue = "github-queue", &model.QueueView{}
+	}, merge.GateStrategy, model.CodeStrategy, false, `branch "main" has no merge queue`},
+	"the workflow's own token starts nothing in the merge queue": {func(c *merge.Case) {
+		c.Request.Asked, c.Queue, c.Snapshot.Viewer.Login = "github-queue", &model.QueueView{Enabled: true}, "github-actions[bot]"
+	}, merge.GateStrategy, model.CodeStrategy, false, "give MergeXO the token of a GitHub App"},
 	"the base asks for checks, which the head has": {demanding(model.Demand{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}), "", "", false, ""},
 	"the base asks for checks, which a merge commit has not": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"

@@ -44,8 +44,12 @@ var held = map[string]story{
 		c.Facts.Depends = []model.Dependence{{Number: 3, State: model.PullClosed}}
 		c.Policy.Verify = "ci"
 	}, merge.GateDepends, model.CodeNeeds, false, "closed"},
-	"they depend on each other":            {func(c *merge.Case) { c.Facts.Cycle = "#7 depends on #9, #9 depends on #7" }, merge.GateDepends, model.CodeDepends, false, "#7 depends on #9, #9 depends on #7: none of them can land first"},
-	"a line that cannot be read":           {func(c *merge.Case) { c.Facts.Unread = []string{"Depends-on: the\nAPI"} }, merge.GateDepends, model.CodeDepends, true, `the line "Depends-on: the\nAPI" names no pull request of this repository: write "Depends-on: #12", or remove it`},
+	"they depend on each other":  {func(c *merge.Case) { c.Facts.Cycle = "#7 depends on #9, #9 depends on #7" }, merge.GateDepends, model.CodeDepends, false, "#7 depends on #9, #9 depends on #7: none of them can land first"},
+	"a line that cannot be read": {func(c *merge.Case) { c.Facts.Unread = []string{"Depends-on: the\nAPI"} }, merge.GateDepends, model.CodeDepends, true, `the line "Depends-on: the\nAPI" names no pull request of this repository: write "Depends-on: #12", or remove it`},
+	"GitHub's own merge waits for it": {func(c *merge.Case) {
+		on(model.Dependence{Number: 3, State: model.PullOpen})(c)
+		c.Request.Asked = "api"
+	}, merge.GateDepends, model.CodeDepends, true, "depends on #3"},
 	"a try waits for nothing":              {func(c *merge.Case) { on(model.Dependence{Number: 3})(c); c.Request.Train = &model.TrainWish{Try: true} }, "", "", false, ""},
 	"it waits for that before an approval": {func(c *merge.Case) { on(model.Dependence{Number: 3, State: model.PullOpen})(c); c.Facts.Reviews = nil }, merge.GateDepends, model.CodeDepends, true, "depends on #3"},
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -16,16 +17,16 @@ func TestWhoIsThrownBackIsToldWhy(t *testing.T) {
 		do    func(y *yard)
 		want  string // of #2
 	}{
-		"one before it is closed": {1, func(y *yard) { y.facts.Requests[1] = train.Standing{State: train.Closed, Head: "h1"} },
+		"one before it is closed": {1, func(y *yard) { y.facts.Requests[1] = train.Standing{State: model.PullClosed, Head: "h1"} },
 			"car 2 was taken apart: #1 has left the train: it was closed"},
 		"one beside it waits": {3, func(y *yard) {
-			y.facts.Requests[1] = train.Standing{State: train.Open, Head: "h1", Waits: "it is a draft"}
+			y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "h1", Waits: "it is a draft"}
 		}, "car 1 was taken apart: #1 has left the train: it is a draft"},
 		"the base moves":          {1, func(y *yard) { y.facts.Base = "m1" }, "car 2 was taken apart: the base is at m1 now"},
 		"its branch is moved":     {1, func(y *yard) { y.facts.Branches[2] = "x" }, "car 2 was taken apart: somebody moved or deleted the branch of car 2"},
 		"another one goes now":    {1, func(y *yard) { y.ask(train.Request{Number: 9, Now: true}) }, "car 2 was taken apart: another request goes now"},
-		"its car fails":           {3, func(y *yard) { y.report("m0+1+2+3", train.ChecksFailed) }, "car 1 was taken apart: the checks failed on car 1, and smaller cars show who is to blame"},
-		"the one before it fails": {1, func(y *yard) { y.report("m0+1", train.ChecksFailed) }, "car 2 was taken apart: #1 has left the train: the checks failed on what would land"},
+		"its car fails":           {3, func(y *yard) { y.report("m0+1+2+3", model.CheckFailed) }, "car 1 was taken apart: the checks failed on car 1, and smaller cars show who is to blame"},
+		"the one before it fails": {1, func(y *yard) { y.report("m0+1", model.CheckFailed) }, "car 2 was taken apart: #1 has left the train: the checks failed on what would land"},
 		"nothing happens":         {1, func(*yard) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,16 +57,16 @@ func TestAFailureTellsHowItWasFound(t *testing.T) {
 	var how string
 	for range 10 {
 		for _, c := range y.record.Cars {
-			state := train.ChecksPassed
+			state := model.CheckPassed
 			if c.Members[len(c.Members)-1].Number == 2 {
-				state = train.ChecksFailed
+				state = model.CheckFailed
 			}
 			y.report(c.Tip, state)
 		}
 		_, effects := train.Fold(y.record, y.facts, y.settings, y.now)
 		for _, e := range effects {
-			if f, is := e.(train.Fail); is {
-				how = f.How
+			if f, is := e.(train.Finish); is {
+				how = f.Request.End.How
 			}
 		}
 		y.run()

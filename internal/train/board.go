@@ -3,6 +3,8 @@ package train
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // board forms the next car at the end of the line, if one more may be tested.
@@ -164,21 +166,13 @@ func (r Request) conflicts(base string) bool {
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {
-	in := map[int]bool{}
-	for _, i := range f.line() {
-		if c := f.Cars[i]; !c.suspect() {
-			for _, m := range c.Members {
-				in[m.Number] = true
-			}
-		}
-	}
-	return in
+	return f.riders(func(c Car) bool { return !c.Try && !c.suspect() })
 }
 
 // missing is the first request that r depends on and that has neither landed nor is among those that it would stand on; 0: none.
 func missing(f *fold, r Request, in map[int]bool) int {
 	for _, n := range r.Needs {
-		landed := f.facts.Requests[n].State == Merged || slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n })
+		landed := f.facts.Requests[n].State == model.PullMerged || slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n })
 		if !landed && !in[n] {
 			return n
 		}

@@ -163,7 +163,7 @@ func TestMembersThatConflict(t *testing.T) {
 		y := newYard(t)
 		y.ask(requests(1, 2)...)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-		y.facts.Results = []train.Result{train.Unfit{Car: 1, Number: 1, Code: "NOTHING_TO_MERGE", Why: "the base has it"}}
+		y.facts.Results = []train.Result{train.Unfit{Car: 1, Numbers: []int{1}, Code: "NOTHING_TO_MERGE", Why: "the base has it"}}
 		y.run()
 		assert.Contains(t, y.passed(), "fail #1 NOTHING_TO_MERGE: the base has it")
 		assert.Equal(t, "m0+2 testing", y.line())

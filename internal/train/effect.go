@@ -13,7 +13,7 @@ type Build struct {
 	Members []Request // in their order
 }
 
-// Push sets the branch of a car to its tip, if it is at From; "": there is none. Results: Pushed, PushRefused, Barred, Lost.
+// Push sets the branch of a car to its tip, if it is at From; "": there is none. Results: Pushed, PushRefused, Unfit, Stale.
 type Push struct {
 	Car       int
 	Branch    string
@@ -45,23 +45,8 @@ type Rerun struct {
 	After int64
 }
 
-// Fail ends a request that did not land. Result: Finished.
-type Fail struct {
-	Request Request
-	Code    string
-	Why     string
-	How     string
-	Checks  []Check
-}
-
-// Done ends a request that landed, at SHA, or one that only tried, with its result. Result: Finished.
-type Done struct {
-	Request Request
-	Outcome Outcome
-	SHA     string
-	Why     string
-	Checks  []Check
-}
+// Finish ends a request as its End says. Result: Finished.
+type Finish struct{ Request Request }
 
 // Tell has the comment of a request say how it stands. Result: Told, with the key.
 type Tell struct {
@@ -85,6 +70,5 @@ func (Push) effect()         {}
 func (DeleteBranch) effect() {}
 func (Land) effect()         {}
 func (Rerun) effect()        {}
-func (Fail) effect()         {}
-func (Done) effect()         {}
+func (Finish) effect()       {}
 func (Tell) effect()         {}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -13,8 +14,8 @@ func Example() {
 	facts := train.Facts{
 		Base: "b0",
 		Requests: map[int]train.Standing{
-			7: {State: train.Open, Head: "h7"},
-			8: {State: train.Open, Head: "h8"},
+			7: {State: model.PullOpen, Head: "h7"},
+			8: {State: model.PullOpen, Head: "h8"},
 		},
 		Asked: []train.Request{
 			{Number: 7, Head: "h7", Token: "comment 1", At: now.Unix()},
@@ -39,14 +40,14 @@ func Example() {
 			case train.Land:
 				fmt.Printf("land %s\n", e.To)
 				facts.Base = e.To
-			case train.Done:
-				fmt.Printf("#%d %s\n", e.Request.Number, e.Outcome)
+			case train.Finish:
+				fmt.Printf("#%d %s\n", e.Request.Number, e.Request.End.Outcome)
 			}
 		}
 	}
 	step()
 	step()
-	facts.Checks = map[string]train.Checks{"b2": {State: train.ChecksPassed}}
+	facts.Checks = map[string]train.Checks{"b2": {State: model.CheckPassed}}
 	step()
 	step()
 	// Output:

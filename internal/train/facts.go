@@ -1,7 +1,6 @@
 package train
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -33,7 +32,7 @@ type Facts struct {
 
 // Standing is how a pull request stands.
 type Standing struct {
-	State PullState
+	State model.PullState
 	Head  string
 	SHA   string // the commit on the base: merged
 	// Waits says which condition does not hold, in words without a full stop; "": all hold.
@@ -48,35 +47,15 @@ type Standing struct {
 	Ended string
 }
 
-// PullState is that of a pull request.
-type PullState string
-
-// The states of pull requests.
-const (
-	Open   PullState = "open"
-	Closed PullState = "closed"
-	Merged PullState = "merged"
-)
-
 // Checks are how the required checks of a commit stand together.
 type Checks struct {
-	State  CheckState
+	State  model.CheckState
 	Failed []Check  // with links
 	Open   []string // names of those that have not reported
 	Begun  int64    // when the newest of those began that are at work; 0: none is
 	// Required are all of them, for people to see.
 	Required []model.TrainCheck
 }
-
-// CheckState is that of all required checks of a commit.
-type CheckState string
-
-// The states of checks.
-const (
-	ChecksPending CheckState = "pending"
-	ChecksPassed  CheckState = "passed"
-	ChecksFailed  CheckState = "failed"
-)
 
 // Result is what a run learned from an effect of its own.
 type Result interface{ learn(*fold) }
@@ -95,10 +74,13 @@ type Conflict struct {
 	Paths       []string
 }
 
-// Unfit is a member that could not be built for another reason than a conflict, and will not be.
+// Unfit are members that could not be built for another reason than a conflict, or whose changes GitHub takes on no branch, and
+// never will be.
 type Unfit struct {
-	Car, Number int
-	Code, Why   string
+	Car     int
+	Numbers []int
+	Code    model.MergeCode
+	Why     string
 }
 
 // Merges says who merges a request, as the settings have it now: GitHub itself, or we.
@@ -119,25 +101,18 @@ type PushRefused struct {
 	Why string
 }
 
-// Barred is a car whose branch GitHub does not take for what some of its members change, whatever else is in it.
-type Barred struct {
-	Car     int
-	Numbers []int // of these members
-	Code    string
-	Why     string
+// Stale is a car that has to be built again: the run that built it died before it pushed the commits, or its members land in another
+// way by now.
+type Stale struct {
+	Car      int
+	Tip, Why string
 }
 
-// Lost is a car whose commits are gone, since the run that built them died before it pushed them.
-type Lost struct {
-	Car int
-	Tip string
-}
-
-// Outdated is a car that was built in another way than its members land by now. It is built again.
-type Outdated struct {
-	Car int
-	Tip string
-}
+// The reasons why a car is stale.
+const (
+	WhyLost     = "its commits were lost"
+	WhyOutdated = "the settings or a title have changed"
+)
 
 // Foreign is a car whose commits are not what its members' approved heads make, whatever the record says. Somebody else has
 // written it.
@@ -177,7 +152,8 @@ type Unready struct {
 	Car, Number int
 	Token       string // of the member's request
 	Over        bool
-	Code, Why   string
+	Code        model.MergeCode
+	Why         string
 }
 
 // Deleted is a train branch that is gone.
@@ -185,9 +161,8 @@ type Deleted struct{ Car int }
 
 // Told is a request whose comment says what its effect had.
 type Told struct {
-	Number  int
-	Key     string
-	Comment int64 // 0: the one that is known
+	Number int
+	Key    string
 }
 
 // Finished is a request whose comment shows that the one with that token is over.
@@ -248,13 +223,4 @@ func (m Manifest) Near(s Settings) int {
 		}
 	}
 	return near
-}
-
-// own gives facts whose maps a fold may add its results to.
-func (f Facts) own() Facts {
-	f.Branches = maps.Clone(f.Branches)
-	if f.Branches == nil {
-		f.Branches = map[int]string{}
-	}
-	return f
 }

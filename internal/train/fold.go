@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Fold takes a train one step further: it gives the manifest as it has to be by what is known now, and the effects that the
@@ -17,8 +19,10 @@ func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effec
 }
 
 func folded(m Manifest, facts Facts, s Settings, now time.Time) *fold {
-	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	f := fold{Manifest: m.clone(), facts: facts, settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
 	f.Trouble = facts.Trouble
+	f.facts.Branches = map[int]string{} // which results change
+	maps.Copy(f.facts.Branches, facts.Branches)
 	straighten(&f)
 	for _, r := range facts.Results {
 		r.learn(&f)
@@ -182,7 +186,7 @@ func (f *fold) moveOn() {
 		f.Cars = nil
 		for i, r := range f.Queue {
 			if known(f, r.Number) { // another one may have been merged before
-				f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+				f.end(i, End{Outcome: Failed, Code: model.CodeBaseMissing, Why: "the base branch is gone"})
 			}
 		}
 		return
@@ -238,7 +242,7 @@ func (f *fold) end(i int, e End) {
 func (f *fold) settle() {
 	for i, r := range f.Queue {
 		now, known := f.facts.Requests[r.Number]
-		if known && now.State == Merged && r.End != nil && r.End.Outcome == Failed {
+		if known && now.State == model.PullMerged && r.End != nil && r.End.Outcome == Failed {
 			f.Queue[i].End, r.End = nil, nil // nobody was told of the other end yet
 		}
 		if !known || r.End != nil {
@@ -249,22 +253,22 @@ func (f *fold) settle() {
 			f.Queue[i].Held = now.Held
 		}
 		switch {
-		case now.State == Merged && r.Try:
-			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged in the meantime"})
-		case now.State == Merged:
+		case now.State == model.PullMerged && r.Try:
+			f.end(i, End{Outcome: Refuted, Code: model.CodeClosed, Why: "it was merged in the meantime"})
+		case now.State == model.PullMerged:
 			f.Landed = append(f.Landed, Landing{Number: r.Number, SHA: now.SHA, From: r.At, At: f.now})
 			f.end(i, End{Outcome: Landed, SHA: now.SHA, Why: "it was merged by somebody else"})
 		case f.moving(r.Number): // who is landing it sees what has changed, or has landed it by now
-		case now.State == Closed:
-			f.end(i, End{Outcome: Failed, Code: CodeClosed, Why: "it was closed"})
+		case now.State == model.PullClosed:
+			f.end(i, End{Outcome: Failed, Code: model.CodeClosed, Why: "it was closed"})
 		case now.Cancelled != "":
-			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " cancelled it"})
+			f.end(i, End{Outcome: Failed, Code: model.CodeCancelled, Why: "@" + now.Cancelled + " cancelled it"})
 		case now.Off:
-			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})
+			f.end(i, End{Outcome: Failed, Code: model.CodeRetargeted, Why: "its base has changed"})
 		case unlanded(f, r) != 0:
-			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
+			f.end(i, End{Outcome: Failed, Code: model.CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
 		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
-			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which must be approved first"})
+			f.end(i, End{Outcome: Failed, Code: model.CodeHeadMoved, Why: "it has a new head, which must be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
@@ -273,7 +277,7 @@ func (f *fold) settle() {
 // unlanded is the first request that r depends on and that was closed unmerged; 0: none.
 func unlanded(f *fold, r Request) int {
 	for _, n := range r.Needs {
-		if f.facts.Requests[n].State == Closed && !slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n }) {
+		if f.facts.Requests[n].State == model.PullClosed && !slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n }) {
 			return n
 		}
 	}
@@ -290,7 +294,7 @@ func known(f *fold, number int) bool {
 func (f *fold) ready(number int) bool {
 	now, known := f.facts.Requests[number]
 	i := f.request(number)
-	return known && now.State == Open && now.Waits == "" && i >= 0 && f.Queue[i].End == nil && f.Queue[i].Held == ""
+	return known && now.State == model.PullOpen && now.Waits == "" && i >= 0 && f.Queue[i].End == nil && f.Queue[i].Held == ""
 }
 
 // stays says whether a member may stay in a car: nothing is known against it.
@@ -309,11 +313,14 @@ func (c Car) has(number int) bool {
 }
 
 // aboard are the requests in cars.
-func (f *fold) aboard() map[int]bool {
+func (f *fold) aboard() map[int]bool { return f.riders(func(Car) bool { return true }) }
+
+// riders are the requests in the cars that count.
+func (f *fold) riders(counts func(Car) bool) map[int]bool {
 	in := map[int]bool{}
 	for _, c := range f.Cars {
 		for _, m := range c.Members {
-			in[m.Number] = true
+			in[m.Number] = in[m.Number] || counts(c)
 		}
 	}
 	return in
@@ -321,7 +328,7 @@ func (f *fold) aboard() map[int]bool {
 
 // nextNumber takes the number of a new car. There may be branches of cars that a lost manifest knew.
 func nextNumber(f *fold) int {
-	for n := range maps.Keys(f.facts.Branches) {
+	for n := range f.facts.Branches {
 		f.Next = max(f.Next, n+1)
 	}
 	f.Next++

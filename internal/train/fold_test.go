@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
 const (
-	green   = train.ChecksPassed
-	red     = train.ChecksFailed
-	pending = train.ChecksPending
+	green   = model.CheckPassed
+	red     = model.CheckFailed
+	pending = model.CheckPending
 )
 
 func TestCarsAreTestedAtOnceAndLandInTheirOrder(t *testing.T) {
@@ -157,23 +158,25 @@ func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
 		log    string
 	}{
 		{"the base moves", func(y *yard) { y.facts.Base = "m1" }, "m1+1+2 testing, m1+1+2+3+4 testing, m1+1+2+3+4+5+6 testing", "push"},
-		{"a new head", func(y *yard) { y.facts.Requests[4] = train.Standing{State: train.Open, Head: "h4x"} },
+		{"a new head", func(y *yard) { y.facts.Requests[4] = train.Standing{State: model.PullOpen, Head: "h4x"} },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing", "fail #4 HEAD_MOVED"},
 		{"and it is asked for", func(y *yard) { y.ask(train.Request{Number: 4, Head: "h4x"}) },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing, m0+1+2+3+5+6+4' testing", "push"},
 		{"a freeze", func(y *yard) {
-			y.facts.Requests[3] = train.Standing{State: train.Open, Head: "h3", Waits: "label freeze"}
+			y.facts.Requests[3] = train.Standing{State: model.PullOpen, Head: "h3", Waits: "label freeze"}
 		},
 			"m0+1+2 testing, m0+1+2+4+5 testing, m0+1+2+4+5+6 testing", "push"},
-		{"a cancel", func(y *yard) { y.facts.Requests[5] = train.Standing{State: train.Open, Head: "h5", Cancelled: "olga"} },
+		{"a cancel", func(y *yard) {
+			y.facts.Requests[5] = train.Standing{State: model.PullOpen, Head: "h5", Cancelled: "olga"}
+		},
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+6 testing", "fail #5 CANCELLED: @olga cancelled it"},
-		{"closed", func(y *yard) { y.facts.Requests[6] = train.Standing{State: train.Closed, Head: "h6"} },
+		{"closed", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullClosed, Head: "h6"} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 CLOSED"},
-		{"it goes elsewhere", func(y *yard) { y.facts.Requests[6] = train.Standing{State: train.Open, Head: "h6", Off: true} },
+		{"it goes elsewhere", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullOpen, Head: "h6", Off: true} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 RETARGETED"},
 		{"merged by hand", func(y *yard) {
 			y.facts.Base = "m1"
-			y.facts.Requests[3] = train.Standing{State: train.Merged, Head: "h3", SHA: "m1"}
+			y.facts.Requests[3] = train.Standing{State: model.PullMerged, Head: "h3", SHA: "m1"}
 		}, "m1+1+2 testing, m1+1+2+4+5 testing, m1+1+2+4+5+6 testing", "done #3 landed m1"},
 		{"a branch moves", func(y *yard) { y.facts.Branches[2] = "evil" }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "delete 2; delete 3"},
 		{"a branch is gone", func(y *yard) { delete(y.facts.Branches, 3) }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "push 4 m0+1+2+3+4+5+6"},
@@ -235,7 +238,7 @@ func TestARunThatDied(t *testing.T) {
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Results = []train.Result{train.Built{Car: 1, On: "m0", Members: []train.Member{{Number: 1, Head: "h1", Tip: "lost"}}}}
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-		y.facts.Results = []train.Result{train.Lost{Car: 1, Tip: "lost"}}
+		y.facts.Results = []train.Result{train.Stale{Car: 1, Tip: "lost", Why: train.WhyLost}}
 		y.run()
 		assert.Equal(t, "push 2 m0+1", y.passed())
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -42,7 +43,7 @@ func TestTheHeadOfManyLandingsThatComeToNothing(t *testing.T) {
 	y.refuse = "the base has moved"
 	for n := range 6 {
 		y.ci(fmt.Sprintf("m%d+1", n), green)
-		y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+		y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
 		y.facts.Base = fmt.Sprintf("m%d", n+1)
 		y.run()
 	}
@@ -110,10 +111,10 @@ func TestALandingThatIsOutdatedIsBuiltAgain(t *testing.T) {
 // TestNothingEndsALandingUnderWay: whoever is landing it looks at all of that just before, and it may have landed by now.
 func TestNothingEndsALandingUnderWay(t *testing.T) {
 	for name, now := range map[string]train.Standing{
-		"cancelled":  {State: train.Open, Head: "m0+1", Cancelled: "olga", Waits: "label freeze"},
-		"closed":     {State: train.Closed, Head: "m0+1"},
-		"a new head": {State: train.Open, Head: "another"},
-		"retargeted": {State: train.Open, Head: "m0+1", Off: true},
+		"cancelled":  {State: model.PullOpen, Head: "m0+1", Cancelled: "olga", Waits: "label freeze"},
+		"closed":     {State: model.PullClosed, Head: "m0+1"},
+		"a new head": {State: model.PullOpen, Head: "another"},
+		"retargeted": {State: model.PullOpen, Head: "m0+1", Off: true},
 	} {
 		y := newYard(t)
 		y.ask(requests(1)...)
@@ -135,7 +136,7 @@ func TestALandingThatSomebodyElseBegan(t *testing.T) {
 	y.run()
 	y.report("m0+1", green)
 	y.record.Cars[0].State = train.Moving
-	y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+	y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
 	y.passed()
 	y.run()
 	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
@@ -171,7 +172,7 @@ func TestALandingThatIsNotGreenAnyMore(t *testing.T) {
 			y.run()
 			y.report("m0+1", green)
 			y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-			y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1"}
+			y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
 			c.change(y)
 			y.passed()
 			y.run()

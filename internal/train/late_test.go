@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -181,7 +182,7 @@ func TestATryWhoseChecksNeverReport(t *testing.T) {
 func TestATryNeedsNobody(t *testing.T) {
 	y := newYard(t)
 	y.ask(train.Request{Number: 1, Try: true, Needs: []int{9}})
-	y.facts.Requests[9] = train.Standing{State: train.Closed}
+	y.facts.Requests[9] = train.Standing{State: model.PullClosed}
 	y.run()
 	assert.Equal(t, "try m0+1 testing", y.line())
 	y.ci("m0+1", green)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // line are the places of the cars that are to land, in their order.
@@ -176,11 +177,9 @@ func (f *fold) look() {
 func (c *Car) evaluate(checks Checks, s Settings, now int64) {
 	late := now-max(c.Since, checks.Begun) >= int64(s.Timeout.Seconds())
 	switch {
-	case checks.State == ChecksPassed:
+	case checks.State == model.CheckPassed:
 		c.State, c.Checks, c.Why = Green, nil, ""
-	case checks.State == ChecksFailed && !c.asked(checks):
-		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
-	case late && checks.State == ChecksFailed: // the re-run never began
+	case checks.State == model.CheckFailed && (late || !c.asked(checks)): // late: the re-run never began
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:
 		c.State, c.Checks, c.Why = Testing, nil, never(checks.Open)+" did not report within "+clock.Text(s.Timeout)

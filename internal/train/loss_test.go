@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -34,7 +35,7 @@ func TestALossIsToldUntilAllKnow(t *testing.T) {
 	assert.Equal(t, m, again)
 	assert.Equal(t, []int{1, 2}, told(train.LossTold{Number: 1, Record: "r2"}), "of another record")
 	assert.Equal(t, []int{2}, told(train.LossTold{Number: 1, Record: "r1"}))
-	y.facts.Requests = map[int]train.Standing{2: {State: train.Open, Ended: "t2"}}
+	y.facts.Requests = map[int]train.Standing{2: {State: model.PullOpen, Ended: "t2"}}
 	assert.Empty(t, told())
 	assert.Empty(t, m.Losses)
 }

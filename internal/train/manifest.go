@@ -109,13 +109,13 @@ const (
 
 // End is how a request ended.
 type End struct {
-	Outcome Outcome `json:"outcome"`
-	Code    string  `json:"code,omitempty"`
-	Why     string  `json:"why,omitempty"` // without a full stop
-	How     string  `json:"how,omitempty"` // how a car that failed was tested and found, in sentences with whole SHAs
-	Checks  []Check `json:"checks,omitempty"`
-	SHA     string  `json:"sha,omitempty"` // on the base, or that was tried
-	At      int64   `json:"at"`
+	Outcome Outcome         `json:"outcome"`
+	Code    model.MergeCode `json:"code,omitempty"`
+	Why     string          `json:"why,omitempty"` // without a full stop
+	How     string          `json:"how,omitempty"` // how a car that failed was tested and found, in sentences with whole SHAs
+	Checks  []Check         `json:"checks,omitempty"`
+	SHA     string          `json:"sha,omitempty"` // on the base, or that was tried
+	At      int64           `json:"at"`
 }
 
 // Outcome is the kind of an end.
@@ -127,19 +127,6 @@ const (
 	Failed  Outcome = "failed"
 	Passed  Outcome = "passed"  // of a request that only tries
 	Refuted Outcome = "refuted" // likewise: it would fail
-)
-
-// The codes of ends. Those that other ways to merge know have the same values there.
-const (
-	CodeChecks     = "CHECKS_FAILED"
-	CodeConflict   = "REBASE_CONFLICT"
-	CodeHeadMoved  = "HEAD_MOVED"
-	CodeClosed     = "CLOSED"
-	CodeCancelled  = "CANCELLED"
-	CodeRetargeted = "RETARGETED"
-	CodeNeeds      = "DEPENDENCY_CLOSED"
-	CodeNoBase     = "BASE_MISSING"
-	CodeRefused    = "PUSH_REJECTED"
 )
 
 // Check is the result of a required check.

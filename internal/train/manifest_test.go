@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -30,7 +31,7 @@ func crowd(count int) (train.Manifest, train.Facts) {
 	m.Queue = longest(count)
 	facts := train.Facts{Base: fmt.Sprintf("%064x", 1<<40), Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
 	for _, r := range m.Queue {
-		facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+		facts.Requests[r.Number] = train.Standing{State: model.PullOpen, Head: r.Head}
 	}
 	for n := range 30 {
 		m.Landed = append(m.Landed, train.Landing{Number: 99_000 + n, SHA: fmt.Sprintf("%064x", n), From: noon.Unix(), At: noon.Unix(), Took: 1234})
@@ -129,7 +130,7 @@ func TestTheWorkOfAFold(t *testing.T) {
 		"all that is tested is red": {func(m *train.Manifest, f *train.Facts) { allAre(m, f, red) }, 2},
 		"all that is tested passes": {func(m *train.Manifest, f *train.Facts) { allAre(m, f, green) }, 2},
 		"the base moves":            {func(_ *train.Manifest, f *train.Facts) { f.Base = fmt.Sprintf("%064x", 1<<41) }, 2},
-		"all are closed":            {func(_ *train.Manifest, f *train.Facts) { allStand(f, train.Standing{State: train.Closed}) }, 4},
+		"all are closed":            {func(_ *train.Manifest, f *train.Facts) { allStand(f, train.Standing{State: model.PullClosed}) }, 4},
 		"all are frozen":            {func(m *train.Manifest, f *train.Facts) { frozen(m, f) }, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +150,7 @@ func TestTheWorkOfAFold(t *testing.T) {
 	assert.Less(t, four, 2.2*two, "as much more as there are more requests")
 }
 
-func allAre(m *train.Manifest, f *train.Facts, state train.CheckState) {
+func allAre(m *train.Manifest, f *train.Facts, state model.CheckState) {
 	for _, c := range m.Cars {
 		f.Checks[c.Tip] = train.Checks{State: state, Failed: []train.Check{{Name: "build", ID: 1, Run: "CR_1"}}}
 	}
@@ -163,7 +164,7 @@ func allStand(f *train.Facts, s train.Standing) {
 }
 
 func frozen(_ *train.Manifest, f *train.Facts) {
-	allStand(f, train.Standing{State: train.Open, Waits: "it has the label freeze"})
+	allStand(f, train.Standing{State: model.PullOpen, Waits: "it has the label freeze"})
 }
 
 func TestFiveHundredRequestsAtOnce(t *testing.T) {
@@ -245,7 +246,7 @@ func FuzzManifest(f *testing.F) {
 		}
 		facts := train.Facts{Base: "m1", Branches: map[int]string{1: "t"}, Requests: map[int]train.Standing{}}
 		for _, r := range m.Queue {
-			facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+			facts.Requests[r.Number] = train.Standing{State: model.PullOpen, Head: r.Head}
 		}
 		next, effects := train.Fold(m, facts, train.Defaults(), noon)
 		written, err := next.Encode()

@@ -6,8 +6,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
+
+// looks is a run that reads the standings of those who are near only.
+func (y *yard) looks(all map[int]train.Standing) {
+	y.t.Helper()
+	y.facts.Requests = map[int]train.Standing{}
+	for _, n := range y.record.Wanted().Requests[:min(y.record.Near(y.settings), len(y.record.Queue))] {
+		y.facts.Requests[n] = all[n]
+	}
+	y.run()
+}
 
 // A run looks at the first of those who wait only. Many who may not board hide nobody behind them, once they have been looked at.
 func TestThoseWhoWaitHideNobody(t *testing.T) {
@@ -26,23 +37,14 @@ func TestThoseWhoWaitHideNobody(t *testing.T) {
 			}
 			y.ask(requests(11, 12, 13)...)
 			all := y.facts.Requests
-			look := func() {
-				near := y.record.Near(y.settings)
-				y.facts.Requests = map[int]train.Standing{}
-				for _, n := range y.record.Wanted().Requests[:min(near, len(y.record.Queue))] {
-					y.facts.Requests[n] = all[n]
-				}
-				y.run()
-			}
-			look() // which takes them up
-			for range 4 {
-				look()
+			for range 5 { // the first one takes them up
+				y.looks(all)
 			}
 			assert.Equal(t, "m0+11+12 testing", y.line())
 			for n := 1; n <= 10; n++ {
-				all[n] = train.Standing{State: train.Open, Head: all[n].Head}
+				all[n] = train.Standing{State: model.PullOpen, Head: all[n].Head}
 			}
-			look()
+			y.looks(all)
 			assert.Equal(t, 1, y.record.Queue[0].Number)
 			assert.False(t, y.record.Queue[0].Waits)
 		})
@@ -59,11 +61,7 @@ func TestTriesHideNobody(t *testing.T) {
 	y.ask(requests(11, 12)...)
 	all := y.facts.Requests
 	for range 5 {
-		y.facts.Requests = map[int]train.Standing{}
-		for _, n := range y.record.Wanted().Requests[:min(y.record.Near(y.settings), len(y.record.Queue))] {
-			y.facts.Requests[n] = all[n]
-		}
-		y.run()
+		y.looks(all)
 	}
 	assert.Contains(t, y.line(), "+11+12 testing")
 }
@@ -98,7 +96,7 @@ func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
 	delete(y.facts.Requests, 3)
 	y.run()
 	require.Len(t, y.record.Queue, 1)
-	y.facts.Requests[3] = train.Standing{State: train.Merged, Head: "h3", SHA: "m1"}
+	y.facts.Requests[3] = train.Standing{State: model.PullMerged, Head: "h3", SHA: "m1"}
 	y.passed()
 	y.run()
 	assert.Equal(t, "done #3 landed m1", y.passed())

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -17,11 +18,11 @@ func TestADependencyThatIsClosed(t *testing.T) {
 		line   string
 		waits  string
 	}{
-		"it was never asked for and is closed": {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Closed} },
+		"it was never asked for and is closed": {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullClosed} },
 			"fail #2 DEPENDENCY_CLOSED: it depends on #9, which is neither open nor merged []", "m0+1 testing", ""},
-		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Open} }, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
+		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullOpen} }, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
 		"nobody has read it": {func(*yard) {}, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
-		"it is merged":       {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Merged} }, "push", "m0+1+2 testing", ""},
+		"it is merged":       {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullMerged} }, "push", "m0+1+2 testing", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t)
@@ -38,7 +39,7 @@ func TestADependencyThatIsClosed(t *testing.T) {
 		y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{1}})
 		y.run()
 		assert.Equal(t, "m0+1+2 testing", y.line())
-		y.facts.Requests[1] = train.Standing{State: train.Closed, Head: "h1"}
+		y.facts.Requests[1] = train.Standing{State: model.PullClosed, Head: "h1"}
 		y.passed()
 		y.run()
 		assert.Equal(t, "fail #1 CLOSED: it was closed []; fail #2 DEPENDENCY_CLOSED: it depends on #1, which is neither open nor merged []; delete 1", y.passed())

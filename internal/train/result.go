@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // car is the car with a number; nil: there is none.
@@ -48,9 +50,9 @@ func (r Conflict) learn(f *fold) {
 	why := "it conflicts with the base in " + strings.Join(r.Paths, ", ")
 	switch {
 	case first && c.Try:
-		f.end(i, End{Outcome: Refuted, Code: CodeConflict, Why: why})
+		f.end(i, End{Outcome: Refuted, Code: model.CodeConflict, Why: why})
 	case first && c.On == f.SHA:
-		f.end(i, End{Outcome: Failed, Code: CodeConflict, Why: why})
+		f.end(i, End{Outcome: Failed, Code: model.CodeConflict, Why: why})
 	default:
 		f.Queue[i].Conflicts++
 		f.Queue[i].ConflictOn = abbreviated(f.SHA)
@@ -62,16 +64,24 @@ func (r Conflict) learn(f *fold) {
 func abbreviated(sha string) string { return sha[:min(len(sha), 16)] }
 
 func (r Unfit) learn(f *fold) {
-	c, i := f.car(r.Car), f.request(r.Number)
-	if c == nil || c.Tip != "" || i < 0 || !c.has(r.Number) {
+	c := f.car(r.Car)
+	if c == nil || c.Pushed != 0 || !slices.ContainsFunc(r.Numbers, c.has) { // which this run has told before
 		return
 	}
-	outcome := Failed
+	built, outcome := c.Tip != "", Failed
 	if c.Try {
 		outcome = Refuted
 	}
-	f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
-	f.discard(r.Car, r.Number)
+	for _, n := range r.Numbers {
+		if i := f.request(n); i >= 0 {
+			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
+		}
+	}
+	if built {
+		f.dropNumber(r.Car, "its branch could not be pushed")
+		return
+	}
+	f.discard(r.Car, r.Numbers...)
 }
 
 func (r Merges) learn(f *fold) {
@@ -80,16 +90,15 @@ func (r Merges) learn(f *fold) {
 	}
 }
 
-// discard takes a member out of a car that is not built, and those after it that depend on it.
-func (f *fold) discard(car, number int) {
+// discard takes members out of a car that is not built, and those after them that depend on them.
+func (f *fold) discard(car int, gone ...int) {
 	c := f.car(car)
-	gone := map[int]bool{number: true}
 	c.Members = slices.DeleteFunc(c.Members, func(m Member) bool {
 		i := f.request(m.Number)
-		if i >= 0 && slices.ContainsFunc(f.Queue[i].Needs, func(n int) bool { return gone[n] }) {
-			gone[m.Number] = true
+		if i >= 0 && slices.ContainsFunc(f.Queue[i].Needs, func(n int) bool { return slices.Contains(gone, n) }) {
+			gone = append(gone, m.Number)
 		}
-		return gone[m.Number]
+		return slices.Contains(gone, m.Number)
 	})
 	f.Cars = slices.DeleteFunc(f.Cars, func(c Car) bool { return len(c.Members) == 0 })
 }
@@ -108,32 +117,9 @@ func (r PushRefused) learn(f *fold) {
 	}
 }
 
-func (r Barred) learn(f *fold) {
-	c := f.car(r.Car)
-	if c == nil || c.Pushed != 0 {
-		return
-	}
-	outcome := Failed
-	if c.Try {
-		outcome = Refuted
-	}
-	for _, n := range r.Numbers {
-		if i := f.request(n); i >= 0 && c.has(n) {
-			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
-		}
-	}
-	f.dropNumber(r.Car, "its branch could not be pushed")
-}
-
-func (r Lost) learn(f *fold) {
-	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
-		f.dropNumber(r.Car, "its commits were lost")
-	}
-}
-
-func (r Outdated) learn(f *fold) {
+func (r Stale) learn(f *fold) {
 	if c := f.car(r.Car); c != nil && c.Tip == r.Tip {
-		f.dropNumber(r.Car, "the settings or a title have changed")
+		f.dropNumber(r.Car, r.Why)
 	}
 }
 
@@ -189,7 +175,7 @@ func (r LandRefused) learn(f *fold) {
 	}
 	for _, m := range c.Members {
 		if i := f.request(m.Number); i >= 0 {
-			f.end(i, End{Outcome: Failed, Code: CodeRefused, Why: r.Why})
+			f.end(i, End{Outcome: Failed, Code: model.CodeRejected, Why: r.Why})
 		}
 	}
 }
@@ -222,9 +208,6 @@ func (r Deleted) learn(f *fold) { delete(f.facts.Branches, r.Car) }
 func (r Told) learn(f *fold) {
 	if i := f.request(r.Number); i >= 0 {
 		f.Queue[i].Told = r.Key
-		if r.Comment != 0 {
-			f.Queue[i].Comment = r.Comment
-		}
 	}
 }
 

@@ -48,9 +48,7 @@ func (c Car) show(m Manifest, facts Facts) model.TrainCar {
 	if c.Pushed != 0 {
 		car.Branch = m.Branch(c.Number)
 	}
-	for _, member := range c.Members {
-		car.Members = append(car.Members, member.Number)
-	}
+	car.Members = numbers(c.Members)
 	for _, k := range c.Checks {
 		car.Failed = append(car.Failed, model.TrainCheck{Name: k.Name, State: model.CheckFailed, URL: k.URL})
 	}

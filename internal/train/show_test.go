@@ -48,7 +48,7 @@ func (y *yard) show() string {
 }
 
 func TestATrainAsItIsShown(t *testing.T) {
-	running := train.Checks{State: train.ChecksPending, Required: []model.TrainCheck{{Name: "ci", State: model.CheckPending}}}
+	running := train.Checks{State: model.CheckPending, Required: []model.TrainCheck{{Name: "ci", State: model.CheckPending}}}
 	for _, c := range []struct {
 		name string
 		set  func(*yard)
@@ -58,7 +58,7 @@ func TestATrainAsItIsShown(t *testing.T) {
 		{"a check runs", func(y *yard) { y.facts.Checks["m0+1"] = running }, "car 1 [1] testing ci:pending in 20m0s, car 2 [2] testing behind 1 ci:expected in 20m0s, #3 in 40m0s, #4 in 40m0s"},
 		{"nothing has landed yet", func(y *yard) { y.record.Landed = nil }, "car 1 [1] testing ci:expected, car 2 [2] testing behind 1 ci:expected, #3, #4"},
 		{"one is held", func(y *yard) {
-			y.facts.Requests[3] = train.Standing{State: train.Open, Head: "h3", Waits: "it is a draft"}
+			y.facts.Requests[3] = train.Standing{State: model.PullOpen, Head: "h3", Waits: "it is a draft"}
 		},
 			"car 1 [1] testing ci:expected in 20m0s, car 2 [2] testing behind 1 ci:expected in 20m0s, #3 it is a draft, #4 in 40m0s"},
 		{"its checks ran again", func(y *yard) { y.record.Cars[0].Since = y.now.Add(7 * time.Minute).Unix() },

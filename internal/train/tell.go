@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Branch is the name of the branch of a car.
@@ -22,12 +25,8 @@ func effects(f *fold) []Effect {
 	}
 	slices.SortStableFunc(out, func(a, b Effect) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, r := range f.Queue {
-		switch e := r.End; {
-		case e == nil:
-		case e.Outcome == Failed:
-			out = append(out, Fail{Request: r, Code: e.Code, Why: e.Why, How: e.How, Checks: e.Checks})
-		default:
-			out = append(out, Done{Request: r, Outcome: e.Outcome, SHA: e.SHA, Why: e.Why, Checks: e.Checks})
+		if r.End != nil {
+			out = append(out, Finish{Request: r})
 		}
 	}
 	return slices.Concat(out, losses(f), strays(f), tells(f))
@@ -59,7 +58,7 @@ func wants(f *fold, c Car) Effect {
 		return Land{Car: c.Number, From: c.On, To: c.Tip, Members: c.Members, Attempt: c.Refused + 1}
 	case c.Pushed == 0 && f.looked:
 		return Push{Car: c.Number, Branch: f.Branch(c.Number), Tip: c.Tip, From: f.facts.Branches[c.Number]}
-	case c.State == Testing && f.facts.Checks[c.Tip].State == ChecksFailed && len(c.Rerun) > 0:
+	case c.State == Testing && f.facts.Checks[c.Tip].State == model.CheckFailed && len(c.Rerun) > 0:
 		return Rerun{Car: c.Number, Tip: c.Tip, IDs: c.Rerun, After: c.After}
 	}
 	return nil
@@ -69,12 +68,11 @@ func wants(f *fold, c Car) Effect {
 // more.
 func strays(f *fold) []Effect {
 	var out []Effect
-	for n, sha := range f.facts.Branches {
+	for _, n := range slices.Sorted(maps.Keys(f.facts.Branches)) {
 		if n < f.Next && f.car(n) == nil {
-			out = append(out, DeleteBranch{Car: n, Branch: f.Branch(n), From: sha})
+			out = append(out, DeleteBranch{Car: n, Branch: f.Branch(n), From: f.facts.Branches[n]})
 		}
 	}
-	slices.SortFunc(out, func(a, b Effect) int { return cmp.Compare(a.(DeleteBranch).Car, b.(DeleteBranch).Car) })
 	return out
 }
 
@@ -153,11 +151,7 @@ func aboardTell(f *fold, c Car, m Member) Tell {
 	} else if c.State == Pushing || c.State == Testing {
 		t.Required = f.facts.Needed
 	}
-	for _, other := range c.Members {
-		if other.Number != m.Number {
-			t.With = append(t.With, other.Number)
-		}
-	}
+	t.With = slices.DeleteFunc(numbers(c.Members), func(n int) bool { return n == m.Number })
 	return t
 }
 

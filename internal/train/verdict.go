@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // land has the base moved to the last green car of the line before which nothing is still open. A red car before it was red by
@@ -19,7 +20,7 @@ func (f *fold) land() bool {
 	last, on := -1, f.SHA
 	for k, i := range at {
 		c := f.Cars[i]
-		if c.On != on || c.State != Green && !c.doubtful() || !allReady(f, c) {
+		if c.On != on || c.State != Green && !c.doubtful() || slices.ContainsFunc(c.Members, func(m Member) bool { return !f.ready(m.Number) }) {
 			break
 		}
 		alone := mergedByGitHub(f, c)
@@ -99,10 +100,6 @@ func remembered(made []string, head, tip string) []string {
 // doubtful says that a red result has something to do with a car, or one that is missing: a green one behind it clears it.
 func (c Car) doubtful() bool {
 	return c.State == Red || (c.State == Testing || c.State == Pushing) && (c.Doubts > 0 || c.Reruns > 0 || c.Overdue())
-}
-
-func allReady(f *fold, c Car) bool {
-	return !slices.ContainsFunc(c.Members, func(m Member) bool { return !f.ready(m.Number) })
 }
 
 // search looks for the culprit in the first red car, if all before it is green.
@@ -189,7 +186,7 @@ func (f *fold) fail(k int) {
 	i := f.line()[k]
 	c := f.Cars[i]
 	why := cmp.Or(c.Why, "the checks failed on what would land"+notRerun(f, c))
-	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: CodeChecks, Why: why, How: how(f, c), Checks: c.Checks, SHA: c.Tip})
+	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: model.CodeChecksFailed, Why: why, How: how(f, c), Checks: c.Checks, SHA: c.Tip})
 	f.left = leaves(f, c.Members[0].Number)
 	f.Cars = slices.Delete(f.Cars, i, i+1)
 }
@@ -258,7 +255,7 @@ func conclude(f *fold) bool {
 		}
 		end := End{Outcome: Passed, SHA: c.Tip}
 		if c.State == Red {
-			end = End{Outcome: Refuted, Code: CodeChecks, Why: cmp.Or(c.Why, strings.TrimPrefix(notRerun(f, c), "; ")), Checks: c.Checks, SHA: c.Tip}
+			end = End{Outcome: Refuted, Code: model.CodeChecksFailed, Why: cmp.Or(c.Why, strings.TrimPrefix(notRerun(f, c), "; ")), Checks: c.Checks, SHA: c.Tip}
 		}
 		f.end(f.request(c.Members[0].Number), end)
 		f.Cars = slices.Delete(f.Cars, i, i+1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -46,7 +47,7 @@ func (y *yard) ask(all ...train.Request) {
 			r.Head = fmt.Sprintf("h%d", r.Number)
 		}
 		r.Token, r.At = fmt.Sprintf("ask %d at %s", r.Number, r.Head), y.now.Unix()
-		y.facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+		y.facts.Requests[r.Number] = train.Standing{State: model.PullOpen, Head: r.Head}
 		y.facts.Asked = append(y.facts.Asked, r)
 	}
 }
@@ -113,28 +114,29 @@ func (y *yard) carryOut(e train.Effect) {
 			break
 		}
 		if y.outdated {
-			result, y.outdated = train.Outdated{Car: e.Car, Tip: e.To}, false
+			result, y.outdated = train.Stale{Car: e.Car, Tip: e.To, Why: train.WhyOutdated}, false
 			break
 		}
 		if y.refuse != "" {
 			result = train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: y.refuse}
 			break
 		}
-		if y.facts.Checks[e.To].State != train.ChecksPassed {
+		if y.facts.Checks[e.To].State != model.CheckPassed {
 			result = train.Untested{Car: e.Car, Tip: e.To}
 			break
 		}
 		require.Equal(y.t, y.facts.Base, e.From)
-		require.Equal(y.t, train.ChecksPassed, y.facts.Checks[e.To].State, "only green commits land")
+		require.Equal(y.t, model.CheckPassed, y.facts.Checks[e.To].State, "only green commits land")
 		y.facts.Base = e.To
 		for _, m := range e.Members {
-			y.facts.Requests[m.Number] = train.Standing{State: train.Merged, Head: m.Tip, SHA: e.To}
+			y.facts.Requests[m.Number] = train.Standing{State: model.PullMerged, Head: m.Tip, SHA: e.To}
 		}
-	case train.Fail:
-		y.note("fail #%d %s: %s %v", e.Request.Number, e.Code, e.Why, named(e.Checks))
-		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
-	case train.Done:
-		y.note("done #%d %s %s", e.Request.Number, e.Outcome, e.SHA)
+	case train.Finish:
+		if end := e.Request.End; end.Outcome == train.Failed {
+			y.note("fail #%d %s: %s %v", e.Request.Number, end.Code, end.Why, named(end.Checks))
+		} else {
+			y.note("done #%d %s %s", e.Request.Number, end.Outcome, end.SHA)
+		}
 		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
 	case train.Tell:
 		y.tells = append(y.tells, fmt.Sprintf("tell #%d", e.Request.Number))
@@ -174,19 +176,19 @@ func (y *yard) build(b train.Build) train.Result {
 }
 
 // ci has the checks of a commit report, and a run follow.
-func (y *yard) ci(tip string, state train.CheckState) {
+func (y *yard) ci(tip string, state model.CheckState) {
 	y.t.Helper()
 	y.report(tip, state)
 	y.run()
 }
 
-func (y *yard) report(tip string, state train.CheckState) {
+func (y *yard) report(tip string, state model.CheckState) {
 	c := train.Checks{State: state}
-	if state == train.ChecksFailed {
+	if state == model.CheckFailed {
 		y.checkRuns++ // a re-run is of the same workflow run, and makes another check run
 		c.Failed = []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: 1, Run: fmt.Sprint("CR_", y.checkRuns), At: y.now.Unix()}}
 	}
-	if state == train.ChecksPending {
+	if state == model.CheckPending {
 		c.Open = []string{"build"}
 	}
 	y.facts.Checks[tip] = c
@@ -227,7 +229,7 @@ func (y *yard) waiting() string {
 // underTest is how many commits CI is at work on.
 func (y *yard) underTest() (count int) {
 	for _, tip := range y.facts.Branches {
-		if state := y.facts.Checks[tip].State; state == "" || state == train.ChecksPending {
+		if state := y.facts.Checks[tip].State; state == "" || state == model.CheckPending {
 			count++
 		}
 	}

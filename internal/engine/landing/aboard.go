@@ -27,14 +27,6 @@ func (p *Request) aboard() *aboard {
 	return &aboard{g: newMerger(p, *all[len(all)-1])}
 }
 
-// cancelled names who has taken the request back; "": nobody.
-func (a *aboard) cancelled() string {
-	if a.g.marker.Reason == model.CodeCancelled {
-		return a.g.marker.By
-	}
-	return ""
-}
-
 // ready evaluates all conditions of the request.
 func (a *aboard) ready(ctx context.Context) (merge.Verdict, error) {
 	v, err := a.g.Request.Ready(ctx, a.g.marker)
@@ -43,14 +35,6 @@ func (a *aboard) ready(ctx context.Context) (merge.Verdict, error) {
 	}
 	a.one = a.g.self(v.Way)
 	return v, nil
-}
-
-// hold has the comment of the request say what it waits for, as that of one that is in no train. Once nothing is in the way, the
-// request joins the train again.
-func (a *aboard) hold(ctx context.Context, v merge.Verdict) error {
-	a.g.tried = false
-	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
-	return told(err)
 }
 
 // held is what the request waits for, where that is not its turn in the train; "": nothing.
@@ -97,16 +81,6 @@ func (a *aboard) conflicts(ctx context.Context, home *thread.Thread, onto string
 // byGitHub says that GitHub itself merges the request that was built, as the settings have it now.
 func (a *aboard) byGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
 
-// titleAboard is the title that the merge train knows the head by from a request that this one takes the place of, whose car may be
-// under test; "": there is none.
-func titleAboard(p *Request, m model.MergeMarker) string {
-	said := p.State.Merge()
-	if said == nil || !said.Marker.Open() || said.Marker.Head != m.Head || said.Marker.Base != m.Base {
-		return ""
-	}
-	return said.Marker.Title
-}
-
 // announce writes down what is about to land of a request, before anything moves.
 func (a *aboard) announce(ctx context.Context) error {
 	g, m := a.g, a.one
@@ -149,19 +123,6 @@ func (a *aboard) fail(ctx context.Context, f merge.Failure) (*thread.Stop, error
 	return end, told(err)
 }
 
-// report ends a request that only tried.
-func (a *aboard) report(ctx context.Context, text string) error {
-	a.g.marker.Reason, a.g.marker.Detail = model.CodeTried, ""
-	return bury(ctx, a.g, &Failure{Failure: merge.Failure{Code: model.CodeTried}}, text)
-}
-
-// tell has the comment of the request say how it stands in the train. detail is the same in one line.
-func (a *aboard) tell(ctx context.Context, record int64, detail, text string) error {
-	a.g.tried, a.g.marker.Record = false, record
-	_, err := a.g.wait(ctx, model.CodeTrain, detail, text)
-	return told(err)
-}
-
 // say posts a comment in the conversation of the request, unless one with this token is there by now: a run that is over may have
 // posted it after this one read the conversation.
 func (a *aboard) say(ctx context.Context, token, text string) error {
@@ -173,13 +134,4 @@ func (a *aboard) say(ctx context.Context, token, text string) error {
 	}
 	_, err := a.g.Thread.Comment(ctx, token, journal.Body{Text: text}, nil)
 	return err
-}
-
-// reported are the checks of the head, as far as this run has read them; false: not all of them were.
-func (a *aboard) reported() ([]model.Check, bool) {
-	facts := a.g.MergeFacts
-	if facts == nil {
-		return nil, false
-	}
-	return facts.Checks, !facts.Partial && facts.ChecksHidden == (model.Hidden{})
 }

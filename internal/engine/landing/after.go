@@ -50,24 +50,14 @@ func (m *member) mergedByHand(commit string) {
 // finish says that everything has landed, and tidies up behind it.
 func (g *merger) finish(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	for _, m := range g.members {
-		if err := settle(ctx, g, m); err != nil {
-			return err
-		}
-		tidy(ctx, g, m)
-	}
 	own := g.own()
 	k := &g.marker
 	k.State, k.Reason, k.Detail, k.Cause, k.Expires, k.Claim = model.MergeDone, "", "", "", time.Time{}, ""
-	k.Badge = own.badge
 	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
-	for _, m := range g.members {
-		if m != own {
-			if err := tellMember(ctx, g, m); err != nil {
-				return err
-			}
-		}
+	if err := settleAll(ctx, g); err != nil {
+		return err
 	}
+	k.Badge = own.badge
 	listMembers(g)
 	if err := g.edit(ctx, merge.DoneText(g.Snap.Pull, *k, landingText(g, own))); err != nil {
 		return err
@@ -79,6 +69,24 @@ func (g *merger) finish(ctx context.Context) error {
 	g.Report.Result, g.Report.Reason, g.Report.HeadSHA = model.ResultDone, "", k.Landed
 	g.Log.Info("merged", "pr_number", g.Event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
 	return thread.End(model.ResultNothing, "pull request %d is merged", g.Event.Number)
+}
+
+// settleAll waits until GitHub shows all that has landed, tidies up behind it, and tells those who landed with the request.
+func settleAll(ctx context.Context, g *merger) error {
+	for _, m := range g.members {
+		if err := settle(ctx, g, m); err != nil {
+			return err
+		}
+		tidy(ctx, g, m)
+	}
+	for _, m := range g.members {
+		if !g.isSelf(m) {
+			if err := tellMember(ctx, g, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // landingText is what is told of a member that has landed.
@@ -103,6 +111,12 @@ func (m *member) steered() []string {
 		return m.steers
 	}
 	return merge.SteeringNotes(m.Snap.Pull.Paths())
+}
+
+// plan is what would land of a member.
+func (m *member) plan() merge.Plan {
+	made := m.made
+	return merge.Plan{Commits: made.Commits, More: made.Count - len(made.Commits), BaseSHA: m.is.BaseSHA, Tip: made.Tip, Tests: m.tests, Notes: slices.Concat(m.steers, m.told(), m.notes)}
 }
 
 // told is what people should know of how the commits were made.

@@ -42,15 +42,13 @@ func askByItself(ctx context.Context, p *Request) error {
 		}
 		a.Heading = "**Merge** requested by the approval of " + markdown.Plain(m.By)
 	}
-	body := journal.Body{Kind: journal.KindMerge}
+	text := merge.RefuseText(pull, v)
 	if v.Go || v.Wait {
-		var text string
 		m, text = p.Opening(m, v)
-		body.Text, body.Marker = a.Heading+"\n\n"+text, m
 	} else {
 		m.State, m.Reason, m.Detail = model.MergeFailed, v.Code, thread.Clip(v.Reason)
-		body.Text, body.Marker = a.Heading+"\n\n"+merge.RefuseText(pull, v), m
 	}
+	body := journal.Body{Text: a.Heading + "\n\n" + text, Kind: journal.KindMerge, Marker: m}
 	if _, err := p.Comment(ctx, thread.CommandToken(a.Key), body, nil); err != nil {
 		return err
 	}

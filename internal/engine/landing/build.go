@@ -18,7 +18,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/lineage"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -59,7 +58,7 @@ func findMergeBase(ctx context.Context, g *merger, m *member) error {
 		m.is.Head, head = div.HeadSHA, div.HeadSHA
 	}
 	if tips := requestOf(g, m).Tips(); div.HeadSHA != head && !slices.Contains(tips, div.HeadSHA) {
-		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch moved from %s to %s", markdown.Short(head), markdown.Short(div.HeadSHA))}}
+		return failed(model.CodeHeadMoved, movedTo("the branch", head, div.HeadSHA))
 	}
 	if err := m.grown(ctx, div.BaseSHA); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 			return err
 		}
 		if lineage.Decide(relation) != lineage.Pass {
-			return rewound(m.is.Base, was, base)
+			return failed(model.CodeRewound, movedTo(m.is.Base, was, base)+", which does not have it")
 		}
 	}
 	// What GitHub compared the pull request with last may be older than all that we saw.
@@ -131,11 +130,6 @@ func (m *member) elsewhere(ctx context.Context, at string) error {
 		return failed(model.CodeBaseMissing, fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base))
 	}
 	return cmp.Or(m.grown(ctx, at), failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, at)))
-}
-
-// rewound tells of a base branch that no longer has what it had.
-func rewound(base, was, now string) *Failure {
-	return &Failure{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s moved from %s to %s, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
 }
 
 // what is the order to git.

@@ -66,11 +66,7 @@ func atRest(ctx context.Context, g *merger) error {
 		return thread.End(model.ResultRetry, "the request to merge pull request %d has changed in the meantime", g.Event.Number)
 	}
 	*g, g.MergeFacts = *newMerger(g.Request, *now), nil
-	live, err := thread.MergeAtWork(ctx, g.Thread, *now)
-	if err == nil && live {
-		err = thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
-	}
-	return err
+	return YieldToOther(ctx, g.Thread)
 }
 
 // unread is the first part of the group that was about to land and that this run could not read; nil for none. It may have landed.
@@ -99,33 +95,20 @@ func cancelLater(ctx context.Context, g *merger, part model.MergeMember, s *Fail
 // tellCancelled ends the request on all of its pull requests. What has landed stays, and is told as landed.
 func tellCancelled(ctx context.Context, g *merger, by string) error {
 	listMembers(g)
-	landed := func(m *member) bool { return m.is.Landed != "" }
-	for _, m := range g.members {
-		if landed(m) || g.isSelf(m) || m.announced(g) == nil {
-			continue
-		}
-		if err := announce(ctx, g, m, model.MergeFailed, model.CodeCancelled, merge.CancelText(m.Snap.Pull, requestOf(g, m), by)); err != nil {
-			return err
-		}
+	own := g.own()
+	text := func(m *member) string { return merge.CancelText(m.Snap.Pull, requestOf(g, m), by) }
+	if err := tellNotMerged(ctx, g, model.CodeCancelled, text); err != nil {
+		return err
 	}
-	g.members = slices.DeleteFunc(g.members, func(m *member) bool { return !landed(m) && !g.isSelf(m) })
-	if own := g.own(); landed(own) {
+	g.members = slices.DeleteFunc(g.members, func(m *member) bool { return m.is.Landed == "" })
+	if own.is.Landed != "" {
 		own.notes = append(own.notes, restCancelled(g, by)...)
 		return g.finish(ctx)
 	}
-	for _, m := range g.members {
-		if g.isSelf(m) {
-			continue
-		}
-		if err := settle(ctx, g, m); err != nil {
-			return err
-		}
-		tidy(ctx, g, m)
-		if err := tellMember(ctx, g, m); err != nil {
-			return err
-		}
-	}
 	g.marker.State, g.marker.Reason, g.marker.Detail, g.marker.Expires, g.marker.Claim = model.MergeFailed, model.CodeCancelled, by, time.Time{}, ""
+	if err := settleAll(ctx, g); err != nil {
+		return err
+	}
 	return g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, by))
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -37,7 +36,7 @@ func (g *merger) confirm(ctx context.Context) error {
 			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
 		}
 		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
-			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s moved from %s to %s", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
+			return g.of(m, failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, at)))
 		}
 	}
 	return nil

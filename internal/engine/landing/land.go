@@ -31,9 +31,8 @@ const (
 // move is the move of a base to the tested tip of the last member, or of one member's branch.
 type move struct {
 	effect.Move
-	of    *member
-	base  bool
-	stays bool // a branch, where it is refused
+	of   *member
+	base bool
 }
 
 // land puts members on their base, each of which stands on the one before, and their branches at what was tested.
@@ -48,7 +47,7 @@ func land(ctx context.Context, all []*member) error {
 	}
 	for _, one := range list {
 		if one.base {
-			if err := at.shown(ctx, moved); err != nil {
+			if err := shown(ctx, moved); err != nil {
 				return err
 			}
 			if err := moveBase(ctx, one); err != nil {
@@ -98,7 +97,7 @@ func baseMove(all []*member) move {
 	return move{Move: one, of: m, base: true}
 }
 
-// moveHead moves the branch of a member; stays: why it does not move, where that is no failure.
+// moveHead moves the branch of a member; stays: why it does not move, which without GitHub is no failure.
 func moveHead(ctx context.Context, one move) (stays string, err error) {
 	m := one.of
 	now, err := thread.Move(ctx, m.Thread, one.Move)
@@ -106,7 +105,7 @@ func moveHead(ctx context.Context, one move) (stays string, err error) {
 	switch {
 	case git.Unsure(err) && now.At != m.head:
 		return "", failed(model.CodeHeadMoved, movedTo(one.Branch, m.head, now.At))
-	case one.stays && errors.As(err, &rejected):
+	case m.GitHub == nil && errors.As(err, &rejected):
 		return rejected.Message, nil
 	case err != nil:
 		err, refused := failureOf(err, m.way.Strategy), (*Failure)(nil)
@@ -206,28 +205,29 @@ func landByGitHub(ctx context.Context, m *member) error {
 
 // compare holds what GitHub has made against what was tested.
 func (m *member) compare(ctx context.Context) error {
-	tested, sha := m.is.Tree, m.is.Tip
-	if err := m.Open(ctx); err != nil {
+	tested := m.is.Tree
+	if err := m.learn(ctx); err != nil {
 		return err
 	}
-	if err := fetch.Commits(ctx, m.Checkout, sha); err != nil {
-		return err
-	}
-	tree, err := history.TreeOf(ctx, m.Checkout, sha)
-	if err != nil {
-		return err
-	}
-	if m.is.Tree = tree; tree != tested {
+	if tree := m.is.Tree; tree != tested {
 		m.notes = append(m.notes, fmt.Sprintf("GitHub did not merge what was tested, because the base had moved: tree %s was tested, %s landed", markdown.Short(tested), markdown.Short(tree)))
 		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
 	}
-	return m.learn(ctx)
+	return nil
 }
 
-// learn finds out what GitHub has put on the base: the commits, and what they stand on, which a revert has to know.
-func (m *member) learn(ctx context.Context) error {
+// learn finds out what GitHub has put on the base: the tree, the commits, and what they stand on, which a revert has to know.
+func (m *member) learn(ctx context.Context) (err error) {
 	sha := m.is.Tip
-	var err error
+	if err := m.Open(ctx); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, m.Checkout, sha, m.head); err != nil {
+		return err
+	}
+	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, sha); err != nil {
+		return err
+	}
 	if m.is.BaseSHA, _, err = merging.LandedRange(ctx, m.Checkout, sha, m.is.BaseSHA, m.head, m.MergeFacts.Commits); err != nil {
 		m.Log.Warn("landed_range_unknown", "pr_number", m.Event.Number, "error", err)
 		m.is.BaseSHA = ""

@@ -253,9 +253,8 @@ func (l *localMerger) plan(ctx context.Context) (err error) {
 	for _, one := range moves {
 		thread.Noted(m.Thread, one.As, effect.Planned)
 	}
-	l.say(merge.DryRunText(l.pull(), l.g.marker, merge.Verdict{Go: true, Way: m.way}, &merge.Plan{
-		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), BaseSHA: m.is.BaseSHA, Tip: m.made.Tip, Tests: m.tests, Notes: l.notes(),
-	}))
+	plan := m.plan()
+	l.say(merge.DryRunText(l.pull(), l.g.marker, merge.Verdict{Go: true, Way: m.way}, &plan))
 	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }
 

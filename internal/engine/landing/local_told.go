@@ -2,7 +2,6 @@ package landing
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -20,7 +19,7 @@ func (l *localMerger) told() model.Merging {
 	if made.Tip == "" {
 		return m
 	}
-	m.Notes = append(m.Notes, l.notes()...)
+	m.Notes = append(m.Notes, one.plan().Notes...)
 	switch {
 	case one.tests.Argv != nil && l.passed:
 		m.Tests = testsTold(one.tests, model.TestsPassed)
@@ -60,17 +59,12 @@ func (l *localMerger) landed() {
 	rep.Result, rep.HeadSHA = model.ResultDone, tip
 	rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(tip))
 	l.g.marker.Landed = tip
-	notes := l.notes()
+	landed := m.plan()
 	if written := l.g.Settings.Merge.DeleteBranch; written != nil && *written {
-		notes = append(notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
+		landed.Notes = append(landed.Notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
 	}
-	l.say(merge.DoneText(l.pull(), l.g.marker, merge.Landing{
-		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: notes,
-	}))
+	l.say(merge.DoneText(l.pull(), l.g.marker, merge.Landing{Commits: landed.Commits, More: landed.More, Tests: landed.Tests, Notes: landed.Notes}))
 }
-
-// notes are what people should know of what lands.
-func (l *localMerger) notes() []string { return slices.Concat(l.one.steers, l.one.told(), l.one.notes) }
 
 func (l *localMerger) say(text string) {
 	l.g.Report.Said = append(l.g.Report.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})

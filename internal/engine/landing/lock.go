@@ -24,38 +24,28 @@ func (g *merger) lock(ctx context.Context) error {
 		}
 	}
 	slices.Sort(names)
-	for _, base := range names {
-		if err := lockBase(ctx, g, first[base]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lockBase waits for the lock of one base, and takes it from a run that is over.
-func lockBase(ctx context.Context, g *merger, m *member) error {
-	if err := m.Open(ctx); err != nil {
-		return err
-	}
 	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, g.Thread, holder) }
-	return m.awaitLock(ctx, transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}, gone, g.GitHub.Pause)
-}
-
-// awaitLock waits at most lock_timeout for the lock of the base.
-func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
-	limit := m.Settings.Merge.LockTimeout
-	for pause := firstPause; m.lock == nil; pause = min(2*pause, longestPause) {
-		var err error
-		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
-		if !is[*transport.ErrLocked](err) || pause > limit {
-			return failureOf(err, "")
-		}
-		if err := wait(ctx, pause); err != nil {
+	for _, base := range names {
+		if err := first[base].Open(ctx); err != nil {
 			return err
 		}
-		limit -= pause
+		lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
+		if err := first[base].awaitLock(ctx, lease, gone, g.GitHub.Pause); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// awaitLock waits at most lock_timeout for the lock of the base, and takes it from a run that is over.
+func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
+	if m.lock != nil {
+		return nil
+	}
+	return failureOf(whileBusy(ctx, m.Settings.Merge.LockTimeout, wait, func() (locked bool, err error) {
+		m.lock, err = thread.TakeLock(ctx, m.Thread, m.is.Base, lease, gone)
+		return is[*transport.ErrLocked](err), err
+	}), "")
 }
 
 // unlock gives back the locks that no landing has given back.

@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Request is what a run knows of the requests to merge a pull request.
@@ -102,11 +101,8 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 		return nil, err
 	}
 	v, err := g.Evaluate(ctx, g.marker, "")
-	if s := (*Failure)(nil); errors.As(err, &s) {
-		return g.ended(ctx, err)
-	}
 	if err != nil {
-		return nil, err
+		return g.ended(ctx, err)
 	}
 	if !v.Go || v.Way.Strategy != model.StrategyQueue {
 		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
@@ -175,30 +171,20 @@ func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 	return m
 }
 
-// untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for.
+// untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for. Whoever evaluates the request
+// sees who is at work.
 func (p *Request) untilIdle(ctx context.Context) error {
-	limit := p.Settings.Merge.LockTimeout
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		busy := false
-		for _, t := range turn.Open(p.State) {
-			live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
-			if err != nil {
-				return err
-			}
-			busy = busy || live
-		}
-		if !busy || pause > limit {
-			return nil // whoever evaluates the request sees who is at work
-		}
-		if err := p.GitHub.Pause(ctx, pause); err != nil {
+	again := func(ctx context.Context, rest time.Duration) error {
+		if err := p.GitHub.Pause(ctx, rest); err != nil {
 			return err
 		}
-		limit -= pause
 		p.Liveness = nil
-		if err := p.Read(ctx); err != nil {
-			return err
-		}
+		return p.Read(ctx)
 	}
+	return whileBusy(ctx, p.Settings.Merge.LockTimeout, again, func() (bool, error) {
+		live, err := thread.LiveTurn(ctx, p.Thread)
+		return live != nil, err
+	})
 }
 
 // The pauses in which something is waited for that another run does.
@@ -206,6 +192,21 @@ const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 5 * time.Second
 )
+
+// whileBusy looks again, with pauses that grow, while another run is at something, and no longer than limit. The error is that of the
+// last look.
+func whileBusy(ctx context.Context, limit time.Duration, pause func(context.Context, time.Duration) error, busy func() (bool, error)) error {
+	for rest := firstPause; ; rest = min(2*rest, longestPause) {
+		is, err := busy()
+		if !is || rest > limit {
+			return err
+		}
+		if err := pause(ctx, rest); err != nil {
+			return err
+		}
+		limit -= rest
+	}
+}
 
 // claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
 // and the edit somebody may have ended the request, so that it is looked at again behind it.
@@ -335,14 +336,18 @@ func landOnce(ctx context.Context, g *merger, s steps) error {
 		return err
 	}
 	for _, m := range left {
-		if g.marker.Expired(g.ServerNow()) {
-			return expired(g)
+		if err := requested(g).Alive(); err != nil {
+			return err
 		}
 		if err := land(ctx, []*member{m}); err != nil {
 			return g.of(m, err)
 		}
 		m.is.Landed = m.is.Tip
-		if err := noteLanded(ctx, g); err != nil {
+		if len(g.members) == 1 {
+			return nil
+		}
+		listMembers(g) // a run that goes on from here knows it
+		if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 			return err
 		}
 	}

@@ -28,8 +28,6 @@ type place interface {
 	takes(ctx context.Context, m *member) error
 	// moves are those of the branches and of the base in their order, of members that stand on one another.
 	moves(ctx context.Context, all []*member) ([]move, error)
-	// shown waits until everybody sees where the branches are.
-	shown(ctx context.Context, moved []*member) error
 }
 
 type (
@@ -116,17 +114,9 @@ func (onGitHub) moves(ctx context.Context, all []*member) (list []move, err erro
 	return append(list, baseMove(all)), nil
 }
 
-func (o onOrigin) moves(ctx context.Context, all []*member) ([]move, error) {
-	list, err := o.onGitHub.moves(ctx, all)
-	for i := range list {
-		list[i].stays = !list[i].base
-	}
-	return list, err
-}
-
 // moves has the base first, since it may be in use, and that changes nothing.
 func (o inCheckout) moves(ctx context.Context, all []*member) ([]move, error) {
-	list, err := o.onOrigin.moves(ctx, all)
+	list, err := o.onGitHub.moves(ctx, all)
 	slices.Reverse(list)
 	for i := range list {
 		if list[i].By = effect.ForwardHere; !list[i].base {
@@ -136,8 +126,9 @@ func (o inCheckout) moves(ctx context.Context, all []*member) ([]move, error) {
 	return list, err
 }
 
-func (onGitHub) shown(ctx context.Context, moved []*member) error {
-	if len(moved) == 0 {
+// shown waits until everybody on GitHub sees where the branches are.
+func shown(ctx context.Context, moved []*member) error {
+	if len(moved) == 0 || moved[0].GitHub == nil {
 		return nil
 	}
 	var numbers []int
@@ -164,5 +155,3 @@ func (onGitHub) shown(ctx context.Context, moved []*member) error {
 	}
 	return nil
 }
-
-func (onOrigin) shown(context.Context, []*member) error { return nil }

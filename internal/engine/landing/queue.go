@@ -6,8 +6,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -174,22 +172,12 @@ func queueToken(what string, g *merger) string {
 
 // fromQueue tells what the merge queue has put on the base.
 func (m *member) fromQueue(ctx context.Context, mark *model.QueueMark) error {
-	if err := m.Open(ctx); err != nil {
-		return err
-	}
-	if err := fetch.Commits(ctx, m.Checkout, m.is.Tip, m.head); err != nil {
-		return err
-	}
-	err := readQueue(ctx, m.Request)
-	if err != nil {
+	if err := readQueue(ctx, m.Request); err != nil {
 		return err
 	}
 	m.tests = merge.TestRun{Why: "GitHub's merge queue tested it before it merged it"}
 	if !merge.ByQueue(mark, *m.queue) {
 		m.tests = merge.TestRun{Why: "GitHub does not report that its merge queue merged it, so somebody may have bypassed the queue"}
-	}
-	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, m.is.Tip); err != nil {
-		return err
 	}
 	m.is.BaseSHA = m.MergeFacts.BaseRecorded
 	return m.learn(ctx)

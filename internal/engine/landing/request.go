@@ -77,8 +77,8 @@ func inTheWay(ctx context.Context, p *Request, m model.MergeMarker, earlier mode
 // Opening is how a request begins that was evaluated: its marker, and what its comment says.
 func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
-	if v.Way.Train {
-		m.Title = titleAboard(p, m)
+	if said := p.State.Merge(); v.Way.Train && said != nil && said.Marker.Open() && said.Marker.Head == m.Head && said.Marker.Base == m.Base {
+		m.Title = said.Marker.Title // by which the train knows the head, whose car may be under test
 	}
 	switch {
 	case v.Wait:
@@ -336,23 +336,15 @@ func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarke
 	if m.Leader != "" { // it is merged from there
 		return nil, nil
 	}
-	if p.Snap.Pull.State == model.PullOpen {
-		if err := p.guard(ctx); err != nil {
+	if p.Snap.Pull.State == model.PullOpen && p.State.Block == nil { // else what waits says so
+		if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
+			return nil, err
+		}
+		if err := thread.GuardHistory(ctx, p.Thread, turn.Open(p.State)); err != nil {
 			return nil, err
 		}
 	}
 	return newMerger(p, said).advance(ctx)
-}
-
-// guard blocks a pull request of which nobody can be sure what was approved.
-func (p *Request) guard(ctx context.Context) error {
-	if p.State.Block != nil { // what waits says so
-		return nil
-	}
-	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
-		return err
-	}
-	return thread.GuardHistory(ctx, p.Thread, turn.Open(p.State))
 }
 
 // endOthers ends the requests that a newer one took the place of, which would else say forever that they wait.
@@ -384,7 +376,7 @@ func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdic
 	g := &merger{Request: p, marker: m}
 	one := g.self(v.Way)
 	err := g.prepare(ctx, one)
-	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
+	plan := one.plan()
 	if err == nil && v.Way.Train {
 		plan.Train, err = inNoGroup(ctx, g)
 		plan.Checks = merge.CarNames(p.policy(), *p.MergeFacts)

@@ -52,7 +52,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 			return nil, err
 		}
 		if over {
-			if err := tellNotMerged(ctx, g, detail); err != nil {
+			if err := tellNotMerged(ctx, g, model.CodeMember, nothingMerged(detail)); err != nil {
 				return nil, err
 			}
 		}
@@ -128,15 +128,6 @@ func listMembers(g *merger) {
 	}
 }
 
-// noteLanded records that a member of a group has landed, so that a run which goes on from here knows it.
-func noteLanded(ctx context.Context, g *merger) error {
-	if len(g.members) < 2 {
-		return nil
-	}
-	listMembers(g)
-	return g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts))
-}
-
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func release(ctx context.Context, g *merger, cause error) {
 	if !thread.Releases(ctx, cause) || g.lost || g.marker.State != model.MergeRunning || !g.Claims[g.marker.Claim] {
@@ -167,12 +158,10 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 			return nil, err
 		}
 		return g.stopped(s.Code, s.Detail), requested(g).Release(ctx, text)
-	case s.waits:
-		return g.wait(ctx, s.Code, s.Detail, text)
-	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
+	case s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}
-	if err := tellNotMerged(ctx, g, s.Detail); err != nil {
+	if err := tellNotMerged(ctx, g, model.CodeMember, nothingMerged(s.Detail)); err != nil {
 		return nil, err
 	}
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
@@ -189,13 +178,17 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	return g.stopped(s.Code, s.Detail), nil
 }
 
+func nothingMerged(detail string) func(*member) string {
+	return func(*member) string { return "Nothing was merged: " + markdown.Plain(detail) + "." }
+}
+
 // tellNotMerged says on the pull requests that were told of a merge that it does not happen. They can be asked for alone.
-func tellNotMerged(ctx context.Context, g *merger, detail string) error {
+func tellNotMerged(ctx context.Context, g *merger, code model.MergeCode, text func(*member) string) error {
 	for _, m := range g.members {
 		if said := m.announced(g); g.isSelf(m) || m.is.Landed != "" || said == nil || !said.Marker.Open() {
 			continue
 		}
-		if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing was merged: "+markdown.Plain(detail)+"."); err != nil {
+		if err := announce(ctx, g, m, model.MergeFailed, code, text(m)); err != nil {
 			return err
 		}
 	}
@@ -248,9 +241,4 @@ func bury(ctx context.Context, g *merger, s *Failure, text string) error {
 	}
 	g.Log.Info("merge_failed", "pr_number", g.Event.Number, "reason", string(s.Code), "detail", markdown.Inline(thread.Clip(s.Detail)))
 	return nil
-}
-
-// expired ends a run that took so long that another one may be at its merge.
-func expired(g *merger) error {
-	return thread.End(model.ResultRetry, "the claim of this run on the merge of pull request %d expired at %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
 }

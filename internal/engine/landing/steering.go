@@ -41,7 +41,11 @@ func steering(ctx context.Context, c *git.Checkout, s config.Settings, base, tip
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := settingsAsGood(string(before), string(text)); err != nil {
+	parse := config.Parse
+	if _, err := parse(string(before), thread.SettingsPath); err != nil { // where no agent works, theirs may be missing
+		parse = config.ParseWithoutAgent
+	}
+	if _, err := parse(string(text), thread.SettingsPath); err != nil {
 		return nil, &Failure{Failure: merge.Failure{Code: model.CodeSettings, Detail: err.Error()}}
 	}
 	return told, nil
@@ -65,14 +69,4 @@ func roadmaps(ctx context.Context, c *git.Checkout, dir, tip string, paths []str
 		}
 	}
 	return nil
-}
-
-// settingsAsGood reads settings as far as those before them could be read: where no agent works, theirs may be missing.
-func settingsAsGood(before, now string) error {
-	parse := config.Parse
-	if _, err := parse(before, thread.SettingsPath); err != nil {
-		parse = config.ParseWithoutAgent
-	}
-	_, err := parse(now, thread.SettingsPath)
-	return err
 }

@@ -105,14 +105,15 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			}
 			continue
 		}
-		if err := claim(ctx, l, &next); err != nil {
+		gone := func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) }
+		if err := next.Take(l.holder, l.time(), gone); err != nil { // unless another run that lives is at it
 			return false, err
 		}
 		if fresh, err := l.record(ctx, next); err != nil || !fresh {
 			return false, err
 		}
 		l.now = next
-		list := batch(l.untried(effects))
+		list := batch(slices.DeleteFunc(effects, func(e train.Effect) bool { return l.tried[name(e)] }))
 		if len(list) == 0 {
 			return true, nil
 		}
@@ -151,15 +152,10 @@ func batch(effects []train.Effect) []train.Effect {
 // said says that an effect only writes a comment.
 func said(e train.Effect) bool {
 	switch e.(type) {
-	case train.Tell, train.TellLoss, train.Fail, train.Done:
+	case train.Tell, train.TellLoss, train.Finish:
 		return true
 	}
 	return false
-}
-
-// claim makes the landing of a car this run's, and the word about what was lost, unless another run that lives is at it.
-func claim(ctx context.Context, l *line, m *train.Manifest) error {
-	return m.Take(l.holder, l.time(), func(rival string) (bool, error) { return thread.HolderGone(ctx, l.home, rival) })
 }
 
 // time is now by the clock of the run.
@@ -167,11 +163,6 @@ func (l *line) time() time.Time { return l.home.Now() }
 
 // name tells effects apart.
 func name(e train.Effect) string { return fmt.Sprintf("%T %+v", e, e) }
-
-// untried are the effects that this run has not tried.
-func (l *line) untried(effects []train.Effect) []train.Effect {
-	return slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { return l.tried[name(e)] })
-}
 
 // first is the first effect of a kind that this run has not tried; nil: there is none.
 func first[E train.Effect](l *line, effects []train.Effect) *E {

@@ -10,7 +10,7 @@ import (
 
 // Five hundred comments are recorded a few at a time, and what changes branches each by itself.
 func TestCommentsAreRecordedTogether(t *testing.T) {
-	effects := []train.Effect{train.Push{Car: 1}, train.Land{Car: 2}, train.Fail{}, train.DeleteBranch{}}
+	effects := []train.Effect{train.Push{Car: 1}, train.Land{Car: 2}, train.Finish{}, train.DeleteBranch{}}
 	for range 500 {
 		effects = append(effects, train.Tell{})
 	}

@@ -52,15 +52,8 @@ func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err er
 
 // build makes the commits of a car, member by member.
 func (l *line) build(ctx context.Context, b train.Build) error {
-	if err := l.home.Open(ctx); err != nil {
-		return err
-	}
 	on := b.Onto
-	if err := fetch.Commits(ctx, l.home.Checkout, on); err != nil {
-		if git.IsNoRef(err) {
-			l.lose(on)
-			return nil
-		}
+	if has, err := l.has(ctx, on); !has {
 		return err
 	}
 	var members []train.Member
@@ -85,8 +78,9 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if a.byGitHub() != r.ByGitHub { // the settings are others by now
 			l.learn(train.Merges{Number: r.Number, ByGitHub: a.byGitHub()})
 		}
-		by := a.built()
-		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip, Strategy: by.Strategy, Way: by.Way}), tip
+		m := a.built()
+		m.Number, m.Head, m.Tip = r.Number, r.Head, tip
+		members, on = append(members, m), tip
 	}
 	why, err := unheard(ctx, l, on)
 	if err != nil {
@@ -99,7 +93,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		return err
 	}
 	if why != "" {
-		l.learn(train.Unfit{Car: b.Car, Number: members[len(members)-1].Number, Code: train.CodeChecks, Why: why})
+		l.learn(train.Unfit{Car: b.Car, Numbers: []int{members[len(members)-1].Number}, Code: model.CodeChecksFailed, Why: why})
 		return nil
 	}
 	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
@@ -122,20 +116,28 @@ func (l *line) deafened(ctx context.Context, b train.Build, members []train.Memb
 			return err
 		}
 		if of != "" {
-			l.learn(train.Unfit{Car: b.Car, Number: m.Number, Code: train.CodeChecks, Why: "with this change " + of})
+			l.learn(train.Unfit{Car: b.Car, Numbers: []int{m.Number}, Code: model.CodeChecksFailed, Why: "with this change " + of})
 			return nil
 		}
 	}
 	return nil
 }
 
-// lose notes that the commits of a car are nowhere.
-func (l *line) lose(tip string) {
+// has gets a commit into the checkout; false: it is nowhere, as the train learns of the car that had it, or there is an error.
+func (l *line) has(ctx context.Context, tip string) (bool, error) {
+	if err := l.home.Open(ctx); err != nil {
+		return false, err
+	}
+	err := fetch.Commits(ctx, l.home.Checkout, tip)
+	if !git.IsNoRef(err) {
+		return err == nil, err
+	}
 	for _, c := range l.now.Cars {
 		if c.Tip == tip {
-			l.learn(train.Lost{Car: c.Number, Tip: tip})
+			l.learn(train.Stale{Car: c.Number, Tip: tip, Why: train.WhyLost})
 		}
 	}
+	return false, nil
 }
 
 // refuse says why a member cannot be built.
@@ -144,13 +146,13 @@ func (l *line) refuse(b train.Build, r train.Request, on string, f *Failure) {
 		l.learn(train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: paths})
 		return
 	}
-	l.learn(train.Unfit{Car: b.Car, Number: r.Number, Code: string(f.Code), Why: f.Detail})
+	l.learn(train.Unfit{Car: b.Car, Numbers: []int{r.Number}, Code: f.Code, Why: f.Detail})
 }
 
 // ended notes that the request of a pull request is over.
 func (l *line) ended(r train.Request) {
 	s := l.facts.Requests[r.Number]
-	s.State, s.Ended = cmp.Or(s.State, train.Open), r.Token
+	s.State, s.Ended = cmp.Or(s.State, model.PullOpen), r.Token
 	l.facts.Requests[r.Number] = s
 }
 
@@ -165,10 +167,8 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 		return l.rerun(ctx, e)
 	case train.Land:
 		return l.land(ctx, e)
-	case train.Fail:
-		return l.fail(ctx, e)
-	case train.Done:
-		return l.done(ctx, e)
+	case train.Finish:
+		return l.finish(ctx, e.Request)
 	case train.Tell:
 		return l.tell(ctx, e)
 	case train.TellLoss:
@@ -179,14 +179,7 @@ func (l *line) carryOut(ctx context.Context, e train.Effect) error {
 
 // push sets a train branch to the tip of its car.
 func (l *line) push(ctx context.Context, e train.Push) error {
-	if err := l.home.Open(ctx); err != nil {
-		return err
-	}
-	if err := fetch.Commits(ctx, l.home.Checkout, e.Tip); err != nil {
-		if git.IsNoRef(err) {
-			l.learn(train.Lost{Car: e.Car, Tip: e.Tip})
-			return nil
-		}
+	if has, err := l.has(ctx, e.Tip); !has {
 		return err
 	}
 	as := model.Effect{Kind: "push", Target: e.Branch, Token: journal.Token("train", e.Branch, e.Tip)}
@@ -221,14 +214,28 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	return nil
 }
 
-// fail ends a request that did not land.
-func (l *line) fail(ctx context.Context, e train.Fail) error {
-	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
-		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, How: e.How, Checks: checks(e.Checks), Job: failedJob(ctx, l, e.Checks)}
-		if e.Code == train.CodeConflict { // where, the record has no room for
-			f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
+// finish ends a request as the train has decided.
+func (l *line) finish(ctx context.Context, r train.Request) error {
+	return l.close(ctx, r, func(a *aboard) (*thread.Stop, error) {
+		stop, end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", r.Number), r.End
+		switch end.Outcome {
+		case train.Landed:
+			return stop, a.finish(ctx)
+		case train.Failed:
+			f := merge.Failure{Code: end.Code, Detail: end.Why, How: end.How, Checks: checks(end.Checks), Job: failedJob(ctx, l, end.Checks)}
+			if end.Code == model.CodeConflict { // where, the record has no room for
+				f.Conflicts = a.conflicts(ctx, l.home, l.now.SHA)
+			}
+			return a.fail(ctx, f)
 		}
-		return a.fail(ctx, f)
+		text := merge.TriedText(a.g.Snap.Pull, a.g.marker, end.SHA, end.Why, checks(end.Checks))
+		if end.Outcome == train.Refuted && end.SHA == "" { // it was not built
+			if c := a.conflicts(ctx, l.home, l.now.SHA); c != nil {
+				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
+			}
+		}
+		a.g.marker.Reason, a.g.marker.Detail = model.CodeTried, ""
+		return stop, bury(ctx, a.g, &Failure{Failure: merge.Failure{Code: model.CodeTried}}, text)
 	})
 }
 
@@ -250,25 +257,8 @@ func failedJob(ctx context.Context, l *line, list []train.Check) *model.CIJob {
 	return nil
 }
 
-// done ends a request that landed, or that only tried.
-func (l *line) done(ctx context.Context, e train.Done) error {
-	return l.finish(ctx, e.Request, func(a *aboard) (*thread.Stop, error) {
-		end := thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number)
-		if e.Outcome == train.Landed {
-			return end, a.finish(ctx)
-		}
-		text := merge.TriedText(a.g.Snap.Pull, a.g.marker, e.SHA, e.Why, checks(e.Checks))
-		if e.Outcome == train.Refuted && e.SHA == "" { // it was not built
-			if c := a.conflicts(ctx, l.home, l.now.SHA); c != nil {
-				text += "\n\n" + merge.ConflictText(a.g.Snap.Pull, *c)
-			}
-		}
-		return end, a.report(ctx, text)
-	})
-}
-
-// finish ends a request, where it has not ended already, and notes that.
-func (l *line) finish(ctx context.Context, r train.Request, how func(*aboard) (*thread.Stop, error)) error {
+// close ends a request, where it has not ended already, and notes that.
+func (l *line) close(ctx context.Context, r train.Request, how func(*aboard) (*thread.Stop, error)) error {
 	a, err := l.open(ctx, r.Number)
 	if err != nil {
 		return err
@@ -278,19 +268,13 @@ func (l *line) finish(ctx context.Context, r train.Request, how func(*aboard) (*
 		if err != nil {
 			return err
 		}
-		l.over(r.Number, end)
+		if l.opened[r.Number] = nil; l.Self != nil && l.Self.Event.Number == r.Number {
+			l.end = end
+		}
 	}
 	l.ended(r)
 	l.learn(train.Finished{Number: r.Number, Token: r.Token})
 	return nil
-}
-
-// over notes that the request of a pull request has ended in this run.
-func (l *line) over(number int, end *thread.Stop) {
-	l.opened[number] = nil
-	if l.Self != nil && l.Self.Event.Number == number {
-		l.end = end
-	}
 }
 
 // tell has the comment of a request say how it stands.
@@ -302,7 +286,8 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	if a != nil && a.g.marker.Command == e.Request.Token && a.held() == "" { // else it says so itself
 		at := placeOf(l, e)
 		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
-		if err := a.tell(ctx, l.count, detail, merge.TrainText(a.g.Snap.Pull, a.g.marker, at)); err != nil {
+		a.g.tried, a.g.marker.Record = false, l.count
+		if _, err := a.g.wait(ctx, model.CodeTrain, detail, merge.TrainText(a.g.Snap.Pull, a.g.marker, at)); told(err) != nil {
 			return err
 		}
 	}

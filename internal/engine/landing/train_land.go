@@ -21,7 +21,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
 		return nil
 	}
-	if l.facts.Checks[e.To].State != train.ChecksPassed { // the record alone does not say what was tested
+	if l.facts.Checks[e.To].State != model.CheckPassed { // the record alone does not say what was tested
 		l.home.Log.Error("train_untested", "base", l.Base, "car", e.Car, "tip", e.To)
 		l.learn(train.Untested{Car: e.Car, Tip: e.To})
 		return nil
@@ -126,7 +126,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 	if err != nil {
 		return false, err
 	}
-	m, tip, by := a.one, as.Tip, built{as.Strategy, as.Way}
+	m, tip := a.one, as.Tip
 	if !v.Go {
 		return false, unready(ctx, l, e, a, v)
 	}
@@ -148,7 +148,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 		return false, failureOf(err, "")
 	}
 	if err := m.buildOn(ctx, on); err != nil {
-		if was, old := a.outdated(by); old && is[*Failure](err) { // which building it again tells
+		if was, old := a.outdated(as); old && is[*Failure](err) { // which building it again tells
 			return false, outdated(l, e, a, was)
 		}
 		return false, err
@@ -156,18 +156,18 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return false, err
 	}
-	alike, err := m.makes(ctx, on, tip)
+	same, err := m.makes(ctx, on, tip)
 	if err != nil {
 		return false, err
 	}
-	if !alike {
-		return false, unlike(ctx, l, e, a, on, tip, by)
+	if same == nil {
+		return false, unlike(ctx, l, e, a, on, as)
 	}
-	if err := m.adopt(ctx, on, tip); err != nil {
-		return false, err
+	m.is.Tip, m.made.Tip = tip, tip
+	for i, c := range m.made.Commits {
+		m.made.Commits[i].SHA = cmp.Or(same[c.SHA], c.SHA)
 	}
-	m.steers, err = steering(ctx, m.Checkout, m.Settings, on, tip)
-	return err == nil, err
+	return true, nil
 }
 
 // notLanded learns why a car did not land.
@@ -191,7 +191,7 @@ func barred(ctx context.Context, l *line, e train.Land, failure *Failure) error 
 			continue
 		}
 		token := l.token(m.Number)
-		if err := l.finish(ctx, train.Request{Number: m.Number, Token: token}, func(a *aboard) (*thread.Stop, error) { return a.fail(ctx, failure.Failure) }); err != nil {
+		if err := l.close(ctx, train.Request{Number: m.Number, Token: token}, func(a *aboard) (*thread.Stop, error) { return a.fail(ctx, failure.Failure) }); err != nil {
 			return err
 		}
 		l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
@@ -216,15 +216,18 @@ func members(ctx context.Context, l *line, e train.Land) (all []*aboard, err err
 	return all, nil
 }
 
-// unready takes a member out of a landing that must not land as things are, before anything has moved.
+// unready takes a member out of a landing that must not land as things are, before anything has moved. Once nothing is in the way, the
+// request joins the train again.
 func unready(ctx context.Context, l *line, e train.Land, a *aboard, v merge.Verdict) error {
 	number := a.one.is.Number
 	l.home.Log.Info("train_not_ready", "base", l.Base, "car", e.Car, "pr_number", number, "why", v.Reason)
-	l.learn(train.Unready{Car: e.Car, Number: number, Token: l.token(number), Over: !v.Wait, Code: string(v.Code), Why: cmp.Or(v.Reason, "it must not land")})
+	l.learn(train.Unready{Car: e.Car, Number: number, Token: l.token(number), Over: !v.Wait, Code: v.Code, Why: cmp.Or(v.Reason, "it must not land")})
 	if !v.Wait {
 		return nil
 	}
-	return a.hold(ctx, v)
+	a.g.tried = false // the comment says what it waits for, as that of one that is in no train
+	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
+	return told(err)
 }
 
 // token is that of the request of a pull request in the queue.

@@ -194,7 +194,7 @@ func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
 		if p, there := now[n]; there {
 			out[n] = l.standing(n, p)
 		} else {
-			out[n] = train.Standing{State: train.Closed} // GitHub knows of none
+			out[n] = train.Standing{State: model.PullClosed} // GitHub knows of none
 		}
 	}
 	return out, nil
@@ -202,13 +202,7 @@ func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
 
 // standing is how a pull request stands, as far as this run knows.
 func (l *line) standing(number int, p model.PullNow) train.Standing {
-	s := train.Standing{State: train.Open, Head: p.HeadSHA, SHA: p.MergeCommit, Off: p.BaseRef != l.Base}
-	switch p.State {
-	case model.PullMerged:
-		s.State = train.Merged
-	case model.PullClosed:
-		s.State = train.Closed
-	}
+	s := train.Standing{State: p.State, Head: p.HeadSHA, SHA: p.MergeCommit, Off: p.BaseRef != l.Base}
 	s.Waits = merge.Held(model.Pull{Title: p.Title, Draft: p.Draft, Labels: p.Labels}, policyOf(l.settings))
 	a, known := l.opened[number]
 	if !known {
@@ -218,8 +212,8 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 	switch {
 	case a == nil && at >= 0:
 		s.Ended = l.manifest.Queue[at].Token
-	case a != nil && a.cancelled() != "":
-		s.Cancelled = a.cancelled()
+	case a != nil && a.g.marker.Reason == model.CodeCancelled:
+		s.Cancelled = a.g.marker.By // who has taken it back
 	case a != nil:
 		s.Held = a.held()
 		if at >= 0 && l.manifest.Queue[at].Token != a.g.marker.Command { // another one has taken its place
@@ -258,7 +252,7 @@ func (l *line) checks(ctx context.Context) error {
 	for _, b := range l.view.Branches {
 		c := l.checksOf(b)
 		waits := slices.ContainsFunc(l.manifest.Cars, func(car train.Car) bool { return car.Tip == b.SHA && car.Overdue() })
-		if (c.State != train.ChecksPending || waits) && !l.ruled {
+		if (c.State != model.CheckPending || waits) && !l.ruled {
 			if err := l.readRules(ctx); err != nil {
 				return err
 			}
@@ -292,18 +286,12 @@ func ownEntry(l *line) string {
 
 func (l *line) checksOf(b model.TrainBranch) train.Checks {
 	state, failed, open, begun := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
-	c := train.Checks{State: train.ChecksPending, Open: open, Begun: seconds(begun), Required: merge.CarRequired(l.required(), l.manifest.Demanded(), b.Checks)}
-	if b.More && state != model.CheckFailed { // a newer one may be among those that were not read
-		return c
+	if b.More && state == model.CheckPassed { // a newer one may be among those that were not read
+		state = model.CheckPending
 	}
+	c := train.Checks{State: state, Open: open, Begun: seconds(begun), Required: merge.CarRequired(l.required(), l.manifest.Demanded(), b.Checks)}
 	for _, f := range failed {
 		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID, Run: f.Node, At: seconds(f.At)})
-	}
-	switch state {
-	case model.CheckPassed:
-		c.State = train.ChecksPassed
-	case model.CheckFailed:
-		c.State = train.ChecksFailed
 	}
 	return c
 }

@@ -37,6 +37,6 @@ func branchRefused(ctx context.Context, l *line, e train.Push, rejected *git.Err
 		l.learn(whole)
 		return nil
 	}
-	l.learn(train.Barred{Car: e.Car, Numbers: numbers, Code: string(model.CodeForbidden), Why: "the branch of the train could not be pushed: " + rejected.Message})
+	l.learn(train.Unfit{Car: e.Car, Numbers: numbers, Code: model.CodeForbidden, Why: "the branch of the train could not be pushed: " + rejected.Message})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github/workflow"
 
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/skipci"
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -60,9 +61,13 @@ func producible(l *line) (required []string, seen workflow.Reported) {
 		if a == nil {
 			continue
 		}
-		checks, all := a.reported()
-		whole = whole && all
-		for _, c := range checks {
+		facts := a.g.MergeFacts
+		if facts == nil {
+			whole = false
+			continue
+		}
+		whole = whole && !facts.Partial && facts.ChecksHidden == (model.Hidden{})
+		for _, c := range facts.Checks {
 			seen[c.Name] = seen[c.Name] || c.App != actionsApp
 		}
 	}

@@ -104,15 +104,8 @@ func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
 	if e.Pending, err = p.Pending(ctx); err != nil {
 		return model.Status{}, nil, err
 	}
-	for _, claim := range turn.Open(p.State) {
-		live, err := p.Busy(ctx, claim.CommentID, claim.Marker.Lease)
-		if err != nil {
-			return model.Status{}, nil, err
-		}
-		if live {
-			e.Live = &claim
-			break
-		}
+	if e.Live, err = thread.LiveTurn(ctx, p.Thread); err != nil {
+		return model.Status{}, nil, err
 	}
 	if len(e.Pending) > 0 && e.Live == nil && p.State.Block == nil && p.State.Accepted != "" && p.State.Accepted != p.Snap.Pull.HeadSHA {
 		if e.Relation, err = thread.Compare(ctx, p.Thread, p.State.Accepted, p.Snap.Pull.HeadSHA); err != nil {

@@ -15,17 +15,21 @@ const ClaimMargin = 10 * time.Minute
 // DeadClaims are the open claims that nobody works on. A live one ends the run: the process behind it looks
 // again when its turn is done, and so takes up what is pending now.
 func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
-	open := turn.Open(t.State)
-	for _, c := range open {
-		live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease)
-		if err != nil {
-			return nil, err
-		}
-		if live {
-			return nil, End(model.ResultRetry, "another run is working on %s, see %s", t.About(), c.URL)
+	live, err := LiveTurn(ctx, t)
+	if err == nil && live != nil {
+		err = End(model.ResultRetry, "another run is working on %s, see %s", t.About(), live.URL)
+	}
+	return turn.Open(t.State), err
+}
+
+// LiveTurn is the first open turn that another process works on; nil: there is none.
+func LiveTurn(ctx context.Context, t *Thread) (*model.Posted[model.TurnMarker], error) {
+	for _, c := range turn.Open(t.State) {
+		if live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease); err != nil || live {
+			return &c, err
 		}
 	}
-	return open, nil
+	return nil, nil
 }
 
 // Busy reports whether another process works on the record in a comment, and asks GitHub about its run at most once.

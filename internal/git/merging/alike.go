@@ -16,20 +16,21 @@ type told struct {
 	parents               []string
 }
 
-// Alike says whether two commits on top of base tell the same history: the same trees, authors and messages, in the same shape.
-// Two builds of one request are alike, and differ in their times. What one of them has beside that, such as a commit whose
-// changes the next one takes back, is a difference although the last trees are equal.
-func Alike(ctx context.Context, c *git.Checkout, base, a, b string) (bool, error) {
+// Alike pairs the commits of two histories on top of base, where they have the same trees, authors and messages in the same shape; nil:
+// they have not. Two builds of one request are alike, and differ in their times. What one of them has beside that, such as a commit
+// whose changes the next one takes back, is a difference although the last trees are equal.
+func Alike(ctx context.Context, c *git.Checkout, base, a, b string) (map[string]string, error) {
+	pairs := map[string]string{}
 	if a == b {
-		return true, nil
+		return pairs, nil
 	}
 	first, err := since(ctx, c, base, a, 0)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	second, err := since(ctx, c, base, b, len(first)+1) // a longer history differs, however long it is
 	if err != nil || len(first) != len(second) {
-		return false, err
+		return nil, err
 	}
 	type pair struct{ a, b string }
 	seen := map[pair]bool{}
@@ -39,17 +40,17 @@ func Alike(ctx context.Context, c *git.Checkout, base, a, b string) (bool, error
 		if p.a == p.b || seen[p] {
 			continue
 		}
-		seen[p] = true
+		seen[p], pairs[p.a] = true, p.b
 		one, in := first[p.a]
 		other, too := second[p.b]
 		if !in || !too || one.tree != other.tree || one.author != other.author || one.message != other.message || len(one.parents) != len(other.parents) {
-			return false, nil
+			return nil, nil
 		}
 		for i := range one.parents {
 			todo = append(todo, pair{one.parents[i], other.parents[i]})
 		}
 	}
-	return true, nil
+	return pairs, nil
 }
 
 // since are the commits that a commit has and base has not, at most most; 0: all.

@@ -118,7 +118,9 @@ func TestThereIsNoWorkspaceToTestIn(t *testing.T) {
 	gittest.Write(t, forged, map[string]string{"d/e/f.txt": "f\n", "keep.txt": "in it\n"})
 	require.NoError(t, os.Symlink("d/e", filepath.Join(forged, "l")))
 	gittest.ForgeIndex(t, forged, "l/../../keep.txt", 0)
-	for workspace, says := range map[string]string{"": "GITHUB_WORKSPACE is not set", forged: `its index names "l/../../keep.txt"`, t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
+	sparse := h.Workspace("main")
+	h.Git(sparse, "sparse-checkout", "set", "nothing")
+	for workspace, says := range map[string]string{sparse: "is a sparse checkout, which leaves out files of the commit", "": "GITHUB_WORKSPACE is not set", forged: `its index names "l/../../keep.txt"`, t.TempDir(): "is not a checkout of this repository", other: "is not a checkout of this repository", merging: "a merge is in progress there"} {
 		_, err := testtree.InWorkspace(gittest.Ctx, c, workspace, sha)
 		require.ErrorAs(t, err, new(*testtree.ErrNoWorkspace), workspace)
 		assert.True(t, strings.Contains(err.Error(), says), err.Error())

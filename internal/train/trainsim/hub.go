@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -13,7 +14,7 @@ func (r *trainRun) build(b train.Build) train.Result {
 	if by := w.commits[on].run; by != 0 && by != r.id {
 		for _, c := range w.record.Cars {
 			if c.Tip == on {
-				return train.Lost{Car: c.Number, Tip: on}
+				return train.Stale{Car: c.Number, Tip: on, Why: train.WhyLost}
 			}
 		}
 		return nil
@@ -32,7 +33,7 @@ func (r *trainRun) build(b train.Build) train.Result {
 			return train.Conflict{Car: b.Car, Number: q.Number, On: b.Onto, Paths: []string{"file"}}
 		}
 		if p.unfit {
-			return train.Unfit{Car: b.Car, Number: q.Number, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
+			return train.Unfit{Car: b.Car, Numbers: []int{q.Number}, Code: "NOTHING_TO_MERGE", Why: "the base has it"}
 		}
 		tip := w.sha(fmt.Sprint("tip", q.Number))
 		w.commits[tip] = commit{parent: on, number: q.Number, tree: w.commits[on].tree ^ content(q.Head), bad: w.commits[on].bad || p.bad, run: r.id}
@@ -154,12 +155,12 @@ func unready(w *world, l train.Land, m train.Member) train.Result {
 	case p.ended == p.token():
 		u.Over = true
 	case p.off:
-		u.Over, u.Code, u.Why = true, train.CodeRetargeted, "its base has changed"
+		u.Over, u.Code, u.Why = true, model.CodeRetargeted, "its base has changed"
 	case p.waits != "":
 		u.Why = p.waits
 	case p.hidden != "":
 		u.Why, p.held = p.hidden, p.hidden
-	case p.state != train.Open || p.head != m.Head && w.commits[p.head].number != m.Number:
+	case p.state != model.PullOpen || p.head != m.Head && w.commits[p.head].number != m.Number:
 		return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: fmt.Sprintf("#%d is not at its head", m.Number)}
 	default:
 		return nil
@@ -175,7 +176,7 @@ func mergedByGitHub(w *world, l train.Land) []train.Result {
 	m := l.Members[0]
 	p := w.pulls[m.Number]
 	if p.head != m.Head && p.head != m.Tip {
-		return []train.Result{train.Unready{Car: l.Car, Number: m.Number, Token: p.token(), Over: true, Code: train.CodeHeadMoved, Why: "its head has moved"}}
+		return []train.Result{train.Unready{Car: l.Car, Number: m.Number, Token: p.token(), Over: true, Code: model.CodeHeadMoved, Why: "its head has moved"}}
 	}
 	sha := w.sha("github")
 	made := commit{parent: w.base, number: m.Number, tree: w.commits[w.base].tree ^ content(m.Head), bad: w.commits[w.base].bad || p.bad}
@@ -228,7 +229,7 @@ func inTurn(w *world, p *pull) {
 		q := w.pulls[r.Number]
 		switch {
 		case hurried[p.number] || hurried[q.number]: // they go now while somebody waits for them who does
-		case r.End != nil || q.upset || q.unfit || q.state != train.Open || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
+		case r.End != nil || q.upset || q.unfit || q.state != model.PullOpen || q.ended == q.token() || q.queued == 0 || q.queued > p.approved:
 		case q.wish.Try || len(q.wish.Needs) > 0 || q.wish.Now != p.wish.Now || q.wish.Priority != p.wish.Priority || q.approved >= p.approved:
 		default:
 			w.complain("#%d landed before #%d", p.number, q.number)
@@ -260,7 +261,7 @@ func (w *world) merge(number int, at string) {
 	if p.landings++; p.landings > 1 {
 		w.complain("#%d landed twice", number)
 	}
-	p.state, p.merged = train.Merged, at
+	p.state, p.merged = model.PullMerged, at
 	w.landed = append(w.landed, number)
 	w.tally.land(p.change, w.now)
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -28,7 +29,7 @@ func plan(w *world) {
 	for _, c := range w.day.changes(rand.New(rand.NewPCG(w.day.Seed, 1))) {
 		last = max(last, c.approved)
 		w.at(c.approved, func() {
-			p := &pull{change: c, state: train.Open, byGitHub: w.byGitHub}
+			p := &pull{change: c, state: model.PullOpen, byGitHub: w.byGitHub}
 			p.head = p.approvedHead()
 			w.pulls[c.number] = p
 			w.handle(p.asked())
@@ -141,7 +142,7 @@ func meddle(w *world) {
 
 // upset is what people do to a pull request that waits.
 func upset(w *world, p *pull) {
-	if p.state != train.Open || p.ended == p.token() {
+	if p.state != model.PullOpen || p.ended == p.token() {
 		return
 	}
 	p.upset = true
@@ -149,7 +150,7 @@ func upset(w *world, p *pull) {
 	case 0:
 		p.cancelled = "olga"
 	case 1:
-		p.state = train.Closed
+		p.state = model.PullClosed
 	case 2: // approved again at once
 		ask(w, p)
 	case 3:
@@ -178,7 +179,7 @@ func ask(w *world, p *pull) {
 // askOtherwise has somebody ask for the merge of what is only tried, or try what is in the train.
 func askOtherwise(w *world, p *pull) {
 	switch {
-	case p.state != train.Open || p.ended == p.token():
+	case p.state != model.PullOpen || p.ended == p.token():
 	case p.wish.Try:
 		p.asks, p.upset = p.asks+1, true
 		p.wish.Try = false

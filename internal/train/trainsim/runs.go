@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -244,7 +245,7 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 	case train.Land:
 		switch {
 		case !r.record.Claim.By(r.holder()): // another run is at it
-		case r.known.Checks[e.To].State != train.ChecksPassed:
+		case r.known.Checks[e.To].State != model.CheckPassed:
 			return []train.Result{train.Untested{Car: e.Car, Tip: e.To}}
 		default:
 			return r.land(e)
@@ -253,10 +254,8 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 		if !r.rerun(e) {
 			return []train.Result{train.NotRerun{Car: e.Car, Tip: e.Tip}}
 		}
-	case train.Fail:
-		return []train.Result{r.finish(e.Request, train.Failed)}
-	case train.Done:
-		return []train.Result{r.finish(e.Request, e.Outcome)}
+	case train.Finish:
+		return []train.Result{r.finish(e.Request, e.Request.End.Outcome)}
 	case train.Tell:
 		r.pulls[e.Request.Number].comment = e.Key
 		return []train.Result{train.Told{Number: e.Request.Number, Key: e.Key}}
@@ -266,7 +265,7 @@ func (r *trainRun) apply(e train.Effect) []train.Result {
 
 func (r *trainRun) pushCar(e train.Push) []train.Result {
 	if by := r.commits[e.Tip].run; by != 0 && by != r.id {
-		return []train.Result{train.Lost{Car: e.Car, Tip: e.Tip}}
+		return []train.Result{train.Stale{Car: e.Car, Tip: e.Tip, Why: train.WhyLost}}
 	}
 	if r.fault(r.day.Faults.Refuse) {
 		return []train.Result{train.PushRefused{Car: e.Car, Why: "GitHub refuses"}}
@@ -294,9 +293,9 @@ func (r *trainRun) finish(q train.Request, outcome train.Outcome) train.Result {
 	case outcome == train.Landed && p.landings == 0:
 		r.complain("#%d is told that it landed", q.Number)
 	case outcome == train.Landed:
-	case q.End.Code == train.CodeChecks && p.bad:
+	case q.End.Code == model.CodeChecksFailed && p.bad:
 		r.tally.failed++
-	case q.End.Code == train.CodeChecks:
+	case q.End.Code == model.CodeChecksFailed:
 		r.tally.wronged++
 		r.at(r.now, func() { ask(r.world, p) })
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -23,7 +24,7 @@ type commit struct {
 // pull is a pull request of a world.
 type pull struct {
 	change
-	state     train.PullState
+	state     model.PullState
 	head      string
 	revision  int
 	asks      int    // how often the head was asked for otherwise
@@ -186,17 +187,17 @@ func (w *world) seen(tip string) train.Checks {
 	r := w.checks[tip]
 	switch {
 	case r == nil || !r.over || r.mute:
-		c := train.Checks{State: train.ChecksPending, Open: []string{"build"}}
+		c := train.Checks{State: model.CheckPending, Open: []string{"build"}}
 		if r != nil && !r.over && !w.day.Statuses { // of which nobody knows whether it has begun
 			c.Begun = r.begun + 1
 		}
 		return c
 	case r.red && w.day.Statuses:
-		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, At: r.begun + 1}}}
+		return train.Checks{State: model.CheckFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, At: r.begun + 1}}}
 	case r.red:
-		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: workflowRun, Run: fmt.Sprint("CR_", r.attempts), At: r.begun + 1}}}
+		return train.Checks{State: model.CheckFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: workflowRun, Run: fmt.Sprint("CR_", r.attempts), At: r.begun + 1}}}
 	}
-	return train.Checks{State: train.ChecksPassed}
+	return train.Checks{State: model.CheckPassed}
 }
 
 func (w *world) standing(number int) train.Standing {
