@@ -29,7 +29,7 @@ func (p *Attempt) NothingToDo() error {
 
 // Deliver has the agent work on the turn at hand, and hands over the result.
 func (p *Attempt) Deliver(ctx context.Context) error {
-	if err := PartOf(p).isolate(ctx); err != nil {
+	if err := isolate(ctx, p); err != nil {
 		return err
 	}
 	if err := p.Outside(ctx, p.Subject.Next()); err != nil {

@@ -91,8 +91,10 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 		if err := p.Overtime(); err != nil {
 			return false, err
 		}
-		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(p, m, pending) }); err != nil {
-			return false, err
+		if !p.Phase.RunsAgent() {
+			if err := fitting(p, m, pending); err != nil {
+				return false, err
+			}
 		}
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback

@@ -42,11 +42,8 @@ func (d *due) restoreReceipts(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
 	p.Report.Result = model.ResultDone
-	return p.Tidy(ctx)
+	return thread.ReadAgain(ctx, p.Thread)
 }
 
 func restoreReceipt(ctx context.Context, p *Pull, t model.Trace) error {

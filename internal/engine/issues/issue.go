@@ -246,8 +246,8 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 	if err := prepare(ctx, p, step); err != nil {
 		return false, err
 	}
-	if !p.spent() && p.Marker.NeedsAgent() {
-		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(ctx, p) }); err != nil {
+	if !p.spent() && p.Marker.NeedsAgent() && !p.Phase.RunsAgent() {
+		if err := fitting(ctx, p); err != nil {
 			return false, err
 		}
 	}
@@ -374,11 +374,8 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 // run of that comment left it to this one.
 func lookAgain(ctx context.Context, p *Issue, ended error) (again bool, err error) {
 	s := (*thread.Stop)(nil)
-	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil {
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || !p.Phase.RunsAgent() {
 		return false, ended
-	}
-	if err := attempt.PartOf(p.Attempt).Retried(func() error { return ended }); err != nil {
-		return false, err
 	}
 	if err := p.Read(ctx); err != nil {
 		p.Log.Warn("not_looked_again", "issue_number", p.Event.Number, "error", err)

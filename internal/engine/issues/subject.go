@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -106,17 +105,6 @@ func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask
 		a.Doc = doc
 	}
 	return a, nil
-}
-
-// Diff is what the pull request changes so far: there is none.
-func (p *Issue) Diff(context.Context) string { return "" }
-
-// Replies says that the answers of the agent are posted one by one.
-func (p *Issue) Replies() bool { return false }
-
-// Reviewed says that a second agent looks at the result first.
-func (p *Issue) Reviewed() bool {
-	return slices.Contains(p.Settings.Review.On, string(p.progress.marker.Flow))
 }
 
 // ReviewBase is where the work began on the base branch: all of it becomes the pull request.

@@ -68,10 +68,7 @@ func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker
 	if _, err := t.Comment(ctx, token, body, blocking); err != nil {
 		return err
 	}
-	if err := t.Read(ctx); err != nil {
-		return err
-	}
-	return t.Tidy(ctx)
+	return ReadAgain(ctx, t)
 }
 
 func logRewrite(t *Thread, m model.BlockMarker) {
