@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -82,16 +81,6 @@ func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
 	w.sweep()
 	assert.Empty(t, w.pulls())
 	assert.Equal(t, 2, w.calls())
-}
-
-func TestAnEditedMarkerWaitsOnWhenTheDayIsOver(t *testing.T) {
-	w, ev := overdrawn(t)
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Never mind."})
-	require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
-	w.later(48 * time.Hour)
-	w.sweep()
-	assert.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
-	assert.Equal(t, 1, w.calls())
 }
 
 func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {

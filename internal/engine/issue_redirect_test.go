@@ -39,18 +39,6 @@ func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
 	w.quiet()
 }
 
-func TestTwoRunsAtOnceTellOfAClosedPullRequestOnce(t *testing.T) {
-	w := newIssue(t)
-	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
-	w.later(time.Minute)
-	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-	ev := w.say("bob", "German?")
-	w.beforeWriting(func() { w.handle(ev) })
-	w.handle(ev)
-	w.gate.revive()
-	assert.Equal(t, 1, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"))
-}
-
 func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
 	t.Parallel()
 	for label, agent := range map[string]string{smallJob: "record+told", design: "record+job"} {

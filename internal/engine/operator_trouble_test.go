@@ -127,17 +127,6 @@ func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 	w.settled(2, 2, 3)
 }
 
-func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
-	w := newWorld(t)
-	w.orders("eve", "/mergexo pause")
-	w.later(30 * 24 * time.Hour)
-	w.put("/_sandbox/users/eve", object{"type": "User", "repository": repo.String(), "permission": "maintain"})
-	w.orders("eve", "I am a maintainer now.")
-	assert.Empty(t, w.answers())
-	w.orders("eve", "/mergexo pause")
-	w.answered("applied", "Nothing happens here until")
-}
-
 func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	w := newWorld(t)
 	ev := w.pullEvent()
@@ -186,17 +175,6 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 	w.answered("failed", "GitHub did not compare the head with the last accepted one")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
 	w.answered("applied", "is now the accepted head")
-}
-
-func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
-	w, _, head := rewrittenPull(t)
-	w.orders("carol", "/mergexo pause")
-	w.orders("carol", "/mergexo unblock head_sha="+head)
-	w.answered("applied", "No turn starts yet: paused by carol")
-	blocked, _, _ := rewrittenPull(t)
-	blocked.orders("carol", "/mergexo pause")
-	blocked.orders("carol", "/mergexo resume")
-	blocked.answered("applied", "No turn starts yet: blocked (history_rewrite)")
 }
 
 func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
@@ -259,16 +237,6 @@ func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 2)
 	assert.Contains(t, blocks[1]["body"], "was edited by bob")
-}
-
-func TestTextThatBecameACommandWithinASecondIsHeardAsItWasPosted(t *testing.T) {
-	w := newWorld(t)
-	id := w.talk("alice", "Do A.")
-	ev := w.delivery("issue_comment")
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "/mergexo release"})
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(0, 1, 1)
-	assert.Empty(t, w.answers())
 }
 
 func TestAResetHeedsTheTakeover(t *testing.T) {

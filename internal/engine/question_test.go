@@ -101,18 +101,6 @@ func TestAnAnswerIsHeardByWhicheverRunComes(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsHeardHoweverMuchElseWaits(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
-	w.agent = "doubts"
-	for i := range 4 {
-		w.review("alice", fmt.Sprintf("Wish %d.", i))
-	}
-	require.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
-	w.done(w.handle(w.say("bob", "Formal, please.")))
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "You said: Formal, please.")
-	assert.Len(t, w.marked("block", ""), 1, "what waited longest is not asked about again")
-}
-
 func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 	w := asked(t)
 	w.later(time.Minute)
@@ -125,17 +113,6 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 	assert.Equal(t, "history_rewrite", w.handle(w.say("bob", "Go on.")).BlockedReason)
 	assert.Len(t, w.marked("block", ""), 2)
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAQuestionIsToldBesideItsAnswerOnceWhatCameOverItIsLifted(t *testing.T) {
-	w := asked(t)
-	w.later(time.Minute)
-	head := w.rewritten()
-	require.Equal(t, "history_rewrite", w.handle(w.say("bob", "Formal, please.")).BlockedReason)
-	w.done(w.command("carol", "/mergexo unblock head_sha="+head))
-	done := w.marked("turn", "done")
-	require.Len(t, done, 1)
-	assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
 }
 
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {

@@ -94,19 +94,6 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 	}
 }
 
-// In two jobs the rounds are the agent's job's, and what is left of slips is the other's to take out.
-func TestASlipGoesThroughTwoJobs(t *testing.T) {
-	t.Parallel()
-	for how, calls := range map[string]int{"talk+empty": 1, "unknown+better": 2} {
-		w := newWorld(t)
-		w.agent = how
-		w.done(w.inTwo(w.remark("alice", "Answer me.")))
-		w.settled(1, 1, 0)
-		assert.Equal(t, calls, w.calls())
-		assert.Equal(t, how == "talk+empty", strings.Contains(w.receipt(), "> `there was a commit message, but nothing was changed`"))
-	}
-}
-
 // What is handed over is not believed: whoever has the agent's job can add what the agent's own job would have taken out.
 func TestWhatIsHandedOverIsSifted(t *testing.T) {
 	w, ev, dir := answerOver(t)

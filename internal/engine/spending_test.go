@@ -39,18 +39,6 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 	w.settled(4, 4, 4)
 }
 
-func TestADaysCostIsCounted(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\ncost_per_day_usd = 1.50")
-	w.agent = "answer+costs"
-	w.review("alice", "One.")
-	for range 2 {
-		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-		w.review("alice", "And this.")
-	}
-	w.ended(model.ResultBlocked, "the agent cost $1.50 today, and [feedback] cost_per_day_usd is 1.50", w.handle(w.delivery("pull_request_review_comment")))
-	assert.Equal(t, 2, w.calls())
-}
-
 // What agents cost on one number counts for all others, and whoever an operator lets go on is not asked about it again that day.
 func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
 	w := newWorld(t, "", "cost_per_day_usd = 1.50")

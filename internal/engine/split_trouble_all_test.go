@@ -96,21 +96,6 @@ func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	dir := filepath.Join(t.TempDir(), "handoff")
-	e := w.engine()
-	e.Phase, e.Bundle = thread.AgentPhase, dir
-	e.DryRun(true)
-	w.by(e, w.delivery("pull_request_review_comment"))
-	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))
-	entries, err := os.ReadDir(dir)
-	assert.True(t, err == nil || os.IsNotExist(err), "%v", err)
-	assert.Empty(t, entries)
-	assert.Zero(t, w.gate.writes)
-}
-
 // What the agent says may be nothing that can be handed over. Its commits are.
 func TestCommitsAreHandedOverWhoseOutcomeCannotBe(t *testing.T) {
 	w := newWorld(t)

@@ -18,39 +18,20 @@ import (
 // What people read where something stands still says why, in words.
 
 func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		deed func(*world) deed
-		back func(*world)
-		why  string
-	}{
-		"by the label": {
-			deed: func(w *world) deed {
-				return deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`}
-			},
-			back: func(w *world) {
-				status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
-				require.Equal(w.t, 200, status)
-			},
-			why: "label \"agent:ignore\" is on the pull request: a person has taken over",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			ev := w.remark("alice", "Answer me.")
-			w.meanwhile(tt.deed(w))
-			w.gives(model.ResultNothing, w.handle(ev))
-			parked := w.marked("turn", "planned")
-			require.Len(t, parked, 1)
-			assert.Contains(t, parked[0]["body"], tt.why)
-			assert.Contains(t, parked[0]["body"], "Nothing was pushed. Once that has changed, the next event continues from here.")
-			w.later(time.Minute)
-			tt.back(w)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, 1)
-			assert.Equal(t, 1, w.calls(), "its work was recorded")
-		})
-	}
+	w := newWorld(t)
+	ev := w.remark("alice", "Answer me.")
+	w.meanwhile(deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`})
+	w.gives(model.ResultNothing, w.handle(ev))
+	parked := w.marked("turn", "planned")
+	require.Len(t, parked, 1)
+	assert.Contains(t, parked[0]["body"], "label \"agent:ignore\" is on the pull request: a person has taken over")
+	assert.Contains(t, parked[0]["body"], "Nothing was pushed. Once that has changed, the next event continues from here.")
+	w.later(time.Minute)
+	status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
+	require.Equal(w.t, 200, status)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 1, w.calls(), "its work was recorded")
 }
 
 func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {

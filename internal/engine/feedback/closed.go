@@ -45,7 +45,7 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 		next = fmt.Sprintf("The pull request was merged before this turn's commits were published. They are kept: `git fetch origin %s`.", attempt.StagedAt(p.Event.Number, t.Marker))
 	}
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
-	p.Feedback, _ = turn.Find(p.Snap, t.Marker.Events)
+	p.Feedback = feedbackOf(p, t.Marker.Events)
 	p.Marker.Phase, p.Marker.Outbox, p.Marker.Reason = model.PhaseFailed, nil, "the pull request was merged in the meantime"
 	err := p.Edit(ctx, p.FailedText(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil

@@ -195,7 +195,7 @@ func answer(ctx context.Context, p *Pull) error {
 	if note != "" {
 		o.Notes = append(o.Notes, note)
 	}
-	before, _ := attempt.SealedIn(p.Attempt)
+	before := attempt.LastSession(p.Attempt).Key
 	planned := p.Marker
 	if o.Flaky != nil {
 		mark, err := incident(ctx, p, o)

@@ -87,10 +87,18 @@ func (p *Issue) HandOver(ctx context.Context) error {
 	if err := prepare(ctx, p, step); err != nil {
 		return err
 	}
-	if p.spent() {
+	if p.spent() || !p.Marker.NeedsAgent() {
 		return p.NothingToDo()
 	}
-	return deliver(ctx, p)
+	if !p.progress.fresh {
+		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
+			return err
+		}
+	}
+	if err := place(ctx, p); err != nil {
+		return err
+	}
+	return p.Deliver(ctx)
 }
 
 // due is the step that the issue is at, and the claims of runs that died on the way to it. An error ends the run: there is nothing

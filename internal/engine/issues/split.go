@@ -22,22 +22,6 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// deliver has the agent's result on an issue put into the handoff's directory, from where the attempt's claim would be.
-func deliver(ctx context.Context, p *Issue) error {
-	if !p.Marker.NeedsAgent() {
-		return p.NothingToDo()
-	}
-	if !p.progress.fresh {
-		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
-			return err
-		}
-	}
-	if err := place(ctx, p); err != nil {
-		return err
-	}
-	return p.Deliver(ctx)
-}
-
 // batchOf is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it
 // still waits. What came later is for a later attempt.
 func batchOf(p *Issue) (now, later []model.Comment) {

@@ -65,10 +65,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 // works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
 func (p *Desk) works() bool {
 	login := p.Snap.Viewer.Login
-	if slices.ContainsFunc(p.Settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
-		return true
-	}
-	return strings.EqualFold(p.blocker().Author.Login, login)
+	return model.Named(p.Settings.Repo.Bots, login) || strings.EqualFold(p.blocker().Author.Login, login)
 }
 
 // blocker is who has said the block.
