@@ -55,19 +55,16 @@ func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
 }
 
 func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ when, workflow string }{
+	each(t, map[string]struct{ when, workflow string }{
 		"never":                              {"never", "test"},
 		"the workflow that this is a run of": {"first_fail", "mergexo"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newCI(t, c.when)
-			w.ci(9001, c.workflow, "completed", "failure")
-			w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-			w.sweep()
-			assert.Zero(t, w.calls())
-		})
-	}
+	}, func(t *testing.T, _ string, c struct{ when, workflow string }) {
+		w := newCI(t, c.when)
+		w.ci(9001, c.workflow, "completed", "failure")
+		w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
+		w.sweep()
+		assert.Zero(t, w.calls())
+	})
 }
 
 // flake is a failure that the agent holds to be a test's own.

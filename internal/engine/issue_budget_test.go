@@ -26,30 +26,27 @@ func overdrawn(t *testing.T) (*world, model.Event) {
 }
 
 func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
-	t.Parallel()
-	for name, goOn := range map[string]func(w *world, ev model.Event){
+	each(t, map[string]func(w *world, ev model.Event){
 		"by a sweep":  func(w *world, _ model.Event) { w.sweep() },
 		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := overdrawn(t)
-			count := len(w.comments())
-			w.later(11 * time.Hour)
-			assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
-			w.rests()
-			assert.Len(t, w.comments(), count, "said once")
-			assert.Equal(t, 1, w.calls())
-			board := w.board()
-			require.Len(t, board.Needs(), 1)
-			assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
+	}, func(t *testing.T, _ string, goOn func(w *world, ev model.Event)) {
+		w, ev := overdrawn(t)
+		count := len(w.comments())
+		w.later(11 * time.Hour)
+		assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
+		w.rests()
+		assert.Len(t, w.comments(), count, "said once")
+		assert.Equal(t, 1, w.calls())
+		board := w.board()
+		require.Len(t, board.Needs(), 1)
+		assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
 
-			w.later(time.Hour)
-			goOn(w, ev)
-			require.Len(t, w.pulls(), 1, w.logged.String())
-			w.rests()
-			assert.Equal(t, 2, w.calls())
-		})
-	}
+		w.later(time.Hour)
+		goOn(w, ev)
+		require.Len(t, w.pulls(), 1, w.logged.String())
+		w.rests()
+		assert.Equal(t, 2, w.calls())
+	})
 }
 
 func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {

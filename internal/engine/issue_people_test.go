@@ -77,9 +77,7 @@ func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
 }
 
 func TestARetryIsAboutTheWorkUnderWayAndNotSomebodysPullRequest(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mine", "sha": w.at("main")})
 	w.write("bob", "mine", "mine.txt", "mine\n")
 	w.api("bob", "POST", w.path("/pulls"), object{"title": "Another way", "body": "Fixes #2", "head": "mine", "base": "main"})
@@ -92,9 +90,7 @@ func TestARetryIsAboutTheWorkUnderWayAndNotSomebodysPullRequest(t *testing.T) {
 }
 
 func TestARetryThatStopsAgainIsOver(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.pullsByActions(false)
 	w.blocked(model.ReasonNoPull, w.handle(w.say("bob", "Formal")))
 	w.blocked(model.ReasonNoPull, w.handle(w.say("carol", "/mergexo retry")))

@@ -140,8 +140,7 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 }
 
 func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	dir := w.prepared(ev)
 	w.gate.revive()
 	w.gate.only(3, diesAfter) // after claim and stage
@@ -156,8 +155,7 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 }
 
 func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.gate.revive()
 	rep := w.ended(model.ResultNothing, "issue 2 waits for an agent phase", w.phase(thread.ApplyPhase, ev, ""))
 	assert.Zero(t, w.gate.writes)

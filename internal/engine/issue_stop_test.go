@@ -53,9 +53,8 @@ func TestAnAnswerOnTheIssueGoesOnFromTheCheckpoint(t *testing.T) {
 }
 
 func TestCommentsThatArriveMeanwhileAreTakenUpFirst(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "record+meanwhile+told"
-	ev := w.label("alice", smallJob)
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`}, deed{"alice", "POST", w.thread("/comments"), `{"body": "And longer"}`})
 	w.done(w.handle(ev))
@@ -135,9 +134,8 @@ func TestABugFixGetsItsTestInAnotherRound(t *testing.T) {
 }
 
 func TestAnAgentThatFailsOnAnIssueIsTriedThreeTimes(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "quiet+fail"
-	ev := w.label("alice", smallJob)
 	for i := 1; i <= 2; i++ {
 		w.gives(model.ResultFailed, w.handle(ev))
 		require.Len(t, w.comments(), 1)
@@ -168,9 +166,8 @@ func TestAnAgentThatTakesTooLongOnAnIssueStops(t *testing.T) {
 }
 
 func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "quiet+hangs"
-	ev := w.label("alice", smallJob)
 	w.gives(model.ResultRetry, w.interrupted(w.engine(), ev, 2))
 	require.Len(t, w.comments(), 1)
 	assert.Equal(t, model.ReasonCancelled, w.attemptMarker(model.PhaseWaiting).Waiting)
@@ -200,27 +197,25 @@ func TestWorkThatCannotBePushedIsLeftOnTheRunner(t *testing.T) {
 }
 
 func TestCommitsOnAnotherBranchAreKept(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		want  model.Result
 		flow  bool // work on the flow's own branch
 		where func(w *world) string
-	}{
+	}
+	each(t, map[string]row{
 		"lost":     {model.ResultBlocked, false, (*world).attemptBody},
 		"lost+job": {model.ResultDone, true, (*world).attemptBody},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = how
-			rep := w.handle(w.label("alice", smallJob))
-			require.Equal(t, c.want, rep.Result, rep.Reason)
-			require.Len(t, w.checkpoints(), 1)
-			assert.Equal(t, "side\n", w.fileOf(w.checkpoints()[0], "side.txt"))
-			assert.Contains(t, c.where(w), w.checkpoints()[0])
-			_, there := w.branches()[branch]
-			assert.Equal(t, c.flow, there)
-		})
-	}
+	}, func(t *testing.T, how string, c row) {
+		w := newIssue(t)
+		w.agent = how
+		rep := w.handle(w.label("alice", smallJob))
+		require.Equal(t, c.want, rep.Result, rep.Reason)
+		require.Len(t, w.checkpoints(), 1)
+		assert.Equal(t, "side\n", w.fileOf(w.checkpoints()[0], "side.txt"))
+		assert.Contains(t, c.where(w), w.checkpoints()[0])
+		_, there := w.branches()[branch]
+		assert.Equal(t, c.flow, there)
+	})
 }
 
 func TestAnEmptyRepository(t *testing.T) {
@@ -234,8 +229,7 @@ func TestAnEmptyRepository(t *testing.T) {
 }
 
 func TestAClaimThatIsDeletedMeanwhileLosesNoWork(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.beforeWrite(3, func() { // the plan, once the work is on its stage
 		w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
 	})

@@ -204,26 +204,23 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 }
 
 func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
-	t.Parallel()
-	for how, do := range map[string]func(w *world, id int64){
+	each(t, map[string]func(w *world, id int64){
 		"deleted": func(w *world, id int64) { w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", id)), nil) },
 		"spoilt": func(w *world, id int64) {
 			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Never mind."})
 		},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
-			ev := w.delivery("issue_comment")
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
-			do(w, w.marked("command", "")[0].id())
-			before := len(w.comments())
-			w.handle(ev)
-			w.handle(w.delivery("issue_comment"))
-			assert.Empty(t, w.marked("command", ""), "the release is not done again")
-			assert.LessOrEqual(t, len(w.comments()), before+1, "but for the block that a spoilt marker costs")
-		})
-	}
+	}, func(t *testing.T, _ string, do func(w *world, id int64)) {
+		w := newWorld(t)
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
+		ev := w.delivery("issue_comment")
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
+		do(w, w.marked("command", "")[0].id())
+		before := len(w.comments())
+		w.handle(ev)
+		w.handle(w.delivery("issue_comment"))
+		assert.Empty(t, w.marked("command", ""), "the release is not done again")
+		assert.LessOrEqual(t, len(w.comments()), before+1, "but for the block that a spoilt marker costs")
+	})
 }
 
 func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {

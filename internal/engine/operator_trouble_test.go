@@ -196,9 +196,8 @@ func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 }
 
 func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "stuck"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.beforeWriting(func() { // the first reset is about to write
 		w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})

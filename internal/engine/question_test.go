@@ -87,18 +87,15 @@ func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
 }
 
 func TestAnAnswerIsHeardByWhicheverRunComes(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(*world, model.Event){
+	each(t, map[string]func(*world, model.Event){
 		"the sweep, where its trigger was lost": func(w *world, _ model.Event) { w.sweep() },
 		"a run of two jobs":                     func(w *world, ev model.Event) { w.done(w.inTwo(ev)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := asked(t)
-			run(w, w.say("bob", "Formal, please."))
-			assert.Len(t, w.marked("turn", "done"), 1)
-			assert.Equal(t, 2, w.calls())
-		})
-	}
+	}, func(t *testing.T, _ string, run func(*world, model.Event)) {
+		w := asked(t)
+		run(w, w.say("bob", "Formal, please."))
+		assert.Len(t, w.marked("turn", "done"), 1)
+		assert.Equal(t, 2, w.calls())
+	})
 }
 
 func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {

@@ -95,35 +95,32 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 
 // A token may read and not write: the agent asked again at every event would cost as much each time, and help as little.
 func TestAPushThatTheTokenMayNotMakeCountsAsAnAttempt(t *testing.T) {
-	t.Parallel()
-	for name, refused := range map[string]func(r *http.Request) bool{
+	each(t, map[string]func(r *http.Request) bool{
 		"said before the push": func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" },
 		"said of the push":     func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			again := w.gate.answers(refused, func(rw http.ResponseWriter) {
-				http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
-			})
-			ev := w.remark("alice", "Answer me.")
-			for n := range 2 {
-				_, err := w.engine().Handle(context.Background(), ev)
-				w.over(w.runs)
-				require.ErrorContains(t, err, "permissions: contents: write", "whoever runs it reads what is missing")
-				assert.Equal(t, n+1, w.calls())
-				if name == "said of the push" { // and the rest is the same
-					return
-				}
-			}
-			w.blocked("agent_failed", w.handle(ev))
-			assert.Contains(t, w.marked("block", "")[0]["body"], "403")
-			w.handle(ev)
-			assert.Equal(t, 3, w.calls(), "it is not asked again")
-			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
-
-			again()
-			require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
-			w.settled(1, 1, 1)
+	}, func(t *testing.T, name string, refused func(r *http.Request) bool) {
+		w := newWorld(t)
+		again := w.gate.answers(refused, func(rw http.ResponseWriter) {
+			http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
 		})
-	}
+		ev := w.remark("alice", "Answer me.")
+		for n := range 2 {
+			_, err := w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			require.ErrorContains(t, err, "permissions: contents: write", "whoever runs it reads what is missing")
+			assert.Equal(t, n+1, w.calls())
+			if name == "said of the push" { // and the rest is the same
+				return
+			}
+		}
+		w.blocked("agent_failed", w.handle(ev))
+		assert.Contains(t, w.marked("block", "")[0]["body"], "403")
+		w.handle(ev)
+		assert.Equal(t, 3, w.calls(), "it is not asked again")
+		assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
+
+		again()
+		require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
+		w.settled(1, 1, 1)
+	})
 }

@@ -119,9 +119,8 @@ func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
 }
 
 func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "answer+marker"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- mergexo-block:")
@@ -284,28 +283,30 @@ func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
 }
 
 func TestMergedOrClosedInMidTurn(t *testing.T) {
-	t.Parallel()
-	for what, d := range map[string]deed{
+	each(t, map[string]deed{
 		"closed": {"octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", `{"state": "closed"}`},
 		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
-	} {
-		t.Run(what, func(t *testing.T) {
-			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			w.meanwhile(d)
-			before := w.tip()
-			w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
-			assert.Equal(t, before, w.tip())
-			assert.Empty(t, w.replies())
-			assert.Len(t, w.marked("turn", "planned"), 1)
-			assert.Len(t, w.stages(), 2, "the work is kept")
-		})
-	}
+	}, func(t *testing.T, what string, d deed) {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		w.meanwhile(d)
+		before := w.tip()
+		w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
+		assert.Equal(t, before, w.tip())
+		assert.Empty(t, w.replies())
+		assert.Len(t, w.marked("turn", "planned"), 1)
+		assert.Len(t, w.stages(), 2, "the work is kept")
+		if what == "closed" {
+			w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
+			w.done(w.handle(w.delivery("pull_request_review_comment")))
+			w.settled(1, 1, 1)
+			assert.Equal(t, 1, w.calls(), "its work was recorded")
+		}
+	})
 }
 
 func TestAHeadThatMovesUnderTheClaimIsLeftToTheNextRun(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	w.beforeWrite(2, func() { // the claim
 		w.write("bob", w.head, "bob.txt", "bob\n")
 	})
@@ -348,61 +349,38 @@ func TestTestsThatKeepFailingBlock(t *testing.T) {
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.marked("block", "")[0]["body"], "broken")
 	assert.Len(t, w.commits(), 1)
+	branch, subjects := w.kept()
+	assert.Len(t, subjects, 2, "one of each round")
+	assert.Contains(t, w.marked("block", "")[0]["body"], w.linkOf(branch))
 }
 
 func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
-	t.Parallel()
-	says := map[string]string{
-		"conflict": "greeting.txt", "damage": "", "exit": "exit code 3", "garbage": "not JSON", "field": "replies", "flood": "more than 8388608 bytes", "hang": "stopped after 1m",
+	w, ev := commented(t)
+	w.agent = "exit"
+	before := w.tip()
+	for i := 1; i <= 2; i++ {
+		rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
+		assert.Contains(t, rep.Reason, "exit code 3")
+		assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
 	}
-	for how, want := range says {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			before := w.tip()
-			ev := w.remark("alice", "Answer me.")
-			for i := 1; i <= 2; i++ {
-				if i == 2 && how != "exit" { // the tries are counted alike
-					return
-				}
-				w.passing(time.Minute, atWork)
-				rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
-				assert.Contains(t, rep.Reason, want)
-				assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
-			}
-			w.passing(time.Minute, atWork)
-			w.blocked("agent_failed", w.handle(ev))
-			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-			assert.Equal(t, 3, w.calls())
-			assert.Equal(t, before, w.tip())
-			assert.Empty(t, w.replies())
-			assert.Len(t, w.marked("block", ""), 1)
-		})
-	}
+	w.blocked("agent_failed", w.handle(ev))
+	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+	assert.Equal(t, 3, w.calls())
+	assert.Equal(t, before, w.tip())
+	assert.Empty(t, w.replies())
+	assert.Len(t, w.marked("block", ""), 1)
 }
 
 func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
-	t.Parallel()
-	for how, want := range map[string]struct{ reason, says string }{
-		"workflow": {"path_forbidden", ".github/workflows/x.yml: forbid_paths"},
-		"stuck":    {"agent_blocked", "Formal or not?"},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			w.blocked(want.reason, w.handle(w.remark("alice", "Answer me.")))
-			require.Len(t, w.marked("block", ""), 1)
-			assert.Contains(t, w.marked("block", "")[0]["body"], want.says)
-			assert.Len(t, w.commits(), 1)
-			assert.Empty(t, w.replies())
-			if how == "workflow" { // is kept where it starts nothing
-				require.Len(t, w.stages(), 2)
-				assert.Contains(t, w.stages()[1], "refs/mergexo/kept/1/")
-				return
-			}
-			assert.Empty(t, w.stages())
-		})
-	}
+	w := newWorld(t)
+	w.agent = "workflow"
+	w.blocked("path_forbidden", w.handle(w.remark("alice", "Answer me.")))
+	require.Len(t, w.marked("block", ""), 1)
+	assert.Contains(t, w.marked("block", "")[0]["body"], ".github/workflows/x.yml: forbid_paths")
+	assert.Len(t, w.commits(), 1)
+	assert.Empty(t, w.replies())
+	require.Len(t, w.stages(), 2) // it is kept where it starts nothing
+	assert.Contains(t, w.stages()[1], "refs/mergexo/kept/1/")
 }
 
 func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
@@ -427,9 +405,8 @@ func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
 }
 
 func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "hang"
-	ev := w.remark("alice", "Answer me.")
 	e := w.engine()
 	e.Foreign = nil
 	assert.Equal(t, model.ResultRetry, w.interrupted(e, ev, 1).Result)

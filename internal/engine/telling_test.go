@@ -18,8 +18,7 @@ import (
 // What people read where something stands still says why, in words.
 
 func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	w.meanwhile(deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`})
 	w.gives(model.ResultNothing, w.handle(ev))
 	parked := w.marked("turn", "planned")
@@ -35,8 +34,7 @@ func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 }
 
 func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	main := w.at("main")
 	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
 	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "tree": tree, "parents": []any{main}})["sha"]
@@ -100,8 +98,7 @@ func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
 func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 	t.Parallel()
 	broken := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t)
-		ev := w.remark("alice", "Answer me.")
+		w, ev := commented(t)
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		return w, ev
 	}

@@ -41,9 +41,8 @@ func (w *world) cancels(ev model.Event) model.Report {
 func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
 
 func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "counts+hangs" // something else each time
-	ev := w.remark("alice", "Answer me.")
 	for range 3 {
 		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
 	}
@@ -78,9 +77,8 @@ func TestTheSameWorkIsKeptOnce(t *testing.T) {
 // keepsOnce lets an agent fail three times that does the same each time.
 func keepsOnce(t *testing.T, does string) {
 	t.Helper()
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = does
-	ev := w.remark("alice", "Answer me.")
 	for range 2 {
 		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	}
@@ -99,9 +97,8 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 	t.Parallel()
 	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
 		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
+			w, ev := commented(t)
 			w.agent = how
-			ev := w.remark("alice", "Answer me.")
 			w.cancels(ev)
 			claim := w.marked("turn", "started")
 			require.Len(t, claim, 1)
@@ -122,9 +119,8 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 
 // A run that dies once it has removed a branch has not said so yet.
 func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "line+hangs"
-	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
 	branches := w.checkpoints()
 	require.Len(t, branches, 1)
@@ -141,9 +137,8 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 }
 
 func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "hangs"
-	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
 	require.Len(t, w.marked("turn", "started"), 1)
 	assert.Contains(t, w.marked("turn", "started")[0]["body"], "cancelled")
@@ -153,9 +148,8 @@ func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
 }
 
 func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "quiet+fail"
-	ev := w.label("alice", smallJob)
 	for range 2 {
 		w.handle(ev)
 	}
@@ -164,8 +158,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
 	w.gate.revive()
 	w.diesAfterWrite(1) // the claim
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
 	assert.Contains(t, rep.Reason, "without a result")
 	body = w.lastSaid()
@@ -176,8 +169,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 }
 
 func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	again := w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
 		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})

@@ -270,6 +270,13 @@ func (w *world) remark(login, text string) model.Event {
 	return w.delivery("pull_request_review_comment")
 }
 
+// commented is a world with a comment to answer, and its event.
+func commented(t *testing.T) (*world, model.Event) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.remark("alice", "Answer me.")
+}
+
 // talk comments in the conversation.
 func (w *world) talk(login, text string) int64 {
 	w.t.Helper()

@@ -33,8 +33,6 @@ type Subject interface {
 	Stops(e *work.Ending) string
 	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
 	Deleted(ctx context.Context) error
-	// Overtaken says that what the attempt is about was answered by others.
-	Overtaken() bool
 }
 
 // Words are what people read of an attempt while it is in progress.
@@ -83,8 +81,6 @@ type Handoff interface {
 	BeginAt(ctx context.Context, start string) error
 	// ReceiveCommits looks at the commits that were handed over, once they hold.
 	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
-	// Withhold notes that what was handed over must not be pushed.
-	Withhold(e *work.Ending)
 }
 
 // Attempt is one attempt of an agent at what is pending on a pull request or an issue: from its claim over the agent's rounds to

@@ -70,11 +70,12 @@ func isolate(ctx context.Context, p *Attempt) error {
 // overtaken says that what the claim was made for is no longer so: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
 func (p *Attempt) overtaken() bool {
-	if p.Subject.Overtaken() {
+	begins := p.Marker.Phase == model.PhaseStarted
+	if p.Answered(p.Marker) && (begins || p.Subject.Flow() == "") { // on an issue, a stop answers what its plan is about
 		return true
 	}
 	_, missing := turn.Find(p.Snap, p.Marker.Events)
-	return p.Marker.Phase == model.PhaseStarted &&
+	return begins &&
 		(p.Snap.Pull.HeadSHA != p.Marker.Start && p.Earlier == "" || len(missing) > 0 || p.Snap.Pull.State != model.PullOpen)
 }
 

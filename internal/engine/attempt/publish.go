@@ -19,8 +19,11 @@ import (
 // Unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
 // the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
 // while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
-func Unstage(ctx context.Context, p *Attempt, stage string) (here bool, err error) {
-	_, err = fetch.Ref(ctx, p.Checkout, stage)
+func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
+	if len(p.Commits) > 0 { // this run has recorded them
+		return true, nil
+	}
+	_, err = fetch.Ref(ctx, p.Checkout, StagedAt(p.Event.Number, p.Marker))
 	var none *git.ErrNoRef
 	if errors.As(err, &none) {
 		if nowhere, err := published(ctx, p); err != nil || !nowhere {

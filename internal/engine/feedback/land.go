@@ -70,10 +70,7 @@ func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
 
 // stillOurs holds a fresh snapshot against all that may have changed while the agent was at work.
 func stillOurs(ctx context.Context, p *Pull) error {
-	mine := false
-	for _, t := range p.State.Turns {
-		mine = mine || t.CommentID == p.ClaimID
-	}
+	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	g, unmet := turn.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
 	switch {
 	case unmet && g.Name == turn.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
@@ -107,10 +104,8 @@ func publish(ctx context.Context, p *Pull) (bool, error) {
 	if err := p.Open(ctx); err != nil {
 		return false, err
 	}
-	if len(p.Commits) == 0 { // recorded by a run that died: the commits are on the stage only
-		if here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker)); err != nil || !here {
-			return err == nil, err
-		}
+	if here, err := attempt.Unstage(ctx, p.Attempt); err != nil || !here {
+		return err == nil, err
 	}
 	landed, err := attempt.Publish(ctx, p.Attempt, p.Snap.Pull.HeadRef, p.Base())
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) {
@@ -154,14 +149,12 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	if len(p.Commits) == 0 {
-		here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
-		if err == nil && !here && p.Marker.Moved != "" {
-			err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
-		}
-		if err != nil || !here {
-			return err
-		}
+	here, err := attempt.Unstage(ctx, p.Attempt)
+	if err == nil && !here && p.Marker.Moved != "" {
+		err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
+	}
+	if err != nil || !here {
+		return err
 	}
 	if err := checkpoint.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
 		var moved *git.ErrHeadMoved

@@ -78,9 +78,6 @@ func (p *Pull) Draft(context.Context, model.Outcome, string) (*model.PullDraft, 
 	return nil, nil
 }
 
-// Overtaken says that what the turn is about was answered by others.
-func (p *Pull) Overtaken() bool { return p.Answered(p.Marker) }
-
 // Deleted is for a claim that somebody has deleted.
 func (p *Pull) Deleted(context.Context) error {
 	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s", p.About())
@@ -102,9 +99,6 @@ func (p *Pull) BeginAt(context.Context, string) error { return nil }
 
 // ReceiveCommits looks at the commits that were handed over.
 func (p *Pull) ReceiveCommits(context.Context, handoff.Handoff) error { return nil }
-
-// Withhold notes that what was handed over must not be pushed: the block says so.
-func (p *Pull) Withhold(*work.Ending) {}
 
 // Next is what the agent would do next, for a dry run.
 func (p *Pull) Next() string {

@@ -223,8 +223,6 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 		if err := thread.AgentReady(p.Thread); err != nil {
 			return thread.TellLack(ctx, p.Thread, err)
 		}
-	}
-	if p.Marker.NeedsAgent() {
 		if why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff()); err != nil {
 			return err
 		} else if why != "" {

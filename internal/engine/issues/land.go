@@ -176,7 +176,7 @@ func fetched(ctx context.Context, p *Issue) (bool, error) {
 	if err := p.Restore(ctx, p.progress.tip); err != nil {
 		return false, err
 	}
-	return attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
+	return attempt.Unstage(ctx, p.Attempt)
 }
 
 // publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
@@ -282,13 +282,12 @@ func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
 // takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
 func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	now, later := turn.Batch(more, p.Policy)
+	beginAgain(p, p.progress.tip)
 	m := &p.Marker
-	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, p.progress.tip, "", "", nil
 	m.Events = append(m.Events, turn.Keys(p.Event.Number, now)...)
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	p.progress.marker.Tip = m.Start
 	return p.Edit(ctx, p.ClaimText())
 }
 

@@ -118,9 +118,6 @@ func (p *Issue) Resumed() bool { return p.progress.tip != "" }
 // Trail has the last commit of a result say what it is of: the pull request tells.
 func (p *Issue) Trail(_ context.Context, head string) (string, error) { return head, nil }
 
-// Overtaken says that what the attempt is about was answered by others. A stop answers what its plan is about.
-func (p *Issue) Overtaken() bool { return p.Answered(p.Marker) && p.Marker.Phase == model.PhaseStarted }
-
 // Flow is the flow that is handed over.
 func (p *Issue) Flow() model.Flow { return p.progress.marker.Flow }
 

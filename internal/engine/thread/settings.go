@@ -46,8 +46,11 @@ func (t *Thread) Configure() error {
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
 	s, err := readSettings(t)
-	if err != nil {
+	switch {
+	case err != nil && t.Fallback == nil:
 		return err
+	case err != nil:
+		s = *t.Fallback
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, Users: s.Repo.AllowedUsers, OperationsIssue: s.Repo.OperationsIssue}
 	if branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
@@ -63,14 +66,6 @@ func (t *Thread) Configure() error {
 
 // readSettings reads them, and checks the agent that they name.
 func readSettings(t *Thread) (config.Settings, error) {
-	s, err := settingsOfBranch(t)
-	if err != nil && t.Fallback != nil {
-		return *t.Fallback, nil
-	}
-	return s, err
-}
-
-func settingsOfBranch(t *Thread) (config.Settings, error) {
 	source := SettingsSource(t)
 	if _, _, mirror := transport.MirrorOf(SettingsBranch(t)); !t.Snap.SettingsFound || mirror {
 		return config.Settings{}, config.Missing(source)

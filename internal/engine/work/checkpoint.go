@@ -251,7 +251,7 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 		}
 		return fit(ctx, w, Held{Head: tip}, err)
 	}
-	relation, err := thread.LocalRelation(ctx, w.Thread, w.Base(), head)
+	relation, err := thread.RelationIn(ctx, w.Checkout, w.Base(), head)
 	if err != nil {
 		return Held{}, err
 	}
@@ -358,7 +358,7 @@ func further(ctx context.Context, w *Work, head string) (string, error) {
 	if err != nil || tip == "" || tip == head || tip == w.Base() {
 		return "", err
 	}
-	grown, err := thread.LocalRelation(ctx, w.Thread, w.Base(), tip)
+	grown, err := thread.RelationIn(ctx, w.Checkout, w.Base(), tip)
 	if err != nil || lineage.Decide(grown) != lineage.Pass {
 		return "", err
 	}
