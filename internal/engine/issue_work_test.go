@@ -157,8 +157,7 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	require.Len(t, w.checkpoints(), 1)
 	assert.NotEqual(t, saved, w.checkpoints()[0], "what a run that died had saved is part of what is kept now")
 	assert.Contains(t, w.fileOf(w.checkpoints()[0], "greeting.txt"), "quiet\n")
-	blocks := w.marked("block", "")
-	require.Len(t, blocks, 1)
-	assert.Contains(t, blocks[0]["body"], w.linkOf(w.checkpoints()[0]))
-	assert.NotContains(t, blocks[0]["body"], saved)
+	block := w.saidOnce("block", "")
+	assert.Contains(t, block, w.linkOf(w.checkpoints()[0]))
+	assert.NotContains(t, block, saved)
 }

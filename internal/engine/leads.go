@@ -31,7 +31,8 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	if merged {
-		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || p.Phase.IsWhole()) { // an agent's own job has looked before it landed
+		// What landed in a run gives the agent of that run work. An agent's own job has looked before.
+		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || p.Phase.IsWhole()) {
 			return issue, nil
 		}
 		if number := p.planned(); number != 0 {

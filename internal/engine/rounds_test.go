@@ -15,9 +15,7 @@ import (
 // receipt is the text of the one receipt there is.
 func (w *world) receipt() string {
 	w.t.Helper()
-	done := w.marked("turn", "done")
-	require.Len(w.t, done, 1)
-	return done[0]["body"].(string)
+	return w.saidOnce("turn", "done")
 }
 
 func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {

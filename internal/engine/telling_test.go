@@ -21,10 +21,9 @@ func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 	w, ev := commented(t)
 	w.meanwhile(deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`})
 	w.gives(model.ResultNothing, w.handle(ev))
-	parked := w.marked("turn", "planned")
-	require.Len(t, parked, 1)
-	assert.Contains(t, parked[0]["body"], "label \"agent:ignore\" is on the pull request: a person has taken over")
-	assert.Contains(t, parked[0]["body"], "Nothing was pushed. Once that has changed, the next event continues from here.")
+	parked := w.saidOnce("turn", "planned")
+	assert.Contains(t, parked, "label \"agent:ignore\" is on the pull request: a person has taken over")
+	assert.Contains(t, parked, "Nothing was pushed. Once that has changed, the next event continues from here.")
 	w.later(time.Minute)
 	status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
 	require.Equal(w.t, 200, status)
@@ -43,9 +42,7 @@ func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
 	for _, c := range w.comments() {
 		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite")
 	}
-	ended := w.marked("turn", "planned")
-	require.Len(t, ended, 1, "its work is finished, and published once it fits")
-	assert.Contains(t, ended[0]["body"], "the history of agent/greet was rewritten")
+	assert.Contains(t, w.saidOnce("turn", "planned"), "the history of agent/greet was rewritten")
 }
 
 func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {

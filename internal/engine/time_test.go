@@ -55,10 +55,9 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 		w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
 		branch, subjects := w.kept()
 		assert.Contains(t, subjects, "Agent's two")
-		said := w.marked("turn", "failed")
-		require.Len(t, said, 1)
-		assert.Contains(t, said[0]["body"], "run_timeout")
-		assert.Contains(t, said[0]["body"], w.linkOf(branch))
+		said := w.saidOnce("turn", "failed")
+		assert.Contains(t, said, "run_timeout")
+		assert.Contains(t, said, w.linkOf(branch))
 		if c.tests == "" {
 			w.recovers(ev, false)
 		}
@@ -122,9 +121,7 @@ func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
 	rep := w.by(e, ev)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	failed := w.marked("turn", "failed")
-	require.Len(t, failed, 1)
-	assert.Contains(t, failed[0]["body"], "does not count")
+	assert.Contains(t, w.saidOnce("turn", "failed"), "does not count")
 }
 
 // What a turn has made is brought onto a head that moved meanwhile, and tested there; its plan outlives the run.

@@ -50,17 +50,13 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 	require.Len(t, branches, 3)
 	rep := w.blocked("agent_failed", w.handle(ev))
 	assert.Contains(t, rep.Reason, "cancelled", "the last error")
-	block := w.marked("block", "")
-	require.Len(t, block, 1)
-	body := block[0]["body"].(string)
+	body := w.saidOnce("block", "")
 	assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3)
 	for i, branch := range branches {
 		assert.Contains(t, body, w.linkOf(branch))
 		assert.Contains(t, body, w.runURL(int64(i+1)))
 	}
-	attempt := w.marked("turn", "failed")
-	require.Len(t, attempt, 1)
-	assert.Contains(t, attempt[0]["body"], "the next comment says how to continue")
+	assert.Contains(t, w.saidOnce("turn", "failed"), "the next comment says how to continue")
 	assert.Empty(t, w.marked("turn", "started"))
 	assert.ElementsMatch(t, branches, w.checkpoints())
 }
@@ -100,9 +96,7 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 			w, ev := commented(t)
 			w.agent = how
 			w.cancels(ev)
-			claim := w.marked("turn", "started")
-			require.Len(t, claim, 1)
-			assert.Contains(t, claim[0]["body"], "cancelled")
+			assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
 			branches := w.checkpoints()
 			require.Len(t, branches, 1)
 
@@ -140,8 +134,7 @@ func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
 	w, ev := commented(t)
 	w.agent = "hangs"
 	w.cancels(ev)
-	require.Len(t, w.marked("turn", "started"), 1)
-	assert.Contains(t, w.marked("turn", "started")[0]["body"], "cancelled")
+	assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
@@ -174,9 +167,7 @@ func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
 		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})
 	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
-	claim := w.marked("turn", "started")
-	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], "503")
+	assert.Contains(t, w.saidOnce("turn", "started"), "503")
 	again()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)

@@ -169,10 +169,9 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 			assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
 			assert.Empty(t, w.marked("turn", ""))
 			assert.Empty(t, w.marked("issue", ""))
-			told := w.marked("settings", "")
-			require.Len(t, told, 1, "said once")
-			assert.Contains(t, told[0]["body"], "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
-			assert.Contains(t, told[0]["body"], "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
+			told := w.saidOnce("settings", "")
+			assert.Contains(t, told, "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
+			assert.Contains(t, told, "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
 			if said++; said == 1 {
 				w.sweep()
 			}

@@ -499,6 +499,14 @@ func (w *world) marked(kind, phase string) []object {
 	})
 }
 
+// saidOnce is the text of the one comment of ours with such a marker.
+func (w *world) saidOnce(kind, phase string) string {
+	w.t.Helper()
+	all := w.marked(kind, phase)
+	require.Len(w.t, all, 1, "%s %s", kind, phase)
+	return all[0]["body"].(string)
+}
+
 // commits are the messages on the branch since main, oldest first, without what they say of their turn.
 func (w *world) commits() []string {
 	w.t.Helper()

@@ -224,8 +224,9 @@ func (p *Attempt) receive(ctx context.Context) (product, error) {
 	}
 	done, err := takeIn(ctx, p, r.Handoff)
 	if errors.As(err, &done.ending) {
-		if r := done.ending.Block.Reason; p.Subject.Flow() != "" && p.Admitted == "" && (r == model.ReasonForbidden || r == model.ReasonSecret) {
-			p.Subject.NotKept(errors.New(done.ending.Detail)) // it must not be pushed
+		withheld := slices.Contains([]string{model.ReasonForbidden, model.ReasonSecret}, done.ending.Block.Reason) // it must not be pushed
+		if withheld && p.Admitted == "" && p.Subject.Flow() != "" {
+			p.Subject.NotKept(errors.New(done.ending.Detail))
 		}
 		return done, nil
 	}

@@ -38,7 +38,8 @@ func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 // redirected is the receipt for comments on an issue whose work goes on at its pull request.
 func redirected(p *Issue, m model.IssueMarker, pull model.PullRef, now []model.Comment, tokens []string) journal.Body {
 	number := p.Event.Number
-	mark := turn.Since(p.Snap, slices.DeleteFunc(slices.Clone(p.queue), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, now) }))
+	later := slices.DeleteFunc(slices.Clone(p.queue), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, now) })
+	mark := turn.Since(p.Snap, later)
 	m.TurnMarker = model.TurnMarker{
 		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
 		Session: m.Session, Spent: m.Spent, Head: m.Head,

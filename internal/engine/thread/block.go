@@ -29,7 +29,8 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 	m.Detail, m.Kept = Clip(told.Detail), told.Kept
 	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(t.Snap.Pull, m, told.Detail), Block: &m}
 	if m.Reason == model.ReasonRewrite {
-		t.Log.Error("history_rewrite_blocked", "pr_number", m.Number, "turn_key", m.Key, "expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
+		t.Log.Error("history_rewrite_blocked", "pr_number", m.Number, "turn_key", m.Key,
+			"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
 	}
 	parts := []string{"block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed}
 	if !m.Until.IsZero() { // another day is another block

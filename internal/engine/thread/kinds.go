@@ -72,8 +72,9 @@ func foldMore(t *Thread) {
 // branches are tracked: then those count that MergeXO has marked, and that it tracks by default.
 func holdsUp(t *Thread) bool {
 	pull, st := t.Snap.Pull, t.State
+	open := t.Snap.IsPull() && pull.State == model.PullOpen && st.Released == nil
 	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
 	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
-	return t.Snap.IsPull() && len(st.Foreign) == 0 && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
+	return open && len(st.Foreign) == 0 && may && (followed || command.Is(t.Event.CommentBody))
 }
