@@ -79,7 +79,7 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	if err := p.giveWay(ctx); err != nil {
 		return false, err
 	}
-	if waiting != nil && waiting.Merge && p.Policy.Merges && p.Phase.IsWhole() {
+	if waiting != nil && waiting.Merge && p.Policy.Merges && (thread.ByPhase[bool]{Whole: true}).Of(p.Phase) {
 		if err := p.Read(ctx); err != nil { // the merge that has just failed is feedback
 			return false, err
 		}

@@ -23,6 +23,9 @@ func (p pullTopics) landed(ctx context.Context, ended error) error {
 	return p.instead(number)
 }
 
+// withAgent says that what landed in a run may give its agent work. An agent's own job has looked before it landed.
+var withAgent = thread.ByPhase[bool]{Whole: true}
+
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
 func (p pullTopics) leads(ctx context.Context) (int, error) {
 	pull := p.Snap.Pull
@@ -31,8 +34,7 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	if merged {
-		// What landed in a run gives the agent of that run work. An agent's own job has looked before.
-		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || p.Phase.IsWhole()) {
+		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || withAgent.Of(p.Phase)) {
 			return issue, nil
 		}
 		if number := p.planned(); number != 0 {
