@@ -290,8 +290,12 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 			c.CreatedAt = noon.Add(-48 * time.Hour)
 			e.Name, e.Action, e.CommentID = "issue_comment", "edited", 41
 		}, false},
-		"ours":               {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
-		"a bot":              {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"ours":  {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
+		"a bot": {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"a bot's own event": {func(c *model.Comment, e *model.Event) {
+			c.Author.Bot = true
+			e.Name, e.Action, e.CommentID = "issue_comment", "created", 41
+		}, false},
 		"one that quotes us": {func(c *model.Comment, _ *model.Event) { c.Marked = true }, true},
 		"nobody":             {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
 		"long ago":           {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},

@@ -21,27 +21,24 @@ func TestACheckoutLeftInTheMiddleOfSomething(t *testing.T) {
 }
 
 func TestACheckoutLeftInAStateThatCanBeTaken(t *testing.T) {
-	t.Parallel()
-	for how, subjects := range map[string][]string{
+	each(t, map[string][]string{
 		"branched": {"Other", "Change"},
 		"merged":   {"Side", "Merged"},
 		"picked":   {"Picked"},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.clone()
-			w.agent = "talk+" + how
-			w.done(w.handle(w.remark("alice", "Answer me.")))
-			assert.Equal(t, append([]string{"Write greeting.txt"}, subjects...), w.commits())
-			last := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
-			assert.Equal(t, last.at("commit", "committer", "name"), last.at("commit", "author", "name"), "it is nobody else's commit")
-			w.settled(1, 1, len(subjects))
+	}, func(t *testing.T, how string, subjects []string) {
+		w := newWorld(t)
+		w.clone()
+		w.agent = "talk+" + how
+		w.done(w.handle(w.remark("alice", "Answer me.")))
+		assert.Equal(t, append([]string{"Write greeting.txt"}, subjects...), w.commits())
+		last := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
+		assert.Equal(t, last.at("commit", "committer", "name"), last.at("commit", "author", "name"), "it is nobody else's commit")
+		w.settled(1, 1, len(subjects))
 
-			w.agent = "answer"
-			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
-			w.settled(2, 2, len(subjects)+1)
-		})
-	}
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
+		w.settled(2, 2, len(subjects)+1)
+	})
 }
 
 func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {

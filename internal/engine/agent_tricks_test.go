@@ -41,11 +41,6 @@ const fine = `{"general_comment": "Done."}`
 
 // says are words that are no answer, or not quite.
 var says = map[string]trick{
-	"prose":  prints("I have looked at it.\n\n" + fine + "\n"),
-	"after":  prints(fine + "\nAnything else?\n"),
-	"twice":  prints(fine + "\n" + fine + "\n"),
-	"fences": prints("```json\n" + fine + "\n```\n"),
-	"half":   prints(fine[:len(fine)-4]),
 	"binary": prints("\xff\xfe\x00\x1b[2J::stop::\n"),
 	// latin1 is what a program says that does not know about UTF-8.
 	"latin1": func(r model.Request, _ *model.Outcome) {

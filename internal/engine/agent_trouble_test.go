@@ -109,9 +109,8 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 }
 
 func TestNoiseIsNotHeldInMemory(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "noise100+answer"
-	ev := w.remark("alice", "Answer me.")
 	used := allocated()
 	rep := w.handle(ev)
 	assert.Less(t, allocated()-used, uint64(96<<20), "less than was said, and all of the rest of the run is counted with it")

@@ -15,9 +15,8 @@ import (
 func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
-		w := newWorld(t)
+		w, ev := commented(t)
 		w.agent = "commits+fail"
-		ev := w.remark("alice", "Answer me.")
 		for _, f := range []fate{diesFirst, diesAfter} {
 			w.gate.only(n, f)
 			_, _ = w.engine().Handle(context.Background(), ev)

@@ -57,48 +57,36 @@ func (w *world) linkOf(branch string) string {
 }
 
 func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		says, reason string
 		result       model.Result
 		kept         []string
-	}{
+	}
+	each(t, map[string]row{
 		"commits+dirty+fail": {"turn", "", model.ResultFailed, []string{"Agent's one", "Agent's two", "Checkpoint of work on pull request 1"}},
 		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			before := w.tip()
-			ev := w.remark("alice", "Answer me.")
-			rep := w.handle(ev)
-			assert.Equal(t, c.result, rep.Result, rep.Reason)
-			assert.Equal(t, c.reason, rep.BlockedReason)
-			assert.Equal(t, before, w.tip())
-			branch, subjects := w.kept()
-			assert.Equal(t, c.kept, subjects)
-			said := w.marked(c.says, "")
-			require.Len(t, said, 1)
-			assert.Contains(t, said[0]["body"], w.linkOf(branch))
-			assert.Empty(t, w.replies())
+	}, func(t *testing.T, how string, c row) {
+		w := newWorld(t)
+		w.agent = how
+		before := w.tip()
+		ev := w.remark("alice", "Answer me.")
+		rep := w.handle(ev)
+		assert.Equal(t, c.result, rep.Result, rep.Reason)
+		assert.Equal(t, c.reason, rep.BlockedReason)
+		assert.Equal(t, before, w.tip())
+		branch, subjects := w.kept()
+		assert.Equal(t, c.kept, subjects)
+		assert.Contains(t, w.saidOnce(c.says, ""), w.linkOf(branch))
+		assert.Empty(t, w.replies())
 
-			w.agent = "answer"
-			if c.result == model.ResultBlocked {
-				ev = w.say("carol", "/mergexo unblock")
-			}
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, len(c.kept)+1)
-			assert.Equal(t, c.kept, subjectsOf(w.commits())[1:len(c.kept)+1], "the next attempt went on from there")
-		})
-	}
-}
-
-func TestWorkWhoseTestsFailIsKept(t *testing.T) {
-	w := newWorld(t, `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1")
-	require.Equal(t, "tests_failed", w.handle(w.remark("alice", "Answer me.")).BlockedReason)
-	branch, subjects := w.kept()
-	assert.Len(t, subjects, 2, "one of each round")
-	assert.Contains(t, w.marked("block", "")[0]["body"], w.linkOf(branch))
+		w.agent = "answer"
+		if c.result == model.ResultBlocked {
+			ev = w.say("carol", "/mergexo unblock")
+		}
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, len(c.kept)+1)
+		assert.Equal(t, c.kept, subjectsOf(w.commits())[1:len(c.kept)+1], "the next attempt went on from there")
+	})
 }
 
 func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
@@ -126,9 +114,8 @@ func TestARewrittenHistoryIsKeptAside(t *testing.T) {
 }
 
 func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "commits+dirty+hangs"
-	ev := w.remark("alice", "Answer me.")
 	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 3)

@@ -33,11 +33,10 @@ func TestAFailureOfCIIsFeedback(t *testing.T) {
 	w.agent = "logs"
 	w.ci(9001, "test", "completed", "failure")
 	w.done(w.handle(w.delivery("workflow_run")))
-	receipts := w.marked("turn", "done")
-	require.Len(t, receipts, 1)
-	assert.Contains(t, receipts[0]["body"], "FAIL TestGreet")
-	assert.NotContains(t, receipts[0]["body"], "\x1b")
-	assert.Contains(t, receipts[0]["body"], fmt.Sprintf("%d:actions:9001:", w.number))
+	receipt := w.saidOnce("turn", "done")
+	assert.Contains(t, receipt, "FAIL TestGreet")
+	assert.NotContains(t, receipt, "\x1b")
+	assert.Contains(t, receipt, fmt.Sprintf("%d:actions:9001:", w.number))
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result, "once")
 	w.rests()
 	assert.Equal(t, 1, w.calls())
@@ -55,28 +54,16 @@ func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
 }
 
 func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		when string
-		do   func(w *world)
-	}{
-		"never": {"never", func(w *world) { w.ci(9001, "test", "completed", "failure") }},
-		"another head since": {"first_fail", func(w *world) {
-			w.ci(9001, "test", "completed", "failure")
-			w.write("alice", w.head, "more.txt", "more\n")
-		}},
-		"green by now":                       {"first_fail", func(w *world) { w.ci(9001, "test", "completed", "failure"); w.ci(9001, "test", "completed", "success") }},
-		"others are not complete":            {"all_complete", func(w *world) { w.ci(9002, "lint", "in_progress", ""); w.ci(9001, "test", "completed", "failure") }},
-		"the workflow that this is a run of": {"first_fail", func(w *world) { w.ci(9001, "mergexo", "completed", "failure") }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newCI(t, c.when)
-			c.do(w)
-			w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-			w.sweep()
-			assert.Zero(t, w.calls())
-		})
-	}
+	each(t, map[string]struct{ when, workflow string }{
+		"never":                              {"never", "test"},
+		"the workflow that this is a run of": {"first_fail", "mergexo"},
+	}, func(t *testing.T, _ string, c struct{ when, workflow string }) {
+		w := newCI(t, c.when)
+		w.ci(9001, c.workflow, "completed", "failure")
+		w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
+		w.sweep()
+		assert.Zero(t, w.calls())
+	})
 }
 
 // flake is a failure that the agent holds to be a test's own.
@@ -114,9 +101,7 @@ func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
 	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "It waits for a port.***\n", "what the agent says of its keys is not posted")
 	assert.Equal(t, 2, w.attempt(9001))
-	receipts := w.marked("turn", "done")
-	require.Len(t, receipts, 1)
-	assert.Contains(t, receipts[0]["body"], "#2", "it links the issue")
+	assert.Contains(t, w.saidOnce("turn", "done"), "#2", "it links the issue")
 	w.ci(9001, "test", "completed", "failure")
 	w.blocked(model.ReasonFlaky, w.handle(w.delivery("workflow_run")))
 	assert.Len(t, w.marked("block", ""), 1)
@@ -150,22 +135,16 @@ func (w *world) incidentShows() string {
 
 // A run that GitHub holds back until somebody approves it, as those of what our own token pushes are, has not failed.
 func TestARunThatWaitsForApprovalIsNoFailure(t *testing.T) {
-	t.Parallel()
-	for _, when := range []string{"first_fail", "all_complete"} {
-		t.Run(when, func(t *testing.T) {
-			w := newCI(t, when)
-			for _, branch := range []string{"main", w.head} {
-				w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
-			}
-			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-			calls := w.calls()
-			held := w.delivery("workflow_run")
-			w.gives(model.ResultNothing, w.handle(held))
-			w.rests()
-			assert.Equal(t, calls, w.calls())
-			runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
-			require.Len(t, runs, 1)
-			assert.Equal(t, "action_required", object(runs[0].(map[string]any))["conclusion"])
-		})
+	w := newCI(t, "first_fail")
+	for _, branch := range []string{"main", w.head} {
+		w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
 	}
+	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
+	calls := w.calls()
+	w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
+	w.rests()
+	assert.Equal(t, calls, w.calls())
+	runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
+	require.Len(t, runs, 1)
+	assert.Equal(t, "action_required", object(runs[0].(map[string]any))["conclusion"])
 }

@@ -42,8 +42,7 @@ func TestAFlakeOnTheNextHeadIsReportedOnce(t *testing.T) {
 }
 
 func TestAHeadThatStaysRedIsNotDueForEver(t *testing.T) {
-	t.Parallel()
-	for name, do := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"a status that is no run": func(w *world) {
 			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "failure", "context": "coverage"})
 		},
@@ -52,14 +51,12 @@ func TestAHeadThatStaysRedIsNotDueForEver(t *testing.T) {
 			w.ci(9002, "lint", "in_progress", "")
 			w.ci(9001, "test", "completed", "failure")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newCI(t, "all_complete")
-			w.sweep()
-			do(w)
-			w.sweep()
-			assert.Zero(t, w.calls())
-			w.quiet()
-		})
-	}
+	}, func(t *testing.T, _ string, do func(w *world)) {
+		w := newCI(t, "all_complete")
+		w.sweep()
+		do(w)
+		w.sweep()
+		assert.Zero(t, w.calls())
+		w.quiet()
+	})
 }

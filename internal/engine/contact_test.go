@@ -11,7 +11,6 @@ import (
 
 // TestFirstContactsAndRefusals holds the comments that people read first, and those that tell them no.
 func TestFirstContactsAndRefusals(t *testing.T) {
-	t.Parallel()
 	line := func(w *world, text string) {
 		w.handle(w.remark("alice", text))
 	}
@@ -21,10 +20,11 @@ func TestFirstContactsAndRefusals(t *testing.T) {
 	merging := func(settings ...string) func(t *testing.T) *world {
 		return func(t *testing.T) *world { return newMerge(t, settings...) }
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		world func(t *testing.T) *world
 		does  func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"answered":   {agent(), func(w *world) { line(w, "Answer me.") }},
 		"asked":      {agent(), func(w *world) { w.agent = "stuck"; line(w, "Answer me.") }},
 		"mistyped":   {agent(), func(w *world) { w.command("carol", "/mergexo mrege") }},
@@ -46,17 +46,15 @@ func TestFirstContactsAndRefusals(t *testing.T) {
 				w.handle(ev)
 			}
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := c.world(t)
-			c.does(w)
-			var b strings.Builder
-			b.WriteString(w.said())
-			for _, r := range w.replies() {
-				fmt.Fprintf(&b, "== %s replies\n%s\n", r.at("user", "login"), shown(r["body"]))
-			}
-			golden.Text(t, "contact/"+name+".md", b.String())
-		})
-	}
+	}, func(t *testing.T, name string, c row) {
+		t.Parallel()
+		w := c.world(t)
+		c.does(w)
+		var b strings.Builder
+		b.WriteString(w.said())
+		for _, r := range w.replies() {
+			fmt.Fprintf(&b, "== %s replies\n%s\n", r.at("user", "login"), shown(r["body"]))
+		}
+		golden.Text(t, "contact/"+name+".md", b.String())
+	})
 }

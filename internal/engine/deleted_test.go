@@ -26,12 +26,12 @@ func (w *world) silences(login string) {
 // Who may write can delete what MergeXO remembers, and must gain nothing by it: the number stops, again if that comment is deleted, too,
 // until an operator decides.
 func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
-	t.Parallel()
 	const us = "github-actions[bot]"
-	for name, c := range map[string]struct {
+	type row struct {
 		settings string
 		begin    func(t *testing.T, w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"a rewritten history": {"", func(t *testing.T, w *world) {
 			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "One.")).Result)
 			w.rewritten()
@@ -44,47 +44,42 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "One.")).Result)
 			require.Equal(t, model.ReasonBudget, w.handle(w.say("alice", "Two.")).BlockedReason)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", c.settings)
-			w.agent = "talk"
-			c.begin(t, w)
-			calls := w.calls()
-			for range 2 {
-				w.silences(us)
-				rep := w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("alice", "Go on.")))
-				assert.Contains(t, rep.Reason, "a comment of MergeXO's was deleted by alice at ")
-				w.sweep()
-				assert.Len(t, w.marked("block", ""), 1)
-				w.quiet()
-			}
-			w.orders("alice", "/mergexo unblock head_sha="+w.tip())
-			assert.Equal(t, calls, w.calls())
-			w.orders("carol", "/mergexo unblock head_sha="+w.tip())
+	}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t, "", c.settings)
+		w.agent = "talk"
+		c.begin(t, w)
+		calls := w.calls()
+		for range 2 {
+			w.silences(us)
+			rep := w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("alice", "Go on.")))
+			assert.Contains(t, rep.Reason, "a comment of MergeXO's was deleted by alice at ")
 			w.sweep()
-			assert.Greater(t, w.calls(), calls, "an operator decides")
+			assert.Len(t, w.marked("block", ""), 1)
 			w.quiet()
-		})
-	}
+		}
+		w.orders("alice", "/mergexo unblock head_sha="+w.tip())
+		assert.Equal(t, calls, w.calls())
+		w.orders("carol", "/mergexo unblock head_sha="+w.tip())
+		w.sweep()
+		assert.Greater(t, w.calls(), calls, "an operator decides")
+		w.quiet()
+	})
 }
 
 // A receipt that is restored counts its turn. Nothing tells what that turn cost, so where a day's cost is limited an operator decides.
 func TestARestoredReceiptCountsForTheBudget(t *testing.T) {
-	t.Parallel()
-	for setting, reasons := range map[string][2]string{
+	each(t, map[string][2]string{
 		"turns_per_day = 1":      {"", model.ReasonBudget},
 		"turns_per_day = 2":      {"", ""},
 		"cost_per_day_usd = 1.0": {model.ReasonMarkerDeleted, model.ReasonMarkerDeleted},
-	} {
-		t.Run(setting, func(t *testing.T) {
-			w := newWorld(t, "", "[feedback]\n"+setting)
-			ev := w.remark("alice", "One.")
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.unreceipted()
-			assert.Equal(t, reasons[0], w.handle(ev).BlockedReason)
-			assert.Equal(t, reasons[1], w.handle(w.say("alice", "Two.")).BlockedReason)
-		})
-	}
+	}, func(t *testing.T, setting string, reasons [2]string) {
+		w := newWorld(t, "", "[feedback]\n"+setting)
+		ev := w.remark("alice", "One.")
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.unreceipted()
+		assert.Equal(t, reasons[0], w.handle(ev).BlockedReason)
+		assert.Equal(t, reasons[1], w.handle(w.say("alice", "Two.")).BlockedReason)
+	})
 }
 
 // A request to merge waits as well.

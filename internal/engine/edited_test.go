@@ -40,8 +40,7 @@ func (w *world) rephrase(login string) {
 
 // Their own events are lost, as those of runs whose place in the queue another one took.
 func TestWhatChangesOnALineLongAgoIsHeard(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"by the next event": func(w *world) {
 			w.talk("alice", "Three.")
 			w.gate.revive()
@@ -52,23 +51,21 @@ func TestWhatChangesOnALineLongAgoIsHeard(t *testing.T) {
 			w.sweep()
 		},
 		"by a sweep": func(w *world) { w.sweep() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := longAgo(t)
-			reviews := w.list("bob", w.pull("/reviews"))
-			drafted := reviews[slices.IndexFunc(reviews, func(o object) bool { return o["state"] == "PENDING" })].id()
-			w.rephrase("alice")
-			w.submit("bob", drafted, "Submitted late.")
-			w.later(time.Minute)
-			run(w)
-			done := w.marked("turn", "done")
-			require.Len(t, done, 3)
-			assert.Contains(t, done[2]["body"], "by alice")
-			assert.Contains(t, done[2]["body"], "by bob")
-			assert.Len(t, w.replies(), 3, "to the comment before and after its edit, and to the drafted one")
-			w.quiet()
-		})
-	}
+	}, func(t *testing.T, _ string, run func(w *world)) {
+		w := longAgo(t)
+		reviews := w.list("bob", w.pull("/reviews"))
+		drafted := reviews[slices.IndexFunc(reviews, func(o object) bool { return o["state"] == "PENDING" })].id()
+		w.rephrase("alice")
+		w.submit("bob", drafted, "Submitted late.")
+		w.later(time.Minute)
+		run(w)
+		done := w.marked("turn", "done")
+		require.Len(t, done, 3)
+		assert.Contains(t, done[2]["body"], "by alice")
+		assert.Contains(t, done[2]["body"], "by bob")
+		assert.Len(t, w.replies(), 3, "to the comment before and after its edit, and to the drafted one")
+		w.quiet()
+	})
 }
 
 // A run looks for such edits once. What its later readings see, and answer, does not settle those.

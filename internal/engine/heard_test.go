@@ -80,25 +80,17 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 }
 
 func TestAnApprovalCallsNoAgent(t *testing.T) {
-	t.Parallel()
-	for _, words := range []string{"LGTM, thanks!", "👍", "Ship it?", "Thank you. Please merge it."} {
-		t.Run(words, func(t *testing.T) {
-			w := newWorld(t, "", "[merge]\ntests = \"none\"")
-			approve := func() model.Report {
-				w.later(time.Minute)
-				w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": words, "commit_id": w.tip()})
-				return w.handle(w.delivery("pull_request_review"))
-			}
-			head := w.tip()
-			assert.Equal(t, model.ResultNothing, approve().Result)
-			w.sweep()
-			assert.Zero(t, w.calls())
-			assert.Equal(t, head, w.tip())
-			w.command("carol", "/mergexo merge")
-			assert.Equal(t, []string{"done"}, w.merges(), "it stands")
-			assert.NotContains(t, w.request(), "not answered")
-		})
-	}
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	head := w.tip()
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Thank you. Please merge it.", "commit_id": head})
+	w.gives(model.ResultNothing, w.handle(w.delivery("pull_request_review")))
+	w.sweep()
+	assert.Zero(t, w.calls())
+	assert.Equal(t, head, w.tip())
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"done"}, w.merges(), "it stands")
+	assert.NotContains(t, w.request(), "not answered")
 }
 
 func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
@@ -115,33 +107,13 @@ func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
 }
 
 func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
-	t.Parallel()
-	for name, say := range ways {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.hide("dana", "write")
-			for _, text := range []string{"<!-- note to self -->", "<!-- a note\n\nwithout an end", "\u200b\u2060", "[note]: <> (hidden)", "<!--\n/mergexo merge\n-->", "&#8203;<br>"} {
-				for _, login := range []string{"alice", "dana"} {
-					event, _ := say(w, login, text)
-					rep := w.handle(w.delivery(event))
-					assert.Equal(t, model.ResultNothing, rep.Result, "%s: %q", login, text)
-				}
-			}
-			w.sweep()
-			assert.Zero(t, w.calls())
-			assert.Empty(t, w.due())
-			assert.Empty(t, w.marked("merge", ""))
-		})
+	w := newWorld(t)
+	w.hide("dana", "write")
+	for _, login := range []string{"alice", "dana"} {
+		w.gives(model.ResultNothing, w.handle(w.say(login, "<!--\n/mergexo merge\n-->")))
 	}
-	t.Run("on an issue", func(t *testing.T) {
-		w := newIssue(t)
-		w.agent = "ask"
-		w.handle(w.label("alice", smallJob))
-		require.Equal(t, 1, w.calls())
-		assert.NotEqual(t, model.ResultDone, w.handle(w.say("alice", "<!-- Formal. -->")).Result)
-		w.sweep()
-		assert.Equal(t, 1, w.calls())
-		w.handle(w.say("alice", "Formal. <!-- really -->"))
-		assert.Equal(t, 2, w.calls())
-	})
+	w.sweep()
+	assert.Zero(t, w.calls())
+	assert.Empty(t, w.due())
+	assert.Empty(t, w.marked("merge", ""))
 }

@@ -63,6 +63,14 @@ func (w *world) notices(login string) []string {
 	return out
 }
 
+// as lets a new process with somebody's token take an event.
+func (w *world) as(token string, ev model.Event) model.Report {
+	w.t.Helper()
+	rep := w.by(w.engineAs(token), ev)
+	w.over(w.runs)
+	return rep
+}
+
 func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
 	w, _, head := rewrittenPull(t)
 	w.newApp()
@@ -88,9 +96,7 @@ func TestAnotherTokenDoesNoAnsweredCommentAgain(t *testing.T) {
 }
 
 func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	was := w.branches()
 	w.refusesAs("sandbox-octo", "octo")
 	assert.Equal(t, was, w.branches())
@@ -100,11 +106,6 @@ func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
 func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 	t.Parallel()
 	const both = `bots = ["github-actions[bot]"]`
-	as := func(w *world, ev model.Event) model.Report {
-		rep := w.by(w.engineAs(appToken), ev)
-		w.over(w.runs)
-		return rep
-	}
 	t.Run("a pull request whose issue lost its receipt", func(t *testing.T) {
 		w := newIssue(t, both)
 		w.newApp()
@@ -113,7 +114,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		for _, c := range w.comments() {
 			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
 		}
-		rep := as(w, ev)
+		rep := w.as(appToken, ev)
 		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "its receipt on issue ")
 		assert.Len(t, w.pulls(), 1)
@@ -126,13 +127,10 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w.gate.at = func(_ int, r *http.Request) fate {
 			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls")]
 		}
-		_, _ = w.engine().Handle(context.Background(), ev)
-		w.over(w.runs)
-		require.True(t, w.gate.died())
-		w.gate.revive()
+		w.dies(ev)
 		require.Len(t, w.pulls(), 1)
 		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", int(w.pulls()[0]["number"].(float64)))), object{"state": "closed"})
-		as(w, ev)
+		w.as(appToken, ev)
 		assert.Len(t, w.pulls(), 1)
 	})
 	t.Run("an issue about a flaky test", func(t *testing.T) {
@@ -142,11 +140,8 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w.gate.at = func(_ int, r *http.Request) fate {
 			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/issues")]
 		}
-		_, _ = w.engine().Handle(context.Background(), ev)
-		w.over(w.runs)
-		require.True(t, w.gate.died())
-		w.gate.revive()
-		as(w, ev)
+		w.dies(ev)
+		w.as(appToken, ev)
 		assert.Len(t, w.issues(), 1)
 	})
 }
@@ -188,8 +183,7 @@ func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 		w.over(w.runs)
 		w.gate.revive()
 	}
-	w.by(w.engineAs("sandbox-octo"), ev)
-	w.over(w.runs)
+	w.as("sandbox-octo", ev)
 	w.settled(1, 1, 1)
 	assert.NotZero(t, id)
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
@@ -317,17 +311,12 @@ func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
 func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
 	w := newWorld(t)
 	w.review("octo", "Answer me.")
-	as := func(name string) model.Report {
-		rep := w.by(w.engineAs("sandbox-octo"), w.delivery(name))
-		w.over(w.runs)
-		return rep
-	}
-	require.Equal(t, model.ResultDone, as("pull_request_review_comment").Result)
+	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("pull_request_review_comment")).Result)
 	w.settled(1, 1, 1)
 	w.talk("octo", "And me.")
-	require.Equal(t, model.ResultDone, as("issue_comment").Result)
+	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("issue_comment")).Result)
 	w.settled(1, 2, 2)
-	assert.Equal(t, model.ResultNothing, as("issue_comment").Result, "its own answers are no feedback")
+	assert.Equal(t, model.ResultNothing, w.as("sandbox-octo", w.delivery("issue_comment")).Result, "its own answers are no feedback")
 	assert.Equal(t, 2, w.calls())
 }
 
@@ -336,33 +325,13 @@ func TestTheEventsOfARunWithAPersonsTokenSayNothingTwice(t *testing.T) {
 	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
 	ev := w.say("alice", "Say more.")
 	w.gate.after = func(int) { w.later(time.Minute) } // so that an edit is later than what it edits
-	as := func(ev model.Event) model.Report {
-		rep := w.by(w.engineAs("sandbox-octo"), ev)
-		w.over(w.runs)
-		return rep
-	}
-	require.Equal(t, model.ResultDone, as(ev).Result)
+	require.Equal(t, model.ResultDone, w.as("sandbox-octo", ev).Result)
 	own := w.deliveries("issue_comment")[1:]
 	require.Len(t, own, 4, "two comments, and two edits of one")
 	for _, ev := range own {
 		w.gate.revive()
-		assert.Equal(t, model.ResultNothing, as(ev).Result, ev.Action)
+		assert.Equal(t, model.ResultNothing, w.as("sandbox-octo", ev).Result, ev.Action)
 		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
 	}
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAPersonsAnswerOnAnIssueIsHeardByARunWithTheirToken(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	as := func(ev model.Event) model.Report {
-		rep := w.by(w.engineAs("sandbox-octo"), ev)
-		w.over(w.runs)
-		return rep
-	}
-	require.Equal(t, model.ResultBlocked, as(w.label("octo", smallJob)).Result)
-	w.agent = "job"
-	rep := as(w.say("octo", "Take the second way."))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Len(t, w.pulls(), 1)
 }

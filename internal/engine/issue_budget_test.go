@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,30 +26,27 @@ func overdrawn(t *testing.T) (*world, model.Event) {
 }
 
 func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
-	t.Parallel()
-	for name, goOn := range map[string]func(w *world, ev model.Event){
+	each(t, map[string]func(w *world, ev model.Event){
 		"by a sweep":  func(w *world, _ model.Event) { w.sweep() },
 		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := overdrawn(t)
-			count := len(w.comments())
-			w.later(11 * time.Hour)
-			assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
-			w.rests()
-			assert.Len(t, w.comments(), count, "said once")
-			assert.Equal(t, 1, w.calls())
-			board := w.board()
-			require.Len(t, board.Needs(), 1)
-			assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
+	}, func(t *testing.T, _ string, goOn func(w *world, ev model.Event)) {
+		w, ev := overdrawn(t)
+		count := len(w.comments())
+		w.later(11 * time.Hour)
+		assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
+		w.rests()
+		assert.Len(t, w.comments(), count, "said once")
+		assert.Equal(t, 1, w.calls())
+		board := w.board()
+		require.Len(t, board.Needs(), 1)
+		assert.Equal(t, "raise today's budget, or wait", board.Needs()[0].Headline)
 
-			w.later(time.Hour)
-			goOn(w, ev)
-			require.Len(t, w.pulls(), 1, w.logged.String())
-			w.rests()
-			assert.Equal(t, 2, w.calls())
-		})
-	}
+		w.later(time.Hour)
+		goOn(w, ev)
+		require.Len(t, w.pulls(), 1, w.logged.String())
+		w.rests()
+		assert.Equal(t, 2, w.calls())
+	})
 }
 
 func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
@@ -82,16 +78,6 @@ func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
 	w.sweep()
 	assert.Empty(t, w.pulls())
 	assert.Equal(t, 2, w.calls())
-}
-
-func TestAnEditedMarkerWaitsOnWhenTheDayIsOver(t *testing.T) {
-	w, ev := overdrawn(t)
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Never mind."})
-	require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
-	w.later(48 * time.Hour)
-	w.sweep()
-	assert.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
-	assert.Equal(t, 1, w.calls())
 }
 
 func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {

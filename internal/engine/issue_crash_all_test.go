@@ -16,8 +16,7 @@ func TestUnclearAnswersOnTheWayToAPullRequest(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for name, f := range map[string]fate{"unclear": unclear, "lost": lost} {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := newIssue(t)
-				ev := w.label("alice", smallJob)
+				w, ev := labelled(t, smallJob)
 				w.gate.only(n, f)
 				w.handle(ev)
 				w.gate.at = nil

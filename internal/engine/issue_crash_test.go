@@ -44,8 +44,7 @@ func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
 func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{smallJob, design} {
-		w := newIssue(t)
-		ev := w.label("alice", label)
+		w, ev := labelled(t, label)
 		dead := w.wrecks(func() {
 			w.done(w.handle(ev))
 		})
@@ -73,9 +72,8 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "ask"
-	ev := w.label("alice", smallJob)
 	dead := w.wrecks(func() {
 		w.gives(model.ResultBlocked, w.handle(ev))
 	})

@@ -76,8 +76,7 @@ func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
 }
 
 func TestARunThatStallsBeforeItsClaimLeavesTheIssueToAnother(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", design)
+	w, ev := labelled(t, design)
 	w.beforeWriting(func() { w.handle(w.label("alice", bugfix)) })
 	w.ended(model.ResultNothing, "pull request 3 was opened", w.handle(ev))
 	require.Len(t, w.pulls(), 1)
@@ -125,9 +124,7 @@ func TestAnIssueWaitsWhereEveryNameIsTaken(t *testing.T) {
 }
 
 func TestDeathsBeforeAnythingIsSaidDoNotHideTheCheckpoint(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	kept := w.branches()[branch]
 	w.agent = "told"
 	ev := w.say("bob", "Formal")

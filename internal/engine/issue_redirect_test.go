@@ -39,54 +39,34 @@ func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
 	w.quiet()
 }
 
-func TestTwoRunsAtOnceTellOfAClosedPullRequestOnce(t *testing.T) {
-	w := newIssue(t)
-	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
-	w.later(time.Minute)
-	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-	ev := w.say("bob", "German?")
-	w.beforeWriting(func() { w.handle(ev) })
-	w.handle(ev)
-	w.gate.revive()
-	assert.Equal(t, 1, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"))
-}
-
 func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
-	t.Parallel()
-	for label, agent := range map[string]string{smallJob: "record+told", design: "record+job"} {
-		t.Run(label, func(t *testing.T) {
-			w := newIssue(t, "", "[feedback]\nmax_per_turn = 1")
-			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
-			w.later(time.Minute)
-			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-			for _, text := range []string{"German?", "Italian?"} {
-				w.done(w.handle(w.say("bob", text)))
-			}
-			assert.Equal(t, 2, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"), "one for each comment")
-			w.sweep()
-			assert.Empty(t, w.due(), "everybody was told")
-			w.talk("bob", "French?") // whose event gets lost
-			w.sweep()
-			assert.Equal(t, 3, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"))
-			assert.Empty(t, w.due())
-
-			w.unlabel("alice", label)
-			w.agent = agent
-			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
-			var taken []string
-			for _, r := range w.requests() {
-				taken = append(taken, words(r)...)
-			}
-			assert.Equal(t, []string{"German?", "Italian?", "French?"}, taken, "who was told is heard by the next attempt")
-		})
+	w := answeredIssue(t)
+	w.closed("3")
+	for _, text := range []string{"German?", "Italian?"} {
+		w.done(w.handle(w.say("bob", text)))
 	}
+	assert.Equal(t, 2, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"), "one for each comment")
+	w.sweep()
+	assert.Empty(t, w.due(), "everybody was told")
+	w.talk("bob", "French?") // whose event gets lost
+	w.sweep()
+	assert.Equal(t, 3, strings.Count(w.talkOn(2), "is closed, so MergeXO does nothing more here"))
+	assert.Empty(t, w.due())
+
+	w.unlabel("alice", smallJob)
+	w.agent = "record+told"
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	var taken []string
+	for _, r := range w.requests() {
+		taken = append(taken, words(r)...)
+	}
+	assert.Equal(t, []string{"German?", "Italian?", "French?"}, taken, "who was told is heard by the next attempt")
 }
 
 // What a comment was told of a closed pull request is for the next attempt, also where somebody opens the pull request again.
 func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
 	w := answeredIssue(t)
-	w.later(time.Minute)
-	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	w.closed("3")
 	w.handle(w.say("bob", "German?"))
 	w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "open"})
 	w.handle(w.say("bob", "Italian?"))
@@ -106,8 +86,7 @@ func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
 	for _, text := range []string{"", "German?"} {
 		t.Run("told "+text, func(t *testing.T) {
 			w := answeredIssue(t)
-			w.later(time.Minute)
-			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+			w.closed("3")
 			if text != "" {
 				w.handle(w.say("bob", text))
 			}
@@ -131,23 +110,16 @@ func TestACommentAfterAMergeMakesNoSweepComeBack(t *testing.T) {
 }
 
 func TestALabelThatIsAddedAgainIsFoundByASweep(t *testing.T) {
-	t.Parallel()
-	for _, label := range []string{smallJob, design} {
-		t.Run(label, func(t *testing.T) {
-			w := newIssue(t)
-			require.Equal(t, model.ResultDone, w.handle(w.label("alice", label)).Result)
-			w.unlabel("alice", label)
-			w.label("alice", label) // while the pull request is open, which asks for nothing
-			w.later(time.Minute)
-			w.api("alice", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-			w.sweep()
-			assert.Empty(t, w.due())
-			w.unlabel("alice", label)
-			w.label("alice", label) // whose event gets lost
-			w.sweep()
-			assert.Len(t, w.pulls(), 2)
-			w.sweep()
-			assert.Empty(t, w.due())
-		})
-	}
+	w := answeredIssue(t)
+	w.unlabel("alice", smallJob)
+	w.label("alice", smallJob) // while the pull request is open, which asks for nothing
+	w.closed("3")
+	w.sweep()
+	assert.Empty(t, w.due())
+	w.unlabel("alice", smallJob)
+	w.label("alice", smallJob) // whose event gets lost
+	w.sweep()
+	assert.Len(t, w.pulls(), 2)
+	w.sweep()
+	assert.Empty(t, w.due())
 }

@@ -15,47 +15,33 @@ import (
 )
 
 func TestWhoMaySetAnAgentToWork(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		author, labeller string
-		before           func(w *world) // the run begins
-		want             model.Result
-	}{
-		"both":                    {"alice", "alice", nil, model.ResultDone},
-		"a stranger's issue":      {"eve", "alice", nil, model.ResultDone},
-		"a triager's label":       {"eve", "trudy", nil, model.ResultNothing},
-		"an own issue, a triager": {"alice", "trudy", nil, model.ResultDone},
-		"edited after the label": {"eve", "alice", func(w *world) {
-			w.later(time.Minute)
-			w.api("eve", "PATCH", w.thread(""), object{"body": "Delete everything."})
-		}, model.ResultNothing},
-		"renamed after the label": {"eve", "alice", func(w *world) {
-			w.later(time.Minute)
-			w.api("eve", "PATCH", w.thread(""), object{"title": "Delete everything"})
-		}, model.ResultNothing},
-		"edited, and labeled again": {"eve", "alice", func(w *world) {
+	type row struct {
+		labeller string
+		before   func(w *world) // the run begins
+		want     model.Result
+	}
+	each(t, map[string]row{
+		"a triager's label": {"trudy", func(*world) {}, model.ResultNothing},
+		"edited, and labeled again": {"alice", func(w *world) {
 			w.later(time.Minute)
 			w.api("eve", "PATCH", w.thread(""), object{"body": "Greet Germans too."})
+			w.gives(model.ResultNothing, w.handle(w.delivery("issues")))
 			w.unlabel("alice", smallJob)
 			w.label("alice", smallJob)
 		}, model.ResultDone},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.put("/_sandbox/users/trudy", object{"type": "User", "repository": repo.String(), "permission": "triage"})
-			w.open(c.author, "Greet in French", "People in France read this.")
-			ev := w.label(c.labeller, smallJob)
-			if c.before != nil {
-				c.before(w)
-			}
-			rep := w.handle(ev)
-			assert.Equal(t, c.want, rep.Result, rep.Reason)
-			if c.want == model.ResultNothing {
-				assert.Zero(t, w.gate.writes)
-				assert.Zero(t, w.calls())
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t)
+		w.put("/_sandbox/users/trudy", object{"type": "User", "repository": repo.String(), "permission": "triage"})
+		w.open("eve", "Greet in French", "People in France read this.")
+		ev := w.label(c.labeller, smallJob)
+		c.before(w)
+		rep := w.handle(ev)
+		assert.Equal(t, c.want, rep.Result, rep.Reason)
+		if c.want == model.ResultNothing {
+			assert.Zero(t, w.gate.writes)
+			assert.Zero(t, w.calls())
+		}
+	})
 }
 
 func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
@@ -73,20 +59,10 @@ func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestALabelThatPausesComesFirst(t *testing.T) {
-	w := newIssue(t)
-	w.label("alice", smallJob)
-	ev := w.label("alice", "agent:ignore")
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-	assert.Zero(t, w.gate.writes)
-	w.done(w.handle(w.unlabel("alice", "agent:ignore")))
-}
-
 func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
 	t.Parallel()
 	for _, n := range writes(1, 7, 2, 5) {
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
+		w, ev := labelled(t, smallJob)
 		again := true
 		w.gate.after = func(i int) {
 			if i == n && again {
@@ -131,9 +107,7 @@ func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
 }
 
 func TestPeopleWorkOnTheCheckpointToo(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.write("bob", branch, "bob.txt", "bob\n")
 	theirs := w.branches()[branch]
 	w.agent = "record+told"
@@ -144,9 +118,7 @@ func TestPeopleWorkOnTheCheckpointToo(t *testing.T) {
 }
 
 func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.agent = "meanwhile+told"
 	ev := w.say("bob", "Formal")
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/bob.txt"), `{"message": "Bob", "branch": "` + branch + `", "content": "Ym9iCg=="}`})
@@ -167,15 +139,12 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 
 // TestRecordedWorkOutlivesAPushToItsBranch: the run that recorded it died before it could publish it.
 func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.agent = "told"
 	ev := w.say("bob", "Formal")
 	w.gate.revive()
 	w.diesAfterWrite(4) // the claim, the question that it hides, the stage, the plan
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
 	require.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"), "nothing is published yet")
 	w.api("bob", "PUT", w.path("/contents/bob.txt"), object{"message": "Bob", "branch": branch, "content": "Ym9iCg=="})
@@ -187,13 +156,13 @@ func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
 }
 
 func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
-	t.Parallel()
 	number := func(w *world, rest string) string { return w.thread(rest) }
-	for name, c := range map[string]struct {
+	type row struct {
 		deed   func(w *world) deed
 		want   model.Result
 		reason string
-	}{
+	}
+	each(t, map[string]row{
 		"closed": {func(w *world) deed { return deed{"alice", "PATCH", number(w, ""), `{"state": "closed"}`} }, model.ResultBlocked, model.ReasonClosed},
 		"paused": {func(w *world) deed {
 			return deed{"alice", "POST", number(w, "/labels"), `{"labels": ["agent:ignore"]}`}
@@ -203,37 +172,34 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 		"deleted": {func(w *world) deed {
 			return deed{"octo", "PUT", "/_sandbox/issues", `{"repository": "octo/widgets", "number": 2, "state": "deleted"}`}
 		}, model.ResultFailed, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "meanwhile+job"
-			ev := w.label("alice", smallJob)
-			w.meanwhile(c.deed(w))
-			rep := w.handle(ev)
-			assert.Equal(t, c.want, rep.Result, rep.Reason)
-			assert.Equal(t, c.reason, rep.BlockedReason)
-			switch name {
-			case "closed":
-				assert.Empty(t, w.pulls())
-				assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
-				w.api("alice", "PATCH", w.thread(""), object{"state": "open"})
-				w.done(w.handle(w.say("carol", "/mergexo retry")))
-				assert.Len(t, w.pulls(), 1)
-				assert.Equal(t, 1, w.calls(), "the work was done")
-				assert.Empty(t, w.stages())
-			case "paused":
-				assert.Empty(t, w.pulls())
-				rep = w.done(w.handle(w.unlabel("alice", "agent:ignore")))
-				assert.Len(t, w.pulls(), 1)
-				assert.Equal(t, 1, w.calls())
-			case "deleted":
-				assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"), "the work is on its branch")
-				assert.Contains(t, rep.Reason, branch)
-			default:
-				assert.Len(t, w.pulls(), 1)
-			}
-		})
-	}
+	}, func(t *testing.T, name string, c row) {
+		w, ev := labelled(t, smallJob)
+		w.agent = "meanwhile+job"
+		w.meanwhile(c.deed(w))
+		rep := w.handle(ev)
+		assert.Equal(t, c.want, rep.Result, rep.Reason)
+		assert.Equal(t, c.reason, rep.BlockedReason)
+		switch name {
+		case "closed":
+			assert.Empty(t, w.pulls())
+			assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+			w.api("alice", "PATCH", w.thread(""), object{"state": "open"})
+			w.done(w.handle(w.say("carol", "/mergexo retry")))
+			assert.Len(t, w.pulls(), 1)
+			assert.Equal(t, 1, w.calls(), "the work was done")
+			assert.Empty(t, w.stages())
+		case "paused":
+			assert.Empty(t, w.pulls())
+			rep = w.done(w.handle(w.unlabel("alice", "agent:ignore")))
+			assert.Len(t, w.pulls(), 1)
+			assert.Equal(t, 1, w.calls())
+		case "deleted":
+			assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"), "the work is on its branch")
+			assert.Contains(t, rep.Reason, branch)
+		default:
+			assert.Len(t, w.pulls(), 1)
+		}
+	})
 }
 
 func TestActionsMayNotOpenPullRequests(t *testing.T) {
@@ -278,12 +244,10 @@ func TestWorkThatTheServerHasForgottenIsDoneAgain(t *testing.T) {
 
 // TestWorkIsForTheDefaultBranchAsItIsCalledNow: it was renamed before a run could go on that had recorded its work.
 func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.gate.revive()
 	w.diesAfterWrite(3)
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/trunk", "sha": w.at("main")})
 	w.api("octo", "PATCH", w.path(""), object{"default_branch": "trunk"})
@@ -295,49 +259,49 @@ func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
 }
 
 func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "record+job"
-	w.done(w.handle(w.label("alice", design)))
-	pull := w.pulls()[0]
-	assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
-	assert.Contains(t, pull["body"], "Refs #2")
-	assert.NotContains(t, pull["body"], "Fixes")
-	doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
-	assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
-	assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
+	t.Parallel()
+	for name, run := range jobs {
+		t.Run(name, func(t *testing.T) {
+			w := newIssue(t)
+			w.agent = "record+job"
+			w.done(run(w, w.label("alice", design)))
+			pull := w.pulls()[0]
+			assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
+			assert.Contains(t, pull["body"], "Refs #2")
+			assert.NotContains(t, pull["body"], "Fixes")
+			doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
+			assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
+			assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
 
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	rep := w.done(w.handle(w.delivery("pull_request")))
-	assert.Equal(t, 2, rep.Number)
-	require.Len(t, w.pulls(), 2)
-	impl := w.pulls()[1]
-	assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
-	assert.Contains(t, impl["body"], "Fixes #2")
-	assert.Contains(t, impl["body"], "#3")
-	asked := w.requests()
-	require.Len(t, asked, 2)
-	assert.Equal(t, model.AskImplementation, asked[1].Kind)
-	assert.Contains(t, asked[1].Prompt, "Say bonjour.")
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
-	assert.Len(t, w.pulls(), 2)
+			w.later(time.Minute)
+			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+			rep := w.done(run(w, w.delivery("pull_request")))
+			assert.Equal(t, 2, rep.Number)
+			require.Len(t, w.pulls(), 2)
+			impl := w.pulls()[1]
+			assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
+			assert.Contains(t, impl["body"], "Fixes #2")
+			assert.Contains(t, impl["body"], "#3")
+			asked := w.requests()
+			require.Len(t, asked, 2)
+			assert.Equal(t, model.AskImplementation, asked[1].Kind)
+			assert.Contains(t, asked[1].Prompt, "Say bonjour.")
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
+			assert.Len(t, w.pulls(), 2)
+		})
+	}
 }
 
 // TestADesignThatACommandMergesIsImplementedInTheSameRun: a merge with a workflow's token starts no run.
 func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
-	t.Parallel()
-	for _, strategy := range []string{"rebase", "api"} {
-		t.Run(strategy, func(t *testing.T) {
-			w := newIssue(t, "", "[merge]\ntests = \"none\"\nstrategy = \""+strategy+"\"")
-			w.done(w.handle(w.label("alice", design)))
-			w.number = 3
-			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-			rep := w.done(w.command("carol", "/mergexo merge"))
-			assert.Equal(t, "merged", w.badge())
-			assert.Equal(t, 2, rep.Number)
-			assert.NotEmpty(t, w.at("agent/impl/2-greet-in-french"))
-		})
-	}
+	w := newIssue(t, "", "[merge]\ntests = \"none\"")
+	w.done(w.handle(w.label("alice", design)))
+	w.number = 3
+	w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+	rep := w.done(w.command("carol", "/mergexo merge"))
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, 2, rep.Number)
+	assert.NotEmpty(t, w.at("agent/impl/2-greet-in-french"))
 }
 
 // TestADesignThatLandsAfterTheAgentsJobWaits: the run that merged it did its work.
@@ -378,8 +342,7 @@ func TestADesignChangesNothingElse(t *testing.T) {
 func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	w.closed("3")
 	ev := w.say("bob", "Not like this.")
 	w.handle(ev)
 	w.handle(ev)
@@ -395,9 +358,7 @@ func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 }
 
 func TestCommandsOnAnIssue(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.handle(w.say("carol", "/mergexo status"))
 	said := w.comments()
 	assert.Contains(t, said[len(said)-1]["body"], "awaiting issue followup")
@@ -409,21 +370,6 @@ func TestCommandsOnAnIssue(t *testing.T) {
 	w.handle(w.say("carol", "/mergexo retry"))
 	said = w.comments()
 	assert.Contains(t, said[len(said)-1]["body"], "rejected")
-}
-
-func TestTheDaysBudgetHoldsForIssues(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
-	ev := w.say("bob", "Formal")
-	for range 2 {
-		w.blocked(model.ReasonBudget, w.handle(ev))
-	}
-	assert.Len(t, w.comments(), 3, "said once")
-	w.later(24 * time.Hour)
-	w.agent = "record+told"
-	w.done(w.handle(ev))
-	assert.Equal(t, []string{"Formal"}, words(w.requests()[0]), "it was not lost")
 }
 
 func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
@@ -439,18 +385,6 @@ func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
 		assert.LessOrEqual(t, git, 4, "%v", w.gate.seen)
 		assert.Equal(t, rep.Calls.Git, git)
 	}
-}
-
-func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
-	w := newIssue(t)
-	rep := w.dry(w.label("alice", smallJob))
-	assert.Zero(t, w.gate.writes)
-	var kinds []string
-	for _, eff := range rep.Effects {
-		assert.Equal(t, "planned", eff.Status)
-		kinds = append(kinds, eff.Kind)
-	}
-	assert.Equal(t, []string{"comment"}, kinds, "what follows depends on the agent")
 }
 
 // attemptBody is what the newest status comment says.
@@ -497,8 +431,7 @@ func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
 }
 
 func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.handle(ev)
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Nothing to see."})
@@ -516,12 +449,12 @@ func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
 
 // What the comment said no longer counts. What others say still does, and is not done again.
 func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		label string
 		more  func(w *world, ev model.Event)
 		pulls int
-	}{
+	}
+	each(t, map[string]row{
 		"a pull request is open": {smallJob, func(*world, model.Event) {}, 1},
 		"its design was built": {design, func(w *world, ev model.Event) {
 			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
@@ -531,41 +464,37 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
 			require.Equal(w.t, model.ResultDone, w.handle(ev).Result)
 		}, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "ask"
-			ev := w.label("alice", c.label)
-			require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
-			stop := w.comments()[0].id()
-			w.agent = map[string]string{smallJob: "job", design: "job", roadmapLabel: "pair"}[c.label]
-			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "In French, please.")).Result)
-			c.more(w, ev)
-			issue, calls := w.number, w.calls()
-			w.later(time.Minute)
-			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", stop)), object{"body": "Nothing to see."})
-			require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
-			assert.Contains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
-			rep := w.handle(w.say("carol", "/mergexo retry"))
-			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-			assert.Contains(t, w.said(), "**The edit is accepted.** Nothing is done again: ")
-			assert.Equal(t, calls, w.calls())
-			assert.Len(t, w.pulls(), c.pulls)
-			assert.NotContains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
-			assert.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
-			assert.Equal(t, calls, w.calls())
-			if c.label == smallJob {
-				w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-				w.done(w.handle(w.say("carol", "/mergexo retry")))
-				assert.Equal(t, calls+1, w.calls(), "the edit was accepted by the command before")
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, ev := labelled(t, c.label)
+		w.agent = "ask"
+		require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
+		stop := w.comments()[0].id()
+		w.agent = map[string]string{smallJob: "job", design: "job", roadmapLabel: "pair"}[c.label]
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "In French, please.")).Result)
+		c.more(w, ev)
+		issue, calls := w.number, w.calls()
+		w.later(time.Minute)
+		w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", stop)), object{"body": "Nothing to see."})
+		require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
+		assert.Contains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
+		rep := w.handle(w.say("carol", "/mergexo retry"))
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Contains(t, w.said(), "**The edit is accepted.** Nothing is done again: ")
+		assert.Equal(t, calls, w.calls())
+		assert.Len(t, w.pulls(), c.pulls)
+		assert.NotContains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
+		assert.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
+		assert.Equal(t, calls, w.calls())
+		if c.label == smallJob {
+			w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+			w.done(w.handle(w.say("carol", "/mergexo retry")))
+			assert.Equal(t, calls+1, w.calls(), "the edit was accepted by the command before")
+		}
+	})
 }
 
 func TestADeletedReceiptOpensNoSecondPullRequest(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.handle(ev)
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
 	w.ended(model.ResultNothing, "pull request 3", w.handle(ev))

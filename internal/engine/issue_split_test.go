@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,9 @@ func (w *world) inTwo(ev model.Event) model.Report {
 	w.t.Helper()
 	return w.phase(thread.ApplyPhase, ev, w.prepared(ev))
 }
+
+// jobs are the two ways in which a workflow can handle an event.
+var jobs = map[string]func(*world, model.Event) model.Report{"in one job": (*world).handle, "in two jobs": (*world).inTwo}
 
 func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 	t.Parallel()
@@ -50,39 +52,6 @@ func TestARepairThatSaysMoreIsHandedOver(t *testing.T) {
 	w.done(w.inTwo(w.label("alice", smallJob)))
 	assert.Equal(t, 2, w.calls())
 	assert.Len(t, w.pulls(), 1)
-}
-
-func TestAMergedDesignIsImplementedInTwoJobs(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "record+job"
-	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	w.done(w.inTwo(w.delivery("pull_request")))
-	require.Len(t, w.pulls(), 2)
-	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
-	assert.Contains(t, w.pulls()[1]["body"], "Implements the design of #3")
-	assert.Contains(t, w.requests()[1].Prompt, "Say bonjour.")
-	assert.Equal(t, 2, w.calls())
-}
-
-func TestAnAttemptGoesOnInTwoJobs(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "record+session1+ask"
-	require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
-	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, w.branches()[branch], w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
-	assert.Contains(t, w.attemptBody(), "Formal or not?")
-
-	ev := w.say("bob", "Formal")
-	w.talk("alice", "And short")
-	w.done(w.inTwo(ev))
-	assert.Equal(t, "hello\nsalut?\nFormal\nAnd short\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, []string{"Formal", "And short"}, words(w.requests()[1]))
-	assert.Equal(t, "session-1", w.requests()[1].Session)
-	assert.Len(t, w.pulls(), 1)
-	assert.Len(t, w.branches(), 1)
-	assert.Empty(t, w.stages())
 }
 
 func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
@@ -171,8 +140,7 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 }
 
 func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	dir := w.prepared(ev)
 	w.gate.revive()
 	w.gate.only(3, diesAfter) // after claim and stage
@@ -187,8 +155,7 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 }
 
 func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
-	w := newIssue(t)
-	ev := w.label("alice", smallJob)
+	w, ev := labelled(t, smallJob)
 	w.gate.revive()
 	rep := w.ended(model.ResultNothing, "issue 2 waits for an agent phase", w.phase(thread.ApplyPhase, ev, ""))
 	assert.Zero(t, w.gate.writes)

@@ -28,9 +28,8 @@ func issueOver(t *testing.T, label string) (*world, model.Event, string) {
 func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	t.Parallel()
 	t.Run("somebody says more", func(t *testing.T) {
-		w := newIssue(t)
+		w, ev := labelled(t, smallJob)
 		w.agent = "record+told"
-		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		later := w.say("bob", "Louder")
 		w.ended(model.ResultRetry, "1 comment on issue 2 wait for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
@@ -106,45 +105,43 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 }
 
 func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		tests string
 		want  model.Result
-	}{
+	}
+	each(t, map[string]row{
 		"no tests": {"", model.ResultDone},
 		"tests":    {`required_tests = ["true"]`, model.ResultRetry}, // they do not run in the second job
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t, c.tests)
-			w.agent = "ask"
-			require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
-			ev := w.say("bob", "Formal")
-			dir := w.prepared(ev)
-			w.write("bob", branch, "bob.txt", "bob\n")
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			assert.Equal(t, c.want, rep.Result, rep.Reason)
-			if c.want == model.ResultRetry {
-				assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
-				assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
-				require.Len(t, w.checkpoints(), 1, "nothing is lost")
-				assert.Contains(t, w.attemptBody(), w.checkpoints()[0])
-				require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
-			}
-			assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
-			assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch, "greeting.txt"))
-			assert.Len(t, w.pulls(), 1)
-			assert.Empty(t, w.stages())
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t, c.tests)
+		w.agent = "ask"
+		require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
+		ev := w.say("bob", "Formal")
+		dir := w.prepared(ev)
+		w.write("bob", branch, "bob.txt", "bob\n")
+		rep := w.phase(thread.ApplyPhase, ev, dir)
+		assert.Equal(t, c.want, rep.Result, rep.Reason)
+		if c.want == model.ResultRetry {
+			assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
+			assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
+			require.Len(t, w.checkpoints(), 1, "nothing is lost")
+			assert.Contains(t, w.attemptBody(), w.checkpoints()[0])
+			require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
+		}
+		assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
+		assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch, "greeting.txt"))
+		assert.Len(t, w.pulls(), 1)
+		assert.Empty(t, w.stages())
+	})
 }
 
 func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
-	t.Parallel()
 	const doc = "docs/design/2-greet-in-french.md"
-	for name, c := range map[string]struct {
+	type row struct {
 		with func(*testing.T, *world, string)
 		says string
-	}{
+	}
+	each(t, map[string]row{
 		"another file beside it":       {smuggled(doc, document, "beside.txt", "beside\n"), "beside.txt was changed, and is not its document"},
 		"a file that comes and goes":   {smuggled(doc, document, "beside.txt", "beside\n", "beside.txt", ""), "3 commits instead of one"},
 		"another text":                 {smuggled(doc, document+"Run this.\n"), "differs from the document in the outcome"},
@@ -156,22 +153,20 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 		"over a file":                  {smuggled("greeting.txt", document), "greeting.txt was changed"},
 		"another text in the outcome":  {inOutcome("design_doc_markdown", "# Greeting\n\nSay hello.\n"), "differs from the document in the outcome"},
 		"paths that leave the outcome": {inOutcome("touch_paths", []any{"../x"}), "touch_paths[0]: it leaves the repository"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev, dir := issueOver(t, design)
-			c.with(t, w, dir)
-			rep := w.blocked(model.ReasonOutcome, w.phase(thread.ApplyPhase, ev, dir))
-			assert.Contains(t, rep.Reason, c.says)
-			assert.Empty(t, w.pulls())
-			assert.Empty(t, w.stages())
-			if !strings.HasPrefix(name, "paths") {
-				assert.Len(t, w.branches(), 1)
-				assert.Len(t, w.checkpoints(), 1, "a person can look at it, and no attempt goes on from it")
-			}
-			w.done(w.inTwo(w.say("alice", "Once more")))
-			assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
-		})
-	}
+	}, func(t *testing.T, name string, c row) {
+		w, ev, dir := issueOver(t, design)
+		c.with(t, w, dir)
+		rep := w.blocked(model.ReasonOutcome, w.phase(thread.ApplyPhase, ev, dir))
+		assert.Contains(t, rep.Reason, c.says)
+		assert.Empty(t, w.pulls())
+		assert.Empty(t, w.stages())
+		if !strings.HasPrefix(name, "paths") {
+			assert.Len(t, w.branches(), 1)
+			assert.Len(t, w.checkpoints(), 1, "a person can look at it, and no attempt goes on from it")
+		}
+		w.done(w.inTwo(w.say("alice", "Once more")))
+		assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
+	})
 }
 
 func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {

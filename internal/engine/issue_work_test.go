@@ -14,28 +14,26 @@ import (
 )
 
 func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		setting, first, second string
 		reason, says           string
-	}{
+	}
+	each(t, map[string]row{
 		"tests that fail":         {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
 		"conflict markers":        {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
 		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0")
-			w.agent = c.first
-			w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
-			before := w.fileOf(branch, "greeting.txt")
-			w.agent = c.second
-			w.blocked(c.reason, w.handle(w.say("carol", "/mergexo retry")))
-			assert.Contains(t, w.lastSaid(), c.says)
-			assert.Contains(t, w.lastSaid(), w.linkOf(branch))
-			assert.Equal(t, before, w.fileOf(branch, "greeting.txt"))
-			assert.Empty(t, w.pulls())
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0")
+		w.agent = c.first
+		w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
+		before := w.fileOf(branch, "greeting.txt")
+		w.agent = c.second
+		w.blocked(c.reason, w.handle(w.say("carol", "/mergexo retry")))
+		assert.Contains(t, w.lastSaid(), c.says)
+		assert.Contains(t, w.lastSaid(), w.linkOf(branch))
+		assert.Equal(t, before, w.fileOf(branch, "greeting.txt"))
+		assert.Empty(t, w.pulls())
+	})
 }
 
 func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
@@ -79,9 +77,7 @@ func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 }
 
 func TestWorkThatConflictsWithSomebodysPushIsKeptBesideIt(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	w.agent = "meanwhile+overwrites"
 	ev := w.say("bob", "Formal")
 	sha := w.api("octo", "GET", w.path("/contents/greeting.txt?ref="+branch), nil)["sha"].(string)
@@ -115,9 +111,8 @@ func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
 }
 
 func TestAnAnswerThatArrivesBeforeTheStopIsTakenUpAndRemembered(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "record+meanwhile+stuck"
-	ev := w.label("alice", smallJob)
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Vouvoyer"}`})
 	w.blocked(model.ReasonAgent, w.handle(ev))
@@ -132,9 +127,7 @@ func TestAnAnswerThatArrivesBeforeTheStopIsTakenUpAndRemembered(t *testing.T) {
 }
 
 func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t)
 	before := w.branches()[branch]
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
 	w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("bob", "Formal")))
@@ -152,9 +145,8 @@ func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
 }
 
 func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "quiet+hangs"
-	ev := w.remark("alice", "Answer me.")
 	saved := w.killed(ev)
 	w.agentSetting(`checkpoint_every = "10s"`, "")
 	w.agent = "answer"
@@ -165,8 +157,7 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	require.Len(t, w.checkpoints(), 1)
 	assert.NotEqual(t, saved, w.checkpoints()[0], "what a run that died had saved is part of what is kept now")
 	assert.Contains(t, w.fileOf(w.checkpoints()[0], "greeting.txt"), "quiet\n")
-	blocks := w.marked("block", "")
-	require.Len(t, blocks, 1)
-	assert.Contains(t, blocks[0]["body"], w.linkOf(w.checkpoints()[0]))
-	assert.NotContains(t, blocks[0]["body"], saved)
+	block := w.saidOnce("block", "")
+	assert.Contains(t, block, w.linkOf(w.checkpoints()[0]))
+	assert.NotContains(t, block, saved)
 }

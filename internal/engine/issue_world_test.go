@@ -95,3 +95,10 @@ func (w *world) talkOn(number int) string {
 	}
 	return b.String()
 }
+
+// labelled is a world with an issue for an agent, and its event.
+func labelled(t *testing.T, label string) (*world, model.Event) {
+	t.Helper()
+	w := newIssue(t)
+	return w, w.label("alice", label)
+}

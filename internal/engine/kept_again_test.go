@@ -41,26 +41,24 @@ func TestATurnThatAskedGoesOnFromItsWork(t *testing.T) {
 }
 
 func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
-	t.Parallel()
-	for how, want := range map[string]struct {
+	type row struct {
 		commits int
 		note    string
-	}{
+	}
+	each(t, map[string]row{
 		"talk":       {0, "the agent left changes in its checkout without a commit message"},
 		"dirty+talk": {0, "the agent left changes in its checkout without a commit message"},
 		"empty+talk": {1, ""}, // a commit message says that it is ready
-	} {
-		t.Run(how, func(t *testing.T) {
-			w, checkpoint := askedAbout(t, "dirty")
-			w.done(w.answeredBy(how))
-			w.settled(1, 1, want.commits)
-			assert.Contains(t, w.receipt(), want.note)
-			assert.Contains(t, w.checkpoints(), checkpoint)
-			if strings.Contains(how, "dirty") {
-				assert.Len(t, w.checkpoints(), 2, "what it left this time is on top of that")
-			}
-		})
-	}
+	}, func(t *testing.T, how string, want row) {
+		w, checkpoint := askedAbout(t, "dirty")
+		w.done(w.answeredBy(how))
+		w.settled(1, 1, want.commits)
+		assert.Contains(t, w.receipt(), want.note)
+		assert.Contains(t, w.checkpoints(), checkpoint)
+		if strings.Contains(how, "dirty") {
+			assert.Len(t, w.checkpoints(), 2, "what it left this time is on top of that")
+		}
+	})
 }
 
 func TestWhatPeopleAddToACheckpointIsTakenUpWithIt(t *testing.T) {
@@ -80,13 +78,13 @@ func TestACheckpointIsReplayedOnWhatWasPushedMeanwhile(t *testing.T) {
 }
 
 func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		left   string
 		change func(w *world, checkpoint string)
 		why    string
 		usable bool
-	}{
+	}
+	each(t, map[string]row{
 		"a conflict": {"line", func(w *world, _ string) { w.write("bob", w.head, "greeting.txt", "hello\nmoon\n") }, "it conflicts with what is on the branch now", true},
 		"its branch deleted": {"dirty", func(w *world, checkpoint string) { w.api("bob", "DELETE", w.path("/git/refs/heads/"+checkpoint), nil) },
 			"GitHub does not have it", false},
@@ -98,29 +96,26 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 		}, "the comments that it is about were changed or deleted", true},
 		"what must not be pushed": {"dirty", func(w *world, checkpoint string) { w.write("bob", checkpoint, ".github/workflows/x.yml", "on: push\n") },
 			".github/workflows/x.yml", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, checkpoint := askedAbout(t, c.left)
-			w.later(1e9)
-			c.change(w, checkpoint)
-			w.done(w.answeredBy("sees+answer"))
-			assert.NotContains(t, w.found(), "left.txt")
-			said := w.receipt()
-			assert.Contains(t, said, "the agent started over, without the work of an earlier attempt")
-			assert.Contains(t, said, c.why)
-			how := regexp.MustCompile(`to use that work: (git fetch origin [0-9a-f]{40} && git cherry-pick [0-9a-f]+\.\.FETCH_HEAD)`).FindStringSubmatch(said)
-			require.NotNil(t, how, said)
-			if c.usable && c.left == "dirty" {
-				w.pasted("git config user.name Bob && git config user.email bob@example.com && git switch -q " + w.head + " && " + how[1] + " && grep left left.txt")
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, checkpoint := askedAbout(t, c.left)
+		w.later(1e9)
+		c.change(w, checkpoint)
+		w.done(w.answeredBy("sees+answer"))
+		assert.NotContains(t, w.found(), "left.txt")
+		said := w.receipt()
+		assert.Contains(t, said, "the agent started over, without the work of an earlier attempt")
+		assert.Contains(t, said, c.why)
+		how := regexp.MustCompile(`to use that work: (git fetch origin [0-9a-f]{40} && git cherry-pick [0-9a-f]+\.\.FETCH_HEAD)`).FindStringSubmatch(said)
+		require.NotNil(t, how, said)
+		if c.usable && c.left == "dirty" {
+			w.pasted("git config user.name Bob && git config user.email bob@example.com && git switch -q " + w.head + " && " + how[1] + " && grep left left.txt")
+		}
+	})
 }
 
 func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "workflow+fail"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "The next attempt starts without it")
 	w.agent = "sees+answer"
@@ -142,8 +137,7 @@ func TestAFlowThatIsNotTheSameBeginsAfresh(t *testing.T) {
 }
 
 func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
-	t.Parallel()
-	for name, build := range map[string]func(t *testing.T) (w *world, file func() string){
+	each(t, map[string]func(t *testing.T) (w *world, file func() string){
 		"a turn": func(t *testing.T) (*world, func() string) {
 			w, _ := askedAbout(t, "dirty")
 			return w, func() string { return w.file("left.txt") }
@@ -157,17 +151,15 @@ func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
 			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch})
 			return w, func() string { return w.fileOf(branch, "left.txt") }
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, file := build(t)
-			w.agent = map[string]string{"a turn": "answer", "an issue": "job"}[name]
-			ev := w.say("bob", "Formal.")
-			dir := w.prepared(ev)
-			w.done(w.phase(thread.ApplyPhase, ev, dir))
-			assert.Equal(t, "left\n", file())
-		})
-	}
+	}, func(t *testing.T, name string, build func(t *testing.T) (w *world, file func() string)) {
+		t.Parallel()
+		w, file := build(t)
+		w.agent = map[string]string{"a turn": "answer", "an issue": "job"}[name]
+		ev := w.say("bob", "Formal.")
+		dir := w.prepared(ev)
+		w.done(w.phase(thread.ApplyPhase, ev, dir))
+		assert.Equal(t, "left\n", file())
+	})
 }
 
 // waitingFor are the things that wait for a person.
@@ -187,22 +179,10 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 		how   string
 		ends  model.Result
 	}{
-		"a turn that asks": {func(t *testing.T) (*world, model.Event) {
-			w := newWorld(t)
-			return w, w.remark("alice", "Answer me.")
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
-		"a turn that fails": {func(t *testing.T) (*world, model.Event) {
-			w := newWorld(t)
-			return w, w.remark("alice", "Answer me.")
-		}, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
-		"an issue": {func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			return w, w.label("alice", smallJob)
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
-		"a design": {func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			return w, w.label("alice", design)
-		}, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
+		"a turn that asks":  {commented, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
+		"a turn that fails": {commented, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
+		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
+		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 	} {
 		for _, pushed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, pushed by hand: %t", name, pushed), func(t *testing.T) {
@@ -212,9 +192,7 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 				w.denies("refs/*")
 				rep := w.handle(ev)
 				assert.Equal(t, c.ends, rep.Result, rep.Reason)
-				failed := w.marked(c.kind, "failed")
-				require.Len(t, failed, 1)
-				body := failed[0]["body"].(string)
+				body := w.saidOnce(c.kind, "failed")
 				paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
 				require.NotNil(t, paste, body)
 				file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
@@ -244,45 +222,37 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 }
 
 func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		build  func(t *testing.T) (*world, model.Event)
 		kind   string
 		phase  string
 		reason string
 		how    string
-	}{
+	}
+	each(t, map[string]row{
 		"a turn": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.handle(w.delivery("pull_request"))
 			return w, w.remark("alice", "Answer me.")
 		}, "block", "", "agent_blocked", "dirty+lost+stuck"},
-		"an issue": {func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			return w, w.label("alice", smallJob)
-		}, "issue", "awaiting_issue_followup", model.ReasonAgent, "dirty+lost+stuck"},
-		"a design": {func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			return w, w.label("alice", design)
-		}, "issue", "awaiting_issue_followup", model.ReasonOutcome, "job+astray"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev := c.build(t)
-			w.agent = c.how
-			w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
-			first := w.handle(ev)
-			require.NotEqual(t, model.ResultBlocked, first.Result)
-			kept, asked := len(w.checkpoints()), w.calls()
-			w.blocked(c.reason, w.handle(ev))
-			assert.Equal(t, asked, w.calls(), "the agent is not asked again")
-			assert.Len(t, w.marked(c.kind, c.phase), 1)
-			assert.Len(t, w.checkpoints(), kept)
-			for _, one := range w.checkpoints() {
-				assert.Contains(t, w.lastSaid(), one)
-			}
-			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-			assert.Equal(t, asked, w.calls())
-		})
-	}
+		"an issue": {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, "issue", "awaiting_issue_followup", model.ReasonAgent, "dirty+lost+stuck"},
+		"a design": {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, "issue", "awaiting_issue_followup", model.ReasonOutcome, "job+astray"},
+	}, func(t *testing.T, _ string, c row) {
+		t.Parallel()
+		w, ev := c.build(t)
+		w.agent = c.how
+		w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
+		first := w.handle(ev)
+		require.NotEqual(t, model.ResultBlocked, first.Result)
+		kept, asked := len(w.checkpoints()), w.calls()
+		w.blocked(c.reason, w.handle(ev))
+		assert.Equal(t, asked, w.calls(), "the agent is not asked again")
+		assert.Len(t, w.marked(c.kind, c.phase), 1)
+		assert.Len(t, w.checkpoints(), kept)
+		for _, one := range w.checkpoints() {
+			assert.Contains(t, w.lastSaid(), one)
+		}
+		assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+		assert.Equal(t, asked, w.calls())
+	})
 }

@@ -85,10 +85,7 @@ func TestADeathWhileAStopIsSaidAgainIsMadeGood(t *testing.T) {
 			w.handle(w.delivery("pull_request"))
 			return w, w.remark("alice", "Answer me.")
 		},
-		"an issue": func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			return w, w.label("alice", smallJob)
-		},
+		"an issue": func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) },
 	} {
 		w, ev := build(t)
 		w.agent = "dirty+stuck"

@@ -88,9 +88,8 @@ func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 			"dirty+fail":  {"turn", model.ResultFailed},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
-				w := newWorld(t)
+				w, ev := commented(t)
 				w.agent = how
-				ev := w.remark("alice", "Answer me.")
 				takes(w)
 				require.Equal(t, c.result, w.handle(ev).Result)
 				w.gate.revive()
@@ -159,20 +158,20 @@ func (w *world) fileAt(sha, path string) string {
 }
 
 func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
-	t.Parallel()
 	flowPushed := func(w *world) deed {
 		return deed{"bob", "PUT", w.path("/contents/other.txt"), `{"message": "Somebody's", "branch": "` + branch + `", "content": "Ym9iCg=="}`}
 	}
 	protected := func(w *world, who ...string) {
 		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": append(who, "octo")})
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		label  string
 		before func(w *world)
 		file   string // that the first attempt leaves, and the next one finds
 		also   string // that somebody has put there meanwhile
 		asks   string // what the first agent does
-	}{
+	}
+	each(t, map[string]row{
 		"a design":                        {label: design, asks: "dirty+stuck", file: "left.txt"},
 		"a roadmap":                       {label: "agent:roadmap", asks: "dirty+stuck", file: "left.txt"},
 		"a flow branch that is protected": {label: smallJob, asks: "dirty+stuck", file: "left.txt", before: func(w *world) { protected(w) }},
@@ -183,33 +182,31 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 			w.agent = "dirty+stuck"
 			w.meanwhile(flowPushed(w))
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.branch("moon")
-			if c.before != nil {
-				c.before(w)
-			}
-			w.agent = c.asks
-			asked := func() model.Event { return w.label("alice", c.label) }
-			if c.also != "" {
-				asked = func() model.Event { return w.say("bob", "Formal") }
-			}
-			require.Equal(t, model.ReasonAgent, w.handle(asked()).BlockedReason)
-			m := w.attemptMarker(model.PhaseWaiting)
-			require.NotEmpty(t, m.LastCheckpoint)
-			assert.Equal(t, m.Kept.SHA, m.LastCheckpoint)
-			assert.Equal(t, "left", w.fileAt(m.LastCheckpoint, c.file))
-			assert.NotEqual(t, branch, m.Kept.Branch)
-			assert.Equal(t, m.LastCheckpoint, w.bare("rev-parse", m.Kept.Ref()), "and it is there")
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t)
+		w.branch("moon")
+		if c.before != nil {
+			c.before(w)
+		}
+		w.agent = c.asks
+		asked := func() model.Event { return w.label("alice", c.label) }
+		if c.also != "" {
+			asked = func() model.Event { return w.say("bob", "Formal") }
+		}
+		require.Equal(t, model.ReasonAgent, w.handle(asked()).BlockedReason)
+		m := w.attemptMarker(model.PhaseWaiting)
+		require.NotEmpty(t, m.LastCheckpoint)
+		assert.Equal(t, m.Kept.SHA, m.LastCheckpoint)
+		assert.Equal(t, "left", w.fileAt(m.LastCheckpoint, c.file))
+		assert.NotEqual(t, branch, m.Kept.Branch)
+		assert.Equal(t, m.LastCheckpoint, w.bare("rev-parse", m.Kept.Ref()), "and it is there")
 
-			w.agent = "sees+stuck"
-			require.Equal(t, model.ReasonAgent, w.handle(w.say("bob", "Go on")).BlockedReason)
-			assert.Contains(t, w.found(), c.file)
-			assert.Contains(t, w.found(), c.also)
-			assert.NotContains(t, w.lastSaid(), "started over")
-			again := w.attemptMarker(model.PhaseWaiting)
-			assert.Equal(t, "left", w.fileAt(again.LastCheckpoint, c.file), "it is kept on")
-		})
-	}
+		w.agent = "sees+stuck"
+		require.Equal(t, model.ReasonAgent, w.handle(w.say("bob", "Go on")).BlockedReason)
+		assert.Contains(t, w.found(), c.file)
+		assert.Contains(t, w.found(), c.also)
+		assert.NotContains(t, w.lastSaid(), "started over")
+		again := w.attemptMarker(model.PhaseWaiting)
+		assert.Equal(t, "left", w.fileAt(again.LastCheckpoint, c.file), "it is kept on")
+	})
 }

@@ -46,15 +46,3 @@ func TestTheLogOfAClosedPullRequest(t *testing.T) {
 	_, err = w.engineAs("sandbox-octo").History(context.Background(), repo, 99, time.Time{})
 	assert.ErrorContains(t, err, "octo/widgets#99 does not exist, or the token may not see it")
 }
-
-func TestTheLogLeavesOutWhatSomebodyEdited(t *testing.T) {
-	w := newWorld(t)
-	w.handle(w.remark("alice", "Say it in French, please."))
-	receipt := w.marked("turn", "done")[0]
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": receipt["body"]})
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "Nicer.\n" + receipt["body"].(string)})
-	entries, err := w.engineAs("sandbox-octo").History(context.Background(), repo, 0, time.Time{})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"#1 follows the pull request"}, whats(entries))
-}

@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,10 +33,7 @@ func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
 		staged = strings.HasSuffix(r.URL.Path, "/git-receive-pack")
 		return passes
 	}
-	_, _ = w.engine().Handle(context.Background(), ev)
-	w.over(w.runs)
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.dies(ev)
 
 	w.clone("--branch", w.head)
 	s.Play(w.answering(r, second, "moon", "sun")...)

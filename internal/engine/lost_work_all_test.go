@@ -53,11 +53,10 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 	}
 	w.gives(model.ResultRetry, w.handle(ev))
 	w.gate.revive()
-	planned := w.marked("turn", "planned")
-	require.Len(t, planned, 1)
+	planned := w.saidOnce("turn", "planned")
 	stages := w.stages()
 	require.Len(t, stages, 2, "the work as it was before the replay")
-	assert.Contains(t, planned[0]["body"], "The work so far is kept as [`"+stages[0][:10]+"`]")
+	assert.Contains(t, planned, "The work so far is kept as [`"+stages[0][:10]+"`]")
 
 	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
@@ -73,9 +72,7 @@ func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
 	w.gives(model.ResultRetry, w.handle(ev))
 	branch, subjects := w.kept()
 	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
-	claim := w.marked("turn", "started")
-	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], w.linkOf(branch))
+	assert.Contains(t, w.saidOnce("turn", "started"), w.linkOf(branch))
 	assert.Empty(t, w.marked("turn", "failed"), "it is not the agent's fault")
 	w.recovers(ev, false)
 }
@@ -133,10 +130,9 @@ func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
 	w.ended(model.ResultFailed, "no model today", w.handle(w.say("alice", "Catch up with main.")))
 	branch, _ := w.kept()
 	require.Contains(t, w.fileOf(branch, "greeting.txt"), "<<<<<<<")
-	said := w.marked("turn", "failed")
-	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], w.linkOf(branch))
+	said := w.saidOnce("turn", "failed")
+	assert.Contains(t, said, w.linkOf(branch))
 	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
 	message := w.api("octo", "GET", w.path("/commits/"+tip), nil).at("commit", "message").(string)
-	assert.Contains(t, said[0]["body"].(string)+message, "conflict markers", "who goes on from there has to know")
+	assert.Contains(t, said+message, "conflict markers", "who goes on from there has to know")
 }

@@ -91,6 +91,7 @@ func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
 	w.answered("rejected", "/mergexo unblock head_sha="+head)
 
 	w.move(old)
+	assert.Equal(t, model.ResultBlocked, w.handle(w.pullEvent()).Result, "nor is the old one by itself")
 	w.done(w.orders("carol", "/mergexo unblock"))
 	assert.Len(t, w.marked("unblock", ""), 1)
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], old)
@@ -102,8 +103,10 @@ func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
 func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
 	w, old, head := rewrittenPull(t)
 
-	w.gives(model.ResultBlocked, w.orders("carol", "/mergexo unblock head_sha="+old))
-	w.answered("rejected", "is not the current head of pull request 1")
+	for name, says := range map[string]string{old: "is not the current head of pull request 1", strings.Repeat("c", 40): "does not name exactly one commit in this repository"} {
+		w.gives(model.ResultBlocked, w.orders("carol", "/mergexo unblock head_sha="+name))
+		w.answered("rejected", says)
+	}
 
 	w.done(w.orders("carol", "/mergexo unblock head_sha="+head[:8]))
 	w.answered("applied", "is now the accepted head")
@@ -111,25 +114,6 @@ func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], head, "the whole head")
 	w.settled(1, 2, 1)
 	assert.Equal(t, 2, w.calls())
-}
-
-func TestAnUnblockThatCannotBe(t *testing.T) {
-	w, _, head := rewrittenPull(t)
-	for line, says := range map[string]string{
-		"head_sha=" + strings.Repeat("c", 40):    "does not name exactly one commit in this repository",
-		"head_sha=abc":                           "`head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
-		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
-		"hed_sha=" + head:                        "Did you mean `head_sha=SHA`?",
-		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
-		head:                                     ". Did you mean `head_sha=SHA`?",
-	} {
-		assert.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock "+line).Result)
-		w.answered("rejected", says)
-	}
-	assert.Empty(t, w.marked("unblock", ""))
-	w2 := newWorld(t)
-	assert.Equal(t, model.ResultDone, w2.orders("carol", "/mergexo unblock").Result)
-	w2.answered("rejected", "Pull request 1 is not blocked.")
 }
 
 func TestACommandShowsHowFarItIs(t *testing.T) {
@@ -184,14 +168,6 @@ func TestWhoseCommandsCount(t *testing.T) {
 		assert.Equal(t, model.ResultDone, w.orders("octo", "/mergexo resume").Result)
 		w.answered("rejected", "the operators that the settings name")
 	})
-	t.Run("a bot commands nothing", func(t *testing.T) {
-		w := newWorld(t, `bots = ["robo"]`)
-		for _, login := range []string{"ci[bot]", "robo"} { // whether the settings name it or not
-			w.put("/_sandbox/users/"+login, object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
-			w.orders(login, "/mergexo pause")
-			assert.Empty(t, w.answers(), login)
-		}
-	})
 }
 
 func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
@@ -228,26 +204,23 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 }
 
 func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
-	t.Parallel()
-	for how, do := range map[string]func(w *world, id int64){
+	each(t, map[string]func(w *world, id int64){
 		"deleted": func(w *world, id int64) { w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", id)), nil) },
 		"spoilt": func(w *world, id int64) {
 			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Never mind."})
 		},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
-			ev := w.delivery("issue_comment")
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
-			do(w, w.marked("command", "")[0].id())
-			before := len(w.comments())
-			w.handle(ev)
-			w.handle(w.delivery("issue_comment"))
-			assert.Empty(t, w.marked("command", ""), "the release is not done again")
-			assert.LessOrEqual(t, len(w.comments()), before+1, "but for the block that a spoilt marker costs")
-		})
-	}
+	}, func(t *testing.T, _ string, do func(w *world, id int64)) {
+		w := newWorld(t)
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
+		ev := w.delivery("issue_comment")
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
+		do(w, w.marked("command", "")[0].id())
+		before := len(w.comments())
+		w.handle(ev)
+		w.handle(w.delivery("issue_comment"))
+		assert.Empty(t, w.marked("command", ""), "the release is not done again")
+		assert.LessOrEqual(t, len(w.comments()), before+1, "but for the block that a spoilt marker costs")
+	})
 }
 
 func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
@@ -271,17 +244,6 @@ func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
 			assert.Len(t, w.answers(), said, "what was ended is over")
 		})
 	}
-}
-
-func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
-	w := newWorld(t)
-	w.talk("carol", "/mergexo pause")
-	w.talk("carol", "/mergexo resume")
-	w.done(w.handle(w.remark("alice", "Answer me.")))
-	require.Len(t, w.answers(), 2)
-	assert.Contains(t, w.answers()[0], "**Paused.**")
-	assert.Contains(t, w.answers()[1], "**Resumed.**")
-	w.settled(1, 1, 1)
 }
 
 func TestPauseAndResume(t *testing.T) {
@@ -370,15 +332,6 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-func TestACommandOnAClosedPullRequest(t *testing.T) {
-	w := newWorld(t)
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-	assert.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
-	w.answered("rejected", "Pull request 1 is closed; nothing can be done here.")
-	w.orders("carol", "/mergexo why")
-	w.answered("applied", "pull request 1 is closed")
-}
-
 func TestFiveHundredCommandsInOneComment(t *testing.T) {
 	w := newWorld(t)
 	assert.Equal(t, model.ResultDone, w.orders("carol", strings.Repeat("/mergexo help\n", 500)).Result)
@@ -458,22 +411,6 @@ func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
 	assert.LessOrEqual(t, api, 1, "talk on an issue costs one look")
 }
 
-func TestAnEditOfSomebodyElseAfterTheTriggerIsHeardAfterwards(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
-	id := w.talk("alice", "Do A.")
-	ev := w.delivery("issue_comment")
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B."})
-	w.done(w.handle(ev))
-	done := w.marked("turn", "done")
-	require.Len(t, done, 2)
-	assert.Contains(t, done[0]["body"], "You said: Do A.")
-	assert.Contains(t, done[1]["body"], "You said: Do B.")
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-}
-
 // A comment counts as it was posted, also where no run came before its author mended it, and by whatever run it is read.
 func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	w := newWorld(t)
@@ -507,34 +444,16 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 
 // What an edit adds is no command, and what stood there before is answered all the same.
 func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
-	t.Parallel()
-	for name, before := range map[string]time.Duration{"soon": time.Minute, "after days": 72 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = "echo"
-			id := w.talk("alice", "Do A.")
-			w.later(before)
-			w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
-			w.sweep()
-			done := w.marked("turn", "done")
-			require.Len(t, done, 1)
-			assert.Contains(t, done[0]["body"], "You said: Do B.")
-			assert.Empty(t, w.answers())
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-			w.rests()
-		})
-	}
-}
-
-func TestADryRunOfACommandWritesNothing(t *testing.T) {
 	w := newWorld(t)
-	w.talk("carol", "/mergexo pause")
-	rep := w.dry(w.delivery("issue_comment"))
-	assert.Zero(t, w.gate.writes)
-	require.Len(t, rep.Effects, 3, "a sign, the reply, another sign")
-	for _, e := range rep.Effects {
-		assert.Equal(t, "planned", e.Status)
-	}
+	w.agent = "echo"
+	id := w.talk("alice", "Do A.")
+	w.later(72 * time.Hour)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
+	w.sweep()
+	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Do B.")
+	assert.Empty(t, w.answers())
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	w.rests()
 }
 
 // rewrittenEarly is a pull request that was tracked and then rewritten, with a comment that ran into the block.

@@ -127,17 +127,6 @@ func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 	w.settled(2, 2, 3)
 }
 
-func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
-	w := newWorld(t)
-	w.orders("eve", "/mergexo pause")
-	w.later(30 * 24 * time.Hour)
-	w.put("/_sandbox/users/eve", object{"type": "User", "repository": repo.String(), "permission": "maintain"})
-	w.orders("eve", "I am a maintainer now.")
-	assert.Empty(t, w.answers())
-	w.orders("eve", "/mergexo pause")
-	w.answered("applied", "Nothing happens here until")
-}
-
 func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	w := newWorld(t)
 	ev := w.pullEvent()
@@ -188,17 +177,6 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 	w.answered("applied", "is now the accepted head")
 }
 
-func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
-	w, _, head := rewrittenPull(t)
-	w.orders("carol", "/mergexo pause")
-	w.orders("carol", "/mergexo unblock head_sha="+head)
-	w.answered("applied", "No turn starts yet: paused by carol")
-	blocked, _, _ := rewrittenPull(t)
-	blocked.orders("carol", "/mergexo pause")
-	blocked.orders("carol", "/mergexo resume")
-	blocked.answered("applied", "No turn starts yet: blocked (history_rewrite)")
-}
-
 func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.gate.answers(func(r *http.Request) bool {
@@ -218,9 +196,8 @@ func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 }
 
 func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "stuck"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.beforeWriting(func() { // the first reset is about to write
 		w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
@@ -259,16 +236,6 @@ func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 2)
 	assert.Contains(t, blocks[1]["body"], "was edited by bob")
-}
-
-func TestTextThatBecameACommandWithinASecondIsHeardAsItWasPosted(t *testing.T) {
-	w := newWorld(t)
-	id := w.talk("alice", "Do A.")
-	ev := w.delivery("issue_comment")
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "/mergexo release"})
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(0, 1, 1)
-	assert.Empty(t, w.answers())
 }
 
 func TestAResetHeedsTheTakeover(t *testing.T) {
@@ -321,7 +288,5 @@ func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
 	require.Len(t, said, 1)
 	assert.Contains(t, said[0]["body"], "A command must be on its own line")
 	assert.Empty(t, w.marked("merge", ""))
-	done := w.marked("turn", "done")
-	require.Len(t, done, 1)
-	assert.Contains(t, done[0]["body"], "You said: Do not run /mergexo merge")
+	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Do not run /mergexo merge")
 }

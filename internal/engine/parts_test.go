@@ -106,14 +106,14 @@ func (w *world) bundled(path string) string {
 }
 
 func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		filter  bool   // the workspace has Git LFS
 		program bool   // and MergeXO finds it
 		script  string // of the agent
 		kept    string // what the bundle has of pic.bin; "": all is pushed
 		says    string
-	}{
+	}
+	each(t, map[string]row{
 		"new content":                     {true, true, "printf new > pic.bin", "new", "\npic.bin: the content belongs in Git LFS, and MergeXO uploads nothing there; add and push it from a clone with Git LFS\n"},
 		"new content of an old file":      {true, true, "printf new > pic.bin; printf second > old.bin", "new", "\npic.bin: the content belongs in Git LFS"},
 		"without a filter":                {false, false, "printf new > pic.bin", "new", "\npic.bin: the content belongs in Git LFS"},
@@ -131,31 +131,29 @@ func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
 		"empty":                           {true, true, ": > pic.bin", "", ""},
 		"a link":                          {false, false, "ln -s old.bin pic.bin", "", ""},
 		"only talked of":                  {false, false, fmt.Sprintf("printf 'Such is a pointer:\\n\\n%s' > doc.md", pointerTo("new")), "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newLFS(t, newWorld)
-			if c.filter {
-				w.gitLFS(c.program)
-			}
-			w.agent = "script+answer"
-			w.script(c.script)
-			before := w.tip()
-			rep := w.handle(w.remark("alice", "Draw a picture."))
-			if c.kept == "" {
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				assert.NotEqual(t, before, w.tip())
-				assert.Empty(t, w.stages())
-				return
-			}
-			require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
-			assert.Equal(t, before, w.tip())
-			assert.Empty(t, w.checkpoints())
-			assert.Equal(t, c.kept, w.bundled("pic.bin"))
-			assert.Equal(t, "hello\nworld\nanswered", w.bundled("greeting.txt"))
-			assert.Contains(t, w.marked("block", "")[0]["body"], c.says)
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		t.Parallel()
+		w := newLFS(t, newWorld)
+		if c.filter {
+			w.gitLFS(c.program)
+		}
+		w.agent = "script+answer"
+		w.script(c.script)
+		before := w.tip()
+		rep := w.handle(w.remark("alice", "Draw a picture."))
+		if c.kept == "" {
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.NotEqual(t, before, w.tip())
+			assert.Empty(t, w.stages())
+			return
+		}
+		require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+		assert.Equal(t, before, w.tip())
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, c.kept, w.bundled("pic.bin"))
+		assert.Equal(t, "hello\nworld\nanswered", w.bundled("greeting.txt"))
+		assert.Contains(t, w.marked("block", "")[0]["body"], c.says)
+	})
 }
 
 func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
@@ -268,13 +266,13 @@ func newParts(t *testing.T, address string) (w *world, lib string) {
 }
 
 func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		before, script string // in the workspace, and of the agent
 		agent          string
 		calls          int    // of the agent: it is told where there is nothing else
 		named          string // in the receipt; "" for nothing
-	}{
+	}
+	each(t, map[string]row{
 		"a change beside others":       {"", "echo x >> lib/l.txt", "script+answer", 1, "lib/l.txt"},
 		"only a change":                {"", "echo x >> lib/l.txt", "record+script+talk", 2, "lib/l.txt"},
 		"a staged change":              {"", "echo x >> lib/l.txt; git -C lib add -A", "script+talk", 2, "lib/l.txt"},
@@ -294,30 +292,28 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 		"a step, and a change on it":   {"", "git -C lib checkout -q v3; echo x >> lib/l.txt", "script+answer", 1, "lib/l.txt"},
 		"checked out only by an agent": {"", "git -c protocol.file.allow=always submodule --quiet update --init empty", "script+talk+unready", 1, ""},
 		"a link in its place":          {"", "rm -r empty; ln -s greeting.txt empty", "script+answer", 1, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, _ := newParts(t, "")
-			if c.before != "" {
-				shell(t, w.workdir, c.before)
-			}
-			w.agent = c.agent
-			w.script(c.script)
-			w.done(w.handle(w.remark("alice", "Change the library.")))
-			assert.Equal(t, c.calls, w.calls())
-			if strings.HasPrefix(c.agent, "record") {
-				asked := w.requests()[1]
-				assert.Equal(t, model.AskRepair, asked.Kind)
-				assert.Equal(t, []model.CIFailure{{Name: "submodules", Log: "Your changes are all inside submodules, which belong to other repositories. Nothing of them is pushed or kept: \"lib/l.txt\". " +
-					"Make the change in this repository if you can. Otherwise say in your answer what has to change in the other repository."}}, asked.CI)
-			}
-			if c.named == "" {
-				assert.NotContains(t, w.receipt(), "inside submodules")
-				return
-			}
-			assert.Contains(t, w.receipt(), "> `changes inside submodules were not pushed, since they belong to other repositories: \""+c.named)
-			assert.Equal(t, 1, strings.Count(w.receipt(), c.named), w.receipt())
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, _ := newParts(t, "")
+		if c.before != "" {
+			shell(t, w.workdir, c.before)
+		}
+		w.agent = c.agent
+		w.script(c.script)
+		w.done(w.handle(w.remark("alice", "Change the library.")))
+		assert.Equal(t, c.calls, w.calls())
+		if strings.HasPrefix(c.agent, "record") {
+			asked := w.requests()[1]
+			assert.Equal(t, model.AskRepair, asked.Kind)
+			assert.Equal(t, []model.CIFailure{{Name: "submodules", Log: "Your changes are all inside submodules, which belong to other repositories. Nothing of them is pushed or kept: \"lib/l.txt\". " +
+				"Make the change in this repository if you can. Otherwise say in your answer what has to change in the other repository."}}, asked.CI)
+		}
+		if c.named == "" {
+			assert.NotContains(t, w.receipt(), "inside submodules")
+			return
+		}
+		assert.Contains(t, w.receipt(), "> `changes inside submodules were not pushed, since they belong to other repositories: \""+c.named)
+		assert.Equal(t, 1, strings.Count(w.receipt(), c.named), w.receipt())
+	})
 }
 
 func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {

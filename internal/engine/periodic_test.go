@@ -45,9 +45,8 @@ func (w *world) killed(ev model.Event) (saved string) {
 }
 
 func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "quiet+hangs"
-	ev := w.label("alice", smallJob)
 	saved := w.killed(ev)
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(saved, "greeting.txt"))
 	assert.Contains(t, w.comments()[0]["body"], saved, "the claim says where")
@@ -66,9 +65,8 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 }
 
 func TestAKilledRunOfATurnIsContinuedFromItsSavedWork(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "quiet+hangs"
-	ev := w.remark("alice", "Answer me.")
 	saved := w.killed(ev)
 	assert.Equal(t, "hello\nworld\nquiet\n", w.fileOf(saved, "greeting.txt"))
 	w.agent = "answer"

@@ -49,10 +49,9 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 			assert.Contains(t, block, "answer", "who may lift it")
 			w.done(w.handle(answer(w)))
 			assert.Equal(t, 2, w.calls())
-			done := w.marked("turn", "done")
-			require.Len(t, done, 1)
-			assert.Contains(t, done[0]["body"], "You said: ")
-			assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
+			done := w.saidOnce("turn", "done")
+			assert.Contains(t, done, "You said: ")
+			assert.Contains(t, done, "I had asked: Formal or not?")
 			assert.Empty(t, w.stages())
 
 			w.later(time.Minute)
@@ -69,9 +68,7 @@ func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
 	w.later(time.Minute)
 	w.api("bob", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Formal, please."})
 	w.handle(w.delivery("pull_request_review"))
-	done := w.marked("turn", "done")
-	require.Len(t, done, 1)
-	assert.Contains(t, done[0]["body"], "You said: Formal, please.")
+	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Formal, please.")
 }
 
 func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
@@ -87,30 +84,15 @@ func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
 }
 
 func TestAnAnswerIsHeardByWhicheverRunComes(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(*world, model.Event){
+	each(t, map[string]func(*world, model.Event){
 		"the sweep, where its trigger was lost": func(w *world, _ model.Event) { w.sweep() },
 		"a run of two jobs":                     func(w *world, ev model.Event) { w.done(w.inTwo(ev)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := asked(t)
-			run(w, w.say("bob", "Formal, please."))
-			assert.Len(t, w.marked("turn", "done"), 1)
-			assert.Equal(t, 2, w.calls())
-		})
-	}
-}
-
-func TestAnAnswerIsHeardHoweverMuchElseWaits(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
-	w.agent = "doubts"
-	for i := range 4 {
-		w.review("alice", fmt.Sprintf("Wish %d.", i))
-	}
-	require.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
-	w.done(w.handle(w.say("bob", "Formal, please.")))
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "You said: Formal, please.")
-	assert.Len(t, w.marked("block", ""), 1, "what waited longest is not asked about again")
+	}, func(t *testing.T, _ string, run func(*world, model.Event)) {
+		w := asked(t)
+		run(w, w.say("bob", "Formal, please."))
+		assert.Len(t, w.marked("turn", "done"), 1)
+		assert.Equal(t, 2, w.calls())
+	})
 }
 
 func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
@@ -125,17 +107,6 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 	assert.Equal(t, "history_rewrite", w.handle(w.say("bob", "Go on.")).BlockedReason)
 	assert.Len(t, w.marked("block", ""), 2)
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAQuestionIsToldBesideItsAnswerOnceWhatCameOverItIsLifted(t *testing.T) {
-	w := asked(t)
-	w.later(time.Minute)
-	head := w.rewritten()
-	require.Equal(t, "history_rewrite", w.handle(w.say("bob", "Formal, please.")).BlockedReason)
-	w.done(w.command("carol", "/mergexo unblock head_sha="+head))
-	done := w.marked("turn", "done")
-	require.Len(t, done, 1)
-	assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
 }
 
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {

@@ -42,7 +42,6 @@ var firstHidden = regexp.MustCompile(`(?m)^-- (.*), hidden as resolved: .*$`)
 // TestConversationsStayQuiet holds what people read of stories from their beginning to their end: a comment for each matter, whose first
 // line is true, and nothing in sight of what is over.
 func TestConversationsStayQuiet(t *testing.T) {
-	t.Parallel()
 	line := func(w *world, text string) model.Report {
 		w.review("alice", text)
 		return w.handle(w.delivery("pull_request_review_comment"))
@@ -59,10 +58,11 @@ func TestConversationsStayQuiet(t *testing.T) {
 		rep := w.command("carol", "/mergexo merge")
 		require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		begins func(t *testing.T) *world
 		goesOn func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"question": {func(t *testing.T) *world { return asked(t) }, func(w *world) {
 			w.talk("bob", "Formal, please.")
 			w.handle(w.delivery("issue_comment"))
@@ -163,18 +163,16 @@ func TestConversationsStayQuiet(t *testing.T) {
 			w.command("carol", "/mergexo merge cancel")
 			return w
 		}, again},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := c.begins(t)
-			text := w.visible()
-			c.goesOn(w)
-			if after := w.visible(); after != text {
-				text += "---- later ----\n\n" + after
-			}
-			golden.Text(t, "quiet/"+name+".md", text)
-		})
-	}
+	}, func(t *testing.T, name string, c row) {
+		t.Parallel()
+		w := c.begins(t)
+		text := w.visible()
+		c.goesOn(w)
+		if after := w.visible(); after != text {
+			text += "---- later ----\n\n" + after
+		}
+		golden.Text(t, "quiet/"+name+".md", text)
+	})
 }
 
 // A token that may not hide comments does its work all the same.

@@ -115,13 +115,12 @@ func TestATurnWithoutAnyTraceIsDoneAgainOnceAnOperatorSaysSo(t *testing.T) {
 
 // What a person pushes or says may look like a trace, and nothing is kept from the agent by it.
 func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
-	t.Parallel()
 	trace := func(w *world, id int64) (model.AnswerMarker, string) {
 		event := model.EventKey(w.number, model.KindReview, id, w.now)
 		m := model.AnswerMarker{Repo: repo.String(), Number: w.number, Key: journal.TurnKey(w.number, w.tip(), []string{event}), Events: []string{event}, Start: w.tip(), Head: w.tip()}
 		return m, journal.Codec{}.Trail("Mine", m)
 	}
-	for name, lay := range map[string]func(*world, int64){
+	each(t, map[string]func(*world, int64){
 		"a commit": func(w *world, id int64) {
 			_, message := trace(w, id)
 			w.api("alice", "PUT", w.path("/contents/other.txt"), object{"message": message, "branch": w.head, "content": "Ym9iCg=="})
@@ -142,18 +141,16 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 			require.NoError(w.t, err)
 			w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": body})
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			id := w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			lay(w, id)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			assert.Equal(t, 1, w.calls())
-			assert.Len(t, w.marked("turn", "done"), 1)
-			assert.NotContains(t, w.marked("turn", "done")[0]["body"], "restored")
-		})
-	}
+	}, func(t *testing.T, _ string, lay func(*world, int64)) {
+		w := newWorld(t)
+		id := w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		lay(w, id)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		assert.Equal(t, 1, w.calls())
+		assert.Len(t, w.marked("turn", "done"), 1)
+		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "restored")
+	})
 }
 
 func TestAnAgentLaysNoTracesEither(t *testing.T) {

@@ -44,9 +44,7 @@ func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
 		w.blocked("push_refused", w.handle(ev))
 		branch, subjects := w.kept()
 		assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
-		planned := w.marked("turn", "planned")
-		require.Len(t, planned, 1)
-		assert.Contains(t, planned[0]["body"], branch, "the comment says where the work is")
+		assert.Contains(t, w.saidOnce("turn", "planned"), branch, "the comment says where the work is")
 
 		w.denies("refs/mergexo/*")
 		w.done(w.handle(w.say("carol", "/mergexo unblock")))
@@ -83,9 +81,7 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	assert.Contains(t, rep.Reason, files[0])
-	failed := w.marked("turn", "failed")
-	require.Len(t, failed, 1)
-	body := failed[0]["body"].(string)
+	body := w.saidOnce("turn", "failed")
 	assert.Contains(t, body, filepath.Base(files[0]))
 	assert.Contains(t, body, "is not to be made", "why it could not be pushed")
 	assert.NotContains(t, body, "goes on from here")
@@ -95,35 +91,32 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 
 // A token may read and not write: the agent asked again at every event would cost as much each time, and help as little.
 func TestAPushThatTheTokenMayNotMakeCountsAsAnAttempt(t *testing.T) {
-	t.Parallel()
-	for name, refused := range map[string]func(r *http.Request) bool{
+	each(t, map[string]func(r *http.Request) bool{
 		"said before the push": func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" },
 		"said of the push":     func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			again := w.gate.answers(refused, func(rw http.ResponseWriter) {
-				http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
-			})
-			ev := w.remark("alice", "Answer me.")
-			for n := range 2 {
-				_, err := w.engine().Handle(context.Background(), ev)
-				w.over(w.runs)
-				require.ErrorContains(t, err, "permissions: contents: write", "whoever runs it reads what is missing")
-				assert.Equal(t, n+1, w.calls())
-				if name == "said of the push" { // and the rest is the same
-					return
-				}
-			}
-			w.blocked("agent_failed", w.handle(ev))
-			assert.Contains(t, w.marked("block", "")[0]["body"], "403")
-			w.handle(ev)
-			assert.Equal(t, 3, w.calls(), "it is not asked again")
-			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
-
-			again()
-			require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
-			w.settled(1, 1, 1)
+	}, func(t *testing.T, name string, refused func(r *http.Request) bool) {
+		w := newWorld(t)
+		again := w.gate.answers(refused, func(rw http.ResponseWriter) {
+			http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
 		})
-	}
+		ev := w.remark("alice", "Answer me.")
+		for n := range 2 {
+			_, err := w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			require.ErrorContains(t, err, "permissions: contents: write", "whoever runs it reads what is missing")
+			assert.Equal(t, n+1, w.calls())
+			if name == "said of the push" { // and the rest is the same
+				return
+			}
+		}
+		w.blocked("agent_failed", w.handle(ev))
+		assert.Contains(t, w.marked("block", "")[0]["body"], "403")
+		w.handle(ev)
+		assert.Equal(t, 3, w.calls(), "it is not asked again")
+		assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
+
+		again()
+		require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo unblock")).Result)
+		w.settled(1, 1, 1)
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -41,29 +40,8 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Len(t, w.replies(), 2)
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "and back again")
 	})
-	t.Run("a block", func(t *testing.T) {
-		w := newWorld(t)
-		w.handle(w.delivery("pull_request"))
-		w.rewritten()
-		ev := w.remark("alice", "Answer me.")
-		require.Equal(t, "history_rewrite", w.handle(ev).BlockedReason)
-		w.renamed(ev, func(ev model.Event) { assert.Equal(t, "history_rewrite", w.handle(ev).BlockedReason) })
-		assert.Zero(t, w.calls())
-	})
-	t.Run("recorded work", func(t *testing.T) {
-		w := newWorld(t)
-		ev := w.remark("alice", "Answer me.")
-		w.diesAfterWrite(writePlan)
-		w.handle(ev)
-		w.gate.revive()
-		w.renamed(ev, func(ev model.Event) { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
-		w.settled(1, 1, 1)
-		assert.Equal(t, 1, w.calls())
-		assert.Contains(t, w.marked("turn", "done")[0]["body"], `"repo":"octo/gadgets"`)
-	})
 	t.Run("an issue", func(t *testing.T) {
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
+		w, ev := labelled(t, smallJob)
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		w.renamed(ev, func(ev model.Event) {
 			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
@@ -83,15 +61,6 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.handle(now).Result)
 		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a clone still has it")
 		assert.Equal(t, 1, w.calls())
-	})
-	t.Run("an account that is not ours", func(t *testing.T) {
-		w, _, _ := rewrittenPull(t)
-		w.newApp()
-		w.renamed(w.say("alice", "And again."), func(ev model.Event) {
-			_, err := w.engineAs(appToken).Handle(context.Background(), ev)
-			require.ErrorIs(t, err, thread.ErrIdentity)
-			w.over(w.runs)
-		})
 	})
 	t.Run("what was done", func(t *testing.T) {
 		w := newWorld(t)

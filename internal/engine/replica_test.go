@@ -29,25 +29,22 @@ func passedOver(t *testing.T, login, text string) *world {
 }
 
 func TestWhatAReplicaHidFromATurnIsHeardByTheNext(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"an event": func(w *world) {
 			w.handle(w.remark("alice", "Three."))
 		},
 		"a sweep": func(w *world) { w.sweep() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := passedOver(t, "bob", "Two.")
-			run(w)
-			done := w.marked("turn", "done")
-			require.Len(t, done, 2)
-			assert.Contains(t, done[1]["body"], "by bob")
-			w.rests()
+	}, func(t *testing.T, _ string, run func(w *world)) {
+		w := passedOver(t, "bob", "Two.")
+		run(w)
+		done := w.marked("turn", "done")
+		require.Len(t, done, 2)
+		assert.Contains(t, done[1]["body"], "by bob")
+		w.rests()
 
-			w = passedOver(t, "carol", "/mergexo pause")
-			run(w)
-			w.answered("applied", "**Paused.**")
-			w.rests()
-		})
-	}
+		w = passedOver(t, "carol", "/mergexo pause")
+		run(w)
+		w.answered("applied", "**Paused.**")
+		w.rests()
+	})
 }

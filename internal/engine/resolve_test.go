@@ -56,19 +56,6 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 	}
 }
 
-// Whoever is told no decides what follows.
-func TestAThreadThatTheAgentTurnsDownStaysOpen(t *testing.T) {
-	w := newWorld(t, "", resolving)
-	w.agent = "picky"
-	w.review("alice", "Delete all of it.")
-	w.review("bob", "Greet people.")
-	mixed := w.review("alice", "Say more.")
-	w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", mixed)), object{"body": "No: Delete it."})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
-	assert.Len(t, w.replies(), 5, "bob's, and an answer to each")
-	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())
-}
-
 func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {
 	w := newWorld(t, "", resolving)
 	w.agent = "picky"

@@ -39,45 +39,43 @@ func rewrittenTurn(t *testing.T, how, greeting string, more ...string) (w *world
 const sameGreeting = "hello\nworld\n"
 
 func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		agent, greeting string
 		move            func(w *world, old string) // before the operator decides
 		accept          bool                       // the head as it is now
 		commits         []string
 		replies, calls  int
-	}{
+	}
+	each(t, map[string]row{
 		"restored":              {"answer", sameGreeting, (*world).move, false, []string{"Write greeting.txt", "Answer, in words of call 1"}, 1, 1},
 		"restored, and further": {"answer", sameGreeting, func(w *world, old string) { w.move(old); w.write("bob", w.head, "bob.txt", "bob\n") }, false, []string{"Write greeting.txt", "Write bob.txt", "Answer, in words of call 1"}, 1, 1},
 		"accepted":              {"answer", sameGreeting, nil, true, []string{"Rewritten", "Answer, in words of call 1"}, 1, 1},
 		"accepted, only talk":   {"talk", sameGreeting, nil, true, []string{"Rewritten"}, 1, 1},
 		"accepted, in conflict": {"answer", "moon\n", nil, true, []string{"Rewritten", "Answer, in words of call 2"}, 1, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, old, now := rewrittenTurn(t, c.agent, c.greeting)
-			order := "/mergexo unblock"
-			if c.accept {
-				order += " head_sha=" + now
-			}
-			if c.move != nil {
-				c.move(w, old)
-			}
-			w.done(w.orders("carol", order))
-			assert.Equal(t, c.commits, w.commits())
-			w.settled(c.replies, 1, len(c.commits)-1)
-			assert.Equal(t, c.calls, w.calls())
-			if c.calls == 1 {
-				assert.Empty(t, w.checkpoints())
-			} else { // what was finished on the old history
-				require.Len(t, w.checkpoints(), 1)
-				assert.Contains(t, w.receipt(), w.linkOf(w.checkpoints()[0]))
-				assert.Contains(t, w.receipt(), "the agent started over, without the work of an earlier attempt")
-				assert.Equal(t, "Answer, in words of call 1", subjectsOf([]string{w.bare("log", "-1", "--format=%s", w.checkpoints()[0])})[0])
-			}
-			w.later(time.Minute)
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "nothing is left")
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, old, now := rewrittenTurn(t, c.agent, c.greeting)
+		order := "/mergexo unblock"
+		if c.accept {
+			order += " head_sha=" + now
+		}
+		if c.move != nil {
+			c.move(w, old)
+		}
+		w.done(w.orders("carol", order))
+		assert.Equal(t, c.commits, w.commits())
+		w.settled(c.replies, 1, len(c.commits)-1)
+		assert.Equal(t, c.calls, w.calls())
+		if c.calls == 1 {
+			assert.Empty(t, w.checkpoints())
+		} else { // what was finished on the old history
+			require.Len(t, w.checkpoints(), 1)
+			assert.Contains(t, w.receipt(), w.linkOf(w.checkpoints()[0]))
+			assert.Contains(t, w.receipt(), "the agent started over, without the work of an earlier attempt")
+			assert.Equal(t, "Answer, in words of call 1", subjectsOf([]string{w.bare("log", "-1", "--format=%s", w.checkpoints()[0])})[0])
+		}
+		w.later(time.Minute)
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "nothing is left")
+	})
 }
 
 func TestFinishedWorkWhoseTestsFailOnAnotherHeadIsTheAgentsToRepair(t *testing.T) {

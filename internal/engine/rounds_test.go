@@ -15,61 +15,55 @@ import (
 // receipt is the text of the one receipt there is.
 func (w *world) receipt() string {
 	w.t.Helper()
-	done := w.marked("turn", "done")
-	require.Len(w.t, done, 1)
-	return done[0]["body"].(string)
+	return w.saidOnce("turn", "done")
 }
 
 func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		says  []string
 		calls int
-	}{
+	}
+	each(t, map[string]row{
 		"fetch":   {[]string{"fetch_origin: done origin/agent/greet is at ", "origin/main is at "}, 2},
 		"tenfold": {[]string{"fetch_origin: failed not carried out, like all after it: at most 4 operations per round"}, 2},
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.write("octo", "main", "news.txt", "news\n")
-			w.agent = how
-			w.done(w.handle(w.say("alice", "Catch up with main.")))
-			assert.Equal(t, c.calls, w.calls())
-			for _, text := range c.says {
-				assert.Contains(t, w.receipt(), text)
-			}
-			assert.Equal(t, how == "tenfold", strings.Contains(w.receipt(), "at most 4"))
-			if how == "merge" {
-				assert.Contains(t, strings.Join(w.commits(), "\n"), "Merge branch 'main' into agent/greet")
-				assert.Equal(t, "news\n", w.file("news.txt"))
-			}
-		})
-	}
+	}, func(t *testing.T, how string, c row) {
+		w := newWorld(t)
+		w.write("octo", "main", "news.txt", "news\n")
+		w.agent = how
+		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		assert.Equal(t, c.calls, w.calls())
+		for _, text := range c.says {
+			assert.Contains(t, w.receipt(), text)
+		}
+		assert.Equal(t, how == "tenfold", strings.Contains(w.receipt(), "at most 4"))
+		if how == "merge" {
+			assert.Contains(t, strings.Join(w.commits(), "\n"), "Merge branch 'main' into agent/greet")
+			assert.Equal(t, "news\n", w.file("news.txt"))
+		}
+	})
 }
 
 func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		file  string
 		calls int
-	}{
+	}
+	each(t, map[string]row{
 		"merge+resolve":  {"hello\nboth\n", 2},
 		"merge+heedless": {"conflict markers remain in greeting.txt", 3},
 		"merge":          {"hello\nworld\n", 2}, // it gave up
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-			w.agent = how
-			w.done(w.handle(w.say("alice", "Catch up with main.")))
-			assert.Equal(t, c.calls, w.calls())
-			assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
-			assert.Equal(t, c.file, w.file("greeting.txt"))
-			tip := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
-			assert.Len(t, tip["parents"], map[bool]int{true: 1, false: 2}[how == "merge"])
-		})
-	}
+	}, func(t *testing.T, how string, c row) {
+		w := newWorld(t)
+		w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+		w.agent = how
+		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		assert.Equal(t, c.calls, w.calls())
+		assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
+		assert.Equal(t, c.file, w.file("greeting.txt"))
+		tip := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
+		assert.Len(t, tip["parents"], map[bool]int{true: 1, false: 2}[how == "merge"])
+	})
 }
 
 func TestMarkersThatWereThereBeforeAreNobodysConflict(t *testing.T) {

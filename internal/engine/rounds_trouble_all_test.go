@@ -29,21 +29,17 @@ func TestAMergeSurvivesAReplay(t *testing.T) {
 }
 
 func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
-	t.Parallel()
-	for how, says := range map[string]string{
+	each(t, map[string]string{
 		"merge+self-commits": "conflict markers are committed in greeting.txt",
 		"merge+renames":      "conflict markers are committed in welcome.txt",
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-			w.agent = how
-			w.blocked("tests_failed", w.handle(w.say("alice", "Catch up with main.")))
-			require.Len(t, w.marked("block", ""), 1)
-			assert.Contains(t, w.marked("block", "")[0]["body"], says)
-			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
-		})
-	}
+	}, func(t *testing.T, how string, says string) {
+		w := newWorld(t)
+		w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+		w.agent = how
+		w.blocked("tests_failed", w.handle(w.say("alice", "Catch up with main.")))
+		assert.Contains(t, w.saidOnce("block", ""), says)
+		assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
+	})
 }
 
 func TestAClaimLastsAsLongAsItsErrands(t *testing.T) {

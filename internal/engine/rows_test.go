@@ -1,6 +1,9 @@
 package engine_test
 
-import "slices"
+import (
+	"slices"
+	"testing"
+)
 
 // everyRow is true in the circle "all", where CI goes through every row of a table.
 var everyRow bool
@@ -15,4 +18,13 @@ func writes(first, last int, kept ...int) []int {
 		}
 	}
 	return all
+}
+
+// each tells a story for every row of a table, in a test of its own.
+func each[R any](t *testing.T, rows map[string]R, story func(t *testing.T, name string, row R)) {
+	t.Helper()
+	t.Parallel()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) { story(t, name, row) })
+	}
 }

@@ -55,11 +55,11 @@ var slips = map[string]trick{
 }
 
 func TestNoAnswerIsWithheldForASlip(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		calls, replies, commits int
 		reply, receipt          string
-	}{
+	}
+	each(t, map[string]row{
 		"talk+empty":       {1, 1, 0, "No change is needed.", "there was a commit message, but nothing was changed"},
 		"answer+also":      {1, 1, 1, "Done in call 1", "4242 is not a review comment of this turn, so the reply to it is above"},
 		"talk+doubled":     {1, 1, 0, "No change is needed.\n\nAnd once more.", "got two replies, which were posted as one"},
@@ -73,38 +73,22 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 		"unknown+better":   {2, 1, 0, "No change is needed.", "no commit was needed"},
 		"unknown":          {2, 0, 0, "", "4242 is not a review comment of this turn"},
 		"talk+mute+better": {2, 1, 0, "No change is needed.", "no commit was needed"},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			ev := w.remark("alice", "Answer me.")
-			w.done(w.handle(ev))
-			w.settled(c.replies, 1, c.commits)
-			assert.Equal(t, c.calls, w.calls())
-			assert.Contains(t, w.receipt(), c.receipt)
-			if strings.HasSuffix(how, "better") {
-				assert.NotContains(t, w.receipt(), "\n> ", "nothing is wrong any more")
-			}
-			if c.replies > 0 {
-				assert.Contains(t, w.replies()[0]["body"], c.reply+"\n\n<!-- mergexo-action:")
-			}
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "once")
-			w.rests()
-		})
-	}
-}
-
-// In two jobs the rounds are the agent's job's, and what is left of slips is the other's to take out.
-func TestASlipGoesThroughTwoJobs(t *testing.T) {
-	t.Parallel()
-	for how, calls := range map[string]int{"talk+empty": 1, "unknown+better": 2} {
-		w := newWorld(t)
+	}, func(t *testing.T, how string, c row) {
+		w, ev := commented(t)
 		w.agent = how
-		w.done(w.inTwo(w.remark("alice", "Answer me.")))
-		w.settled(1, 1, 0)
-		assert.Equal(t, calls, w.calls())
-		assert.Equal(t, how == "talk+empty", strings.Contains(w.receipt(), "> `there was a commit message, but nothing was changed`"))
-	}
+		w.done(w.handle(ev))
+		w.settled(c.replies, 1, c.commits)
+		assert.Equal(t, c.calls, w.calls())
+		assert.Contains(t, w.receipt(), c.receipt)
+		if strings.HasSuffix(how, "better") {
+			assert.NotContains(t, w.receipt(), "\n> ", "nothing is wrong any more")
+		}
+		if c.replies > 0 {
+			assert.Contains(t, w.replies()[0]["body"], c.reply+"\n\n<!-- mergexo-action:")
+		}
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "once")
+		w.rests()
+	})
 }
 
 // What is handed over is not believed: whoever has the agent's job can add what the agent's own job would have taken out.

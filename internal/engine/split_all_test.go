@@ -36,8 +36,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.settled(0, 0, 0)
 	})
 	t.Run("nothing was handed over", func(t *testing.T) {
-		w := newWorld(t)
-		ev := w.remark("alice", "Answer me.")
+		w, ev := commented(t)
 		w.ended(model.ResultFailed, "attempt 1 of 3: the agent's job handed over nothing", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		w.settled(1, 1, 1)
@@ -52,9 +51,8 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.settled(0, 0, 0)
 	})
 	t.Run("the agent says more than can be handed over", func(t *testing.T) {
-		w := newWorld(t)
+		w, ev := commented(t)
 		w.agent = "answer+huge+session"
-		ev := w.remark("alice", "Answer me.")
 		w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 		w.settled(1, 1, 1)
 		assert.Contains(t, w.receipt(), "*(cut here: what the agent says is longer)*")

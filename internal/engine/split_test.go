@@ -64,13 +64,13 @@ func answerOver(t *testing.T) (*world, model.Event, string) {
 }
 
 func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
-	t.Parallel()
-	for how, c := range map[string]struct {
+	type row struct {
 		result  model.Result
 		blocked string
 		commits int
 		kept    int
-	}{
+	}
+	each(t, map[string]row{
 		"answer":         {model.ResultDone, "", 1, 0},
 		"commits+answer": {model.ResultDone, "", 3, 0},
 		"talk":           {model.ResultDone, "", 0, 0},
@@ -78,27 +78,25 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 		"amend":          {model.ResultBlocked, "history_rewrite", 0, 0},
 		"workflow":       {model.ResultBlocked, "path_forbidden", 0, 0},
 		"dirty+fail":     {model.ResultFailed, "", 0, 1},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`)
-			w.agent = how
-			ev := w.remark("alice", "Answer me.")
-			dir := w.prepared(ev)
-			rep := w.phase(thread.ApplyPhase, ev, dir)
-			assert.Equal(t, c.result, rep.Result, rep.Reason)
-			assert.Equal(t, c.blocked, rep.BlockedReason)
-			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
-			assert.Len(t, w.checkpoints(), c.kept)
-			if c.result == model.ResultDone {
-				w.settled(1, 1, c.commits)
-				assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, dir).Result, "the same handoff again")
-				w.settled(1, 1, c.commits)
-			} else {
-				assert.Len(t, w.commits(), 1)
-				assert.Empty(t, w.replies())
-			}
-		})
-	}
+	}, func(t *testing.T, how string, c row) {
+		w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`)
+		w.agent = how
+		ev := w.remark("alice", "Answer me.")
+		dir := w.prepared(ev)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
+		assert.Equal(t, c.result, rep.Result, rep.Reason)
+		assert.Equal(t, c.blocked, rep.BlockedReason)
+		assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
+		assert.Len(t, w.checkpoints(), c.kept)
+		if c.result == model.ResultDone {
+			w.settled(1, 1, c.commits)
+			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, dir).Result, "the same handoff again")
+			w.settled(1, 1, c.commits)
+		} else {
+			assert.Len(t, w.commits(), 1)
+			assert.Empty(t, w.replies())
+		}
+	})
 }
 
 // TestTheLastJobAloneIsNoAttempt: somebody has the failed job run again, which has the same handoff.

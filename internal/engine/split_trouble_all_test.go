@@ -60,8 +60,7 @@ func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
 }
 
 func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	dir := filepath.Join(t.TempDir(), "handoff")
 	w.gate.bury(diesFirst)
 	w.gives(model.ResultRetry, w.phase(thread.AgentPhase, ev, dir))
@@ -73,8 +72,7 @@ func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
 }
 
 func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	planted, dir := w.prepared(ev), filepath.Join(t.TempDir(), "handoff")
 	require.NoError(t, os.WriteFile(w.log+".plants", []byte(planted+" "+dir), 0o600))
 	w.agent = "plants"
@@ -84,8 +82,7 @@ func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
 }
 
 func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	dir := w.prepared(ev)
 	w.write("bob", w.head, "by-bob.txt", "bob\n")
 	w.done(w.phase(thread.ApplyPhase, ev, dir))
@@ -96,26 +93,10 @@ func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	dir := filepath.Join(t.TempDir(), "handoff")
-	e := w.engine()
-	e.Phase, e.Bundle = thread.AgentPhase, dir
-	e.DryRun(true)
-	w.by(e, w.delivery("pull_request_review_comment"))
-	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))
-	entries, err := os.ReadDir(dir)
-	assert.True(t, err == nil || os.IsNotExist(err), "%v", err)
-	assert.Empty(t, entries)
-	assert.Zero(t, w.gate.writes)
-}
-
 // What the agent says may be nothing that can be handed over. Its commits are.
 func TestCommitsAreHandedOverWhoseOutcomeCannotBe(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "commits+costly"
-	ev := w.remark("alice", "Answer me.")
 	dir := w.prepared(ev)
 	assert.FileExists(t, filepath.Join(dir, "commits.bundle"))
 	w.ended(model.ResultFailed, "usage", w.phase(thread.ApplyPhase, ev, dir))

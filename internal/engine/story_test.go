@@ -118,40 +118,9 @@ func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
 	assert.Contains(t, w.logged.String(), "marker_ignored")
 }
 
-func TestAMarkerThatSomebodyElseEditedBlocksOnce(t *testing.T) {
-	w := newWorld(t)
-	w.handle(w.remark("alice", "Answer me."))
-	receipt := w.marked("turn", "done")[0]
-	w.later(time.Minute)
-	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
-	ev := w.delivery("issue_comment")
-	for range 2 {
-		w.blocked("marker_edited", w.handle(ev))
-	}
-	assert.Len(t, w.marked("block", ""), 1)
-	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")
-}
-
-// GitHub tells no editor once the account is gone; that somebody edited it is still to be seen.
-func TestAMarkerThatSomebodyEditedWhoIsGoneBlocksToo(t *testing.T) {
-	w := newWorld(t)
-	id := w.review("alice", "Answer me.")
-	w.handle(w.delivery("pull_request_review_comment"))
-	receipt := w.marked("turn", "done")[0]
-	w.later(time.Minute)
-	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
-	w.api("", "DELETE", "/_sandbox/users/carol", nil)
-	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
-	w.blocked("marker_edited", w.handle(w.delivery("pull_request_review_comment")))
-	require.Len(t, w.marked("block", ""), 1)
-	assert.Contains(t, w.marked("block", "")[0]["body"], "was edited by an account that was deleted")
-	assert.Equal(t, 1, w.calls())
-}
-
 func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "answer+marker"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- mergexo-block:")
@@ -261,17 +230,6 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 	assert.Contains(t, w.logged.String(), "msg=history_rewrite_blocked issue_number=0 pr_number=1 turn_key=\"\" expected_head_sha="+old+" observed_head_sha="+observed)
 }
 
-func TestRestoringTheOldHeadAloneDoesNotUnblock(t *testing.T) {
-	w := newWorld(t)
-	w.handle(w.delivery("pull_request"))
-	old := w.tip()
-	w.rewritten()
-	w.handle(w.remark("alice", "Answer me."))
-	w.move(old)
-	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
-	assert.Zero(t, w.calls())
-}
-
 func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
@@ -285,15 +243,6 @@ func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
 	assert.Len(t, w.stages(), 2, "the work is kept on its stage")
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
 	assert.Len(t, w.marked("block", ""), 1)
-}
-
-func TestARewriteAfterTheTurnBlocksTheNext(t *testing.T) {
-	w := newWorld(t)
-	w.handle(w.remark("alice", "Answer me."))
-	accepted := w.tip()
-	w.rewritten()
-	rep := w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request")))
-	assert.Equal(t, accepted, rep.Expected)
 }
 
 func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
@@ -334,57 +283,30 @@ func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
 }
 
 func TestMergedOrClosedInMidTurn(t *testing.T) {
-	t.Parallel()
-	for what, d := range map[string]deed{
+	each(t, map[string]deed{
 		"closed": {"octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", `{"state": "closed"}`},
 		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
-	} {
-		t.Run(what, func(t *testing.T) {
-			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			w.meanwhile(d)
-			before := w.tip()
-			w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
-			assert.Equal(t, before, w.tip())
-			assert.Empty(t, w.replies())
-			assert.Len(t, w.marked("turn", "planned"), 1)
-			assert.Len(t, w.stages(), 2, "the work is kept")
-		})
-	}
-}
-
-func TestPullRequestsThatAreNotForUs(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-	assert.Contains(t, w.handle(ev).Reason, "pull request 1 is closed")
-	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
-	w.api("octo", "POST", w.path("/labels"), object{"name": "agent:ignore", "color": "ededed"})
-	status, _ := w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
-	require.Equal(t, 200, status)
-	assert.Contains(t, w.handle(ev).Reason, `label "agent:ignore"`)
-	status, _ = w.send("octo", "DELETE", w.path("/issues/1/labels/agent:ignore"), nil)
-	require.Equal(t, 200, status)
-	w.api("octo", "DELETE", w.path("/git/refs/heads/"+w.head), nil)
-	assert.Contains(t, w.handle(ev).Reason, "pull request 1 is closed", "GitHub closes it with its branch")
-	assert.Zero(t, w.calls())
-}
-
-func TestAPullRequestFromAForkIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.api("eve", "POST", w.path("/forks"), object{})
-	fork := "/api/v3/repos/eve/widgets"
-	main := w.api("eve", "GET", fork+"/git/ref/heads/main", nil).at("object", "sha")
-	w.api("eve", "POST", fork+"/git/refs", object{"ref": "refs/heads/agent/fork", "sha": main})
-	w.api("eve", "PUT", fork+"/contents/fork.txt", object{"message": "Fork", "branch": "agent/fork", "content": "Zm9yawo="})
-	w.number = int(w.api("eve", "POST", w.path("/pulls"), object{"title": "From a fork", "head": "eve:agent/fork", "base": "main"})["number"].(float64))
-	w.ended(model.ResultNothing, "in a fork", w.handle(w.say("alice", "Please change it.")))
-	assert.Zero(t, w.calls())
+	}, func(t *testing.T, what string, d deed) {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		w.meanwhile(d)
+		before := w.tip()
+		w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
+		assert.Equal(t, before, w.tip())
+		assert.Empty(t, w.replies())
+		assert.Len(t, w.marked("turn", "planned"), 1)
+		assert.Len(t, w.stages(), 2, "the work is kept")
+		if what == "closed" {
+			w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
+			w.done(w.handle(w.delivery("pull_request_review_comment")))
+			w.settled(1, 1, 1)
+			assert.Equal(t, 1, w.calls(), "its work was recorded")
+		}
+	})
 }
 
 func TestAHeadThatMovesUnderTheClaimIsLeftToTheNextRun(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	w.beforeWrite(2, func() { // the claim
 		w.write("bob", w.head, "bob.txt", "bob\n")
 	})
@@ -412,18 +334,6 @@ func TestTheAgentsOwnCommitsAreKept(t *testing.T) {
 	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Answer, in words of call 1"}, w.commits())
 }
 
-func TestASignedJournalTrustsOnlyWhatItSigned(t *testing.T) {
-	w := newWorld(t)
-	w.key = "secret"
-	ev := w.remark("alice", "Answer me.")
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], `,"sig":"`)
-	w.key = "another"
-	w.agent = "talk"
-	assert.Equal(t, model.ResultDone, w.handle(ev).Result, "a receipt under another key proves nothing")
-}
-
 func TestRequiredTestsRunBeforeThePushAndAreRepaired(t *testing.T) {
 	w := newWorld(t, `required_tests = ["test", "-f", "fixed.txt"]`)
 	w.agent = "answer+repair"
@@ -439,61 +349,37 @@ func TestTestsThatKeepFailingBlock(t *testing.T) {
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.marked("block", "")[0]["body"], "broken")
 	assert.Len(t, w.commits(), 1)
+	branch, subjects := w.kept()
+	assert.Len(t, subjects, 2, "one of each round")
+	assert.Contains(t, w.marked("block", "")[0]["body"], w.linkOf(branch))
 }
 
 func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
-	t.Parallel()
-	says := map[string]string{
-		"conflict": "greeting.txt", "damage": "", "exit": "exit code 3", "garbage": "not JSON", "field": "replies", "flood": "more than 8388608 bytes", "hang": "stopped after 1m",
+	w, ev := commented(t)
+	w.agent = "exit"
+	before := w.tip()
+	for i := 1; i <= 2; i++ {
+		rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
+		assert.Contains(t, rep.Reason, "exit code 3")
+		assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
 	}
-	for how, want := range says {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			before := w.tip()
-			ev := w.remark("alice", "Answer me.")
-			for i := 1; i <= 2; i++ {
-				if i == 2 && how != "exit" { // the tries are counted alike
-					return
-				}
-				w.passing(time.Minute, atWork)
-				rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
-				assert.Contains(t, rep.Reason, want)
-				assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
-			}
-			w.passing(time.Minute, atWork)
-			w.blocked("agent_failed", w.handle(ev))
-			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-			assert.Equal(t, 3, w.calls())
-			assert.Equal(t, before, w.tip())
-			assert.Empty(t, w.replies())
-			assert.Len(t, w.marked("block", ""), 1)
-		})
-	}
+	w.blocked("agent_failed", w.handle(ev))
+	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+	assert.Equal(t, 3, w.calls())
+	assert.Equal(t, before, w.tip())
+	assert.Empty(t, w.replies())
+	assert.Len(t, w.marked("block", ""), 1)
 }
 
 func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
-	t.Parallel()
-	for how, want := range map[string]struct{ reason, says string }{
-		"workflow": {"path_forbidden", ".github/workflows/x.yml: forbid_paths"},
-		"stuck":    {"agent_blocked", "Formal or not?"},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
-			w.blocked(want.reason, w.handle(w.remark("alice", "Answer me.")))
-			require.Len(t, w.marked("block", ""), 1)
-			assert.Contains(t, w.marked("block", "")[0]["body"], want.says)
-			assert.Len(t, w.commits(), 1)
-			assert.Empty(t, w.replies())
-			if how == "workflow" { // is kept where it starts nothing
-				require.Len(t, w.stages(), 2)
-				assert.Contains(t, w.stages()[1], "refs/mergexo/kept/1/")
-				return
-			}
-			assert.Empty(t, w.stages())
-		})
-	}
+	w := newWorld(t)
+	w.agent = "workflow"
+	w.blocked("path_forbidden", w.handle(w.remark("alice", "Answer me.")))
+	assert.Contains(t, w.saidOnce("block", ""), ".github/workflows/x.yml: forbid_paths")
+	assert.Len(t, w.commits(), 1)
+	assert.Empty(t, w.replies())
+	require.Len(t, w.stages(), 2) // it is kept where it starts nothing
+	assert.Contains(t, w.stages()[1], "refs/mergexo/kept/1/")
 }
 
 func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
@@ -518,9 +404,8 @@ func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
 }
 
 func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "hang"
-	ev := w.remark("alice", "Answer me.")
 	e := w.engine()
 	e.Foreign = nil
 	assert.Equal(t, model.ResultRetry, w.interrupted(e, ev, 1).Result)
@@ -533,32 +418,21 @@ func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
 	w.settled(1, 1, 1)
 }
 
-func TestADryRunWritesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	rep := w.dry(w.delivery("pull_request_review_comment"))
-	assert.Zero(t, w.gate.writes)
-	var kinds []string
-	for _, eff := range rep.Effects {
-		assert.Equal(t, "planned", eff.Status)
-		kinds = append(kinds, eff.Kind)
-	}
-	assert.Equal(t, []string{"comment", "comment"}, kinds, "what follows depends on the agent")
-}
-
-func TestAReceiptWhoseMarkerWasEditedAwayBlocksToo(t *testing.T) {
+// GitHub tells no editor once the account is gone; that somebody edited it is still to be seen.
+func TestAReceiptWhoseMarkerWasEditedAwayBlocksOnce(t *testing.T) {
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
 	receipt := w.marked("turn", "done")[0]
 	w.later(time.Minute)
 	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "thanks"})
+	w.api("", "DELETE", "/_sandbox/users/carol", nil)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
 	ev := w.delivery("pull_request_review_comment")
 	for range 2 {
 		w.blocked("marker_edited", w.handle(ev))
 	}
-	assert.Len(t, w.marked("block", ""), 1)
+	assert.Contains(t, w.saidOnce("block", ""), "was edited by an account that was deleted")
 	assert.Len(t, w.replies(), 1)
 	assert.Len(t, w.commits(), 2)
 	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")

@@ -18,44 +18,22 @@ import (
 // What people read where something stands still says why, in words.
 
 func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		deed func(*world) deed
-		back func(*world)
-		why  string
-	}{
-		"by the label": {
-			deed: func(w *world) deed {
-				return deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`}
-			},
-			back: func(w *world) {
-				status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
-				require.Equal(w.t, 200, status)
-			},
-			why: "label \"agent:ignore\" is on the pull request: a person has taken over",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			ev := w.remark("alice", "Answer me.")
-			w.meanwhile(tt.deed(w))
-			w.gives(model.ResultNothing, w.handle(ev))
-			parked := w.marked("turn", "planned")
-			require.Len(t, parked, 1)
-			assert.Contains(t, parked[0]["body"], tt.why)
-			assert.Contains(t, parked[0]["body"], "Nothing was pushed. Once that has changed, the next event continues from here.")
-			w.later(time.Minute)
-			tt.back(w)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, 1)
-			assert.Equal(t, 1, w.calls(), "its work was recorded")
-		})
-	}
+	w, ev := commented(t)
+	w.meanwhile(deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`})
+	w.gives(model.ResultNothing, w.handle(ev))
+	parked := w.saidOnce("turn", "planned")
+	assert.Contains(t, parked, "label \"agent:ignore\" is on the pull request: a person has taken over")
+	assert.Contains(t, parked, "Nothing was pushed. Once that has changed, the next event continues from here.")
+	w.later(time.Minute)
+	status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
+	require.Equal(w.t, 200, status)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 1, w.calls(), "its work was recorded")
 }
 
 func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	main := w.at("main")
 	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
 	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "tree": tree, "parents": []any{main}})["sha"]
@@ -64,9 +42,7 @@ func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
 	for _, c := range w.comments() {
 		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite")
 	}
-	ended := w.marked("turn", "planned")
-	require.Len(t, ended, 1, "its work is finished, and published once it fits")
-	assert.Contains(t, ended[0]["body"], "the history of agent/greet was rewritten")
+	assert.Contains(t, w.saidOnce("turn", "planned"), "the history of agent/greet was rewritten")
 }
 
 func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {
@@ -119,8 +95,7 @@ func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
 func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 	t.Parallel()
 	broken := func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t)
-		ev := w.remark("alice", "Answer me.")
+		w, ev := commented(t)
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		return w, ev
 	}

@@ -44,28 +44,24 @@ func TestATestThatIsRepairedAfterATimeoutIsPushed(t *testing.T) {
 }
 
 func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ agent, tests, word string }{
+	each(t, map[string]struct{ agent, tests, word string }{
 		"in the middle of the agent's work": {"commits+dirty+hangs", "", atWork},
 		"in the middle of the tests":        {"commits", hangingTests, "tests are running"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c.tests, `run_timeout = "30s"`)
-			w.agent = c.agent
-			w.passing(30*time.Second, c.word)
-			ev := w.remark("alice", "Answer me.")
-			w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
-			branch, subjects := w.kept()
-			assert.Contains(t, subjects, "Agent's two")
-			said := w.marked("turn", "failed")
-			require.Len(t, said, 1)
-			assert.Contains(t, said[0]["body"], "run_timeout")
-			assert.Contains(t, said[0]["body"], w.linkOf(branch))
-			if c.tests == "" {
-				w.recovers(ev, false)
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, c struct{ agent, tests, word string }) {
+		w := newWorld(t, c.tests, `run_timeout = "30s"`)
+		w.agent = c.agent
+		w.passing(30*time.Second, c.word)
+		ev := w.remark("alice", "Answer me.")
+		w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
+		branch, subjects := w.kept()
+		assert.Contains(t, subjects, "Agent's two")
+		said := w.saidOnce("turn", "failed")
+		assert.Contains(t, said, "run_timeout")
+		assert.Contains(t, said, w.linkOf(branch))
+		if c.tests == "" {
+			w.recovers(ev, false)
+		}
+	})
 }
 
 func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
@@ -125,9 +121,7 @@ func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
 	rep := w.by(e, ev)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-	failed := w.marked("turn", "failed")
-	require.Len(t, failed, 1)
-	assert.Contains(t, failed[0]["body"], "does not count")
+	assert.Contains(t, w.saidOnce("turn", "failed"), "does not count")
 }
 
 // What a turn has made is brought onto a head that moved meanwhile, and tested there; its plan outlives the run.

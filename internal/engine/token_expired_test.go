@@ -29,42 +29,37 @@ func (w *world) expires(from func(r *http.Request) bool) (again func()) {
 }
 
 func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
-	t.Parallel()
-	for name, from := range map[string]func(r *http.Request) bool{
+	each(t, map[string]func(r *http.Request) bool{
 		"before the stage":   func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" },
 		"before the plan":    func(r *http.Request) bool { return r.Method == http.MethodPatch },
 		"before the replies": func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/replies") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			ev := w.remark("alice", "Answer me.")
-			renew := w.expires(func(r *http.Request) bool { return w.calls() > 0 && from(r) })
-			e := w.engine()
-			rep := w.gives(model.ResultRetry, w.by(e, ev))
-			assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
-			files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
-			require.NoError(t, err)
-			if name == "before the stage" {
-				require.Len(t, files, 1, rep.Reason)
-				assert.Contains(t, rep.Reason, files[0])
-				require.NoError(t, os.Remove(files[0]))
-			} else {
-				assert.Empty(t, files, "what is staged needs no file")
-			}
+	}, func(t *testing.T, name string, from func(r *http.Request) bool) {
+		w, ev := commented(t)
+		renew := w.expires(func(r *http.Request) bool { return w.calls() > 0 && from(r) })
+		e := w.engine()
+		rep := w.gives(model.ResultRetry, w.by(e, ev))
+		assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
+		files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
+		require.NoError(t, err)
+		if name == "before the stage" {
+			require.Len(t, files, 1, rep.Reason)
+			assert.Contains(t, rep.Reason, files[0])
+			require.NoError(t, os.Remove(files[0]))
+		} else {
+			assert.Empty(t, files, "what is staged needs no file")
+		}
 
-			renew()
-			w.over(w.runs)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, 1)
-			assert.Equal(t, map[string]int{"before the stage": 2, "before the plan": 2, "before the replies": 1}[name], w.calls(), "what is planned needs no agent")
-		})
-	}
+		renew()
+		w.over(w.runs)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, 1)
+		assert.Equal(t, map[string]int{"before the stage": 2, "before the plan": 2, "before the replies": 1}[name], w.calls(), "what is planned needs no agent")
+	})
 }
 
 func TestWorkOnAnIssueOutlivesATokenThatExpires(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "job"
-	ev := w.label("alice", smallJob)
 	renew := w.expires(func(r *http.Request) bool {
 		return w.calls() > 0 && r.URL.Query().Get("service") == "git-receive-pack"
 	})

@@ -41,9 +41,8 @@ func (w *world) cancels(ev model.Event) model.Report {
 func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
 
 func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "counts+hangs" // something else each time
-	ev := w.remark("alice", "Answer me.")
 	for range 3 {
 		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
 	}
@@ -51,17 +50,13 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 	require.Len(t, branches, 3)
 	rep := w.blocked("agent_failed", w.handle(ev))
 	assert.Contains(t, rep.Reason, "cancelled", "the last error")
-	block := w.marked("block", "")
-	require.Len(t, block, 1)
-	body := block[0]["body"].(string)
+	body := w.saidOnce("block", "")
 	assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3)
 	for i, branch := range branches {
 		assert.Contains(t, body, w.linkOf(branch))
 		assert.Contains(t, body, w.runURL(int64(i+1)))
 	}
-	attempt := w.marked("turn", "failed")
-	require.Len(t, attempt, 1)
-	assert.Contains(t, attempt[0]["body"], "the next comment says how to continue")
+	assert.Contains(t, w.saidOnce("turn", "failed"), "the next comment says how to continue")
 	assert.Empty(t, w.marked("turn", "started"))
 	assert.ElementsMatch(t, branches, w.checkpoints())
 }
@@ -78,9 +73,8 @@ func TestTheSameWorkIsKeptOnce(t *testing.T) {
 // keepsOnce lets an agent fail three times that does the same each time.
 func keepsOnce(t *testing.T, does string) {
 	t.Helper()
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = does
-	ev := w.remark("alice", "Answer me.")
 	for range 2 {
 		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	}
@@ -99,13 +93,10 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 	t.Parallel()
 	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
 		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
+			w, ev := commented(t)
 			w.agent = how
-			ev := w.remark("alice", "Answer me.")
 			w.cancels(ev)
-			claim := w.marked("turn", "started")
-			require.Len(t, claim, 1)
-			assert.Contains(t, claim[0]["body"], "cancelled")
+			assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
 			branches := w.checkpoints()
 			require.Len(t, branches, 1)
 
@@ -122,9 +113,8 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 
 // A run that dies once it has removed a branch has not said so yet.
 func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "line+hangs"
-	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
 	branches := w.checkpoints()
 	require.Len(t, branches, 1)
@@ -141,21 +131,18 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 }
 
 func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "hangs"
-	ev := w.remark("alice", "Answer me.")
 	w.cancels(ev)
-	require.Len(t, w.marked("turn", "started"), 1)
-	assert.Contains(t, w.marked("turn", "started")[0]["body"], "cancelled")
+	assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 }
 
 func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
-	w := newIssue(t)
+	w, ev := labelled(t, smallJob)
 	w.agent = "quiet+fail"
-	ev := w.label("alice", smallJob)
 	for range 2 {
 		w.handle(ev)
 	}
@@ -164,8 +151,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
 	w.gate.revive()
 	w.diesAfterWrite(1) // the claim
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
 	assert.Contains(t, rep.Reason, "without a result")
 	body = w.lastSaid()
@@ -176,15 +162,12 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 }
 
 func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	again := w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
 		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})
 	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
-	claim := w.marked("turn", "started")
-	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], "503")
+	assert.Contains(t, w.saidOnce("turn", "started"), "503")
 	again()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)

@@ -65,24 +65,21 @@ func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
 }
 
 func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
-	t.Parallel()
-	for name, after := range map[string]func(*world){
+	each(t, map[string]func(*world){
 		"rewound":              func(*world) {},
 		"rewound and moved on": func(w *world) { w.write("bob", w.head, "bob.txt", "bob\n") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := twoComments(t)
-			start := w.tip()
-			w.diesAfterWrite(writePush)
-			w.handle(ev)
-			require.NotEqual(t, start, w.tip())
-			w.gate.revive()
-			w.move(start)
-			after(w)
-			w.blocked("history_rewrite", w.handle(ev))
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+	}, func(t *testing.T, _ string, after func(*world)) {
+		w, ev := twoComments(t)
+		start := w.tip()
+		w.diesAfterWrite(writePush)
+		w.handle(ev)
+		require.NotEqual(t, start, w.tip())
+		w.gate.revive()
+		w.move(start)
+		after(w)
+		w.blocked("history_rewrite", w.handle(ev))
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // Both runs find no claim, and each posts its own before it looks again: the older comment decides.
@@ -117,8 +114,7 @@ func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
 
 // TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers: GitHub may show an old conversation. The one that lands later sees the receipt.
 func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
+	w, ev := commented(t)
 	w.gate.after = func(n int) {
 		if n != writePlan {
 			return
@@ -152,22 +148,10 @@ func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
-func TestClosingAndReopeningCostsNoSecondAgentCall(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
-	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
-	w.done(w.handle(ev))
-	w.settled(1, 1, 1)
-	assert.Equal(t, 1, w.calls())
-}
-
 func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
 	w, ev := twoComments(t)
 	w.diesAfterWrite(writePush)
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.done(w.handle(ev))
 	assert.Len(t, w.replies(), 2)
@@ -207,9 +191,8 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 
 // TestWhatEarlierAttemptsLeftOutlivesAPush: the claim that took their place is all that names it.
 func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "line+fail"
-	ev := w.remark("alice", "Answer me.")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	saved := w.checkpoints()
 	require.Len(t, saved, 1)
@@ -221,8 +204,7 @@ func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
 		}
 	}
 	w.gives(model.ResultRetry, w.handle(ev))
-	require.Len(t, w.marked("turn", "failed"), 1)
-	assert.Contains(t, w.marked("turn", "failed")[0]["body"], saved[0])
+	assert.Contains(t, w.saidOnce("turn", "failed"), saved[0])
 	w.gate.revive()
 	w.done(w.handle(ev))
 	w.settled(1, 1, 3) // bob's, what the first attempt left, and the answer
@@ -237,12 +219,10 @@ func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
 }
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
-	w := newWorld(t)
+	w, ev := commented(t)
 	w.agent = "many+answer"
-	ev := w.remark("alice", "Answer me.")
 	w.diesAfterWrite(writePlan)
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	w.done(w.handle(ev))
 	w.settled(1, 1, 61)
 	assert.Equal(t, 1, w.calls())
@@ -286,8 +266,7 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
 	w, ev := twoComments(t)
 	w.diesAfterWrite(writePlan)
-	w.handle(ev)
-	w.gate.revive()
+	w.dies(ev)
 	head := w.rewritten()
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.unblock(head)
@@ -358,8 +337,7 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, ev := twoComments(t)
 			w.diesAfterWrite(write)
-			w.handle(ev)
-			w.gate.revive()
+			w.dies(ev)
 			w.chatter(120)
 			said := false
 			w.gate.after = func(int) {

@@ -116,25 +116,22 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
-	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MY_PAT", `)
-	w.env = map[string]string{"MY_PAT": "sandbox-actions"}
-	_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
-	assert.ErrorContains(t, err, "pass_env: MY_PAT holds one of MergeXO's own secrets")
-	assert.Empty(t, w.marked("turn", ""))
-}
-
-func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
+// A mistake in [agent] ends the run before anything is said.
+func TestAMistakeInTheSettingsOfTheAgentComesFirst(t *testing.T) {
 	t.Parallel()
-	for pass, says := range map[string]string{
-		"OPENAI_API_KEY": `[agent] pass_env: "OPENAI_API_KEY" cannot be passed to codex: MergeXO keeps the model's key`,
-		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which MergeXO keeps to itself: remove it",
+	const command, key = "adapter = \"command\"\n", "[agent] pass_env: "
+	for says, lines := range map[string]string{
+		key + "MY_PAT holds one of MergeXO's own secrets":                                                                     command + `pass_env = ["MY_PAT", `,
+		key + `"OPENAI_API_KEY" cannot be passed to codex: MergeXO keeps the model's key`:                                     `adapter = "codex"` + "\n" + `pass_env = ["OPENAI_API_KEY", `,
+		key + "MY_KEY holds the model's key, which MergeXO keeps to itself: remove it":                                        `adapter = "codex"` + "\n" + `pass_env = ["MY_KEY", `,
+		`[agent] network = ["api.example.com"]: this runner cannot keep agents and tests from the network (isolation is none`: command + "network = [\"api.example.com\"]\npass_env = [",
+		`[agent] user = "nobody-of-this-name"`:                                                                                command + "user = \"nobody-of-this-name\"\npass_env = [",
+		`[agent] user = "root"`:                                                                                               command + "user = \"root\"\npass_env = [",
 	} {
 		w := newWorld(t)
-		w.agentSetting(`adapter = "command"`, `adapter = "codex"`)
-		w.agentSetting(`pass_env = [`, `pass_env = ["`+pass+`", `)
-		w.env = map[string]string{"OPENAI_API_KEY": "sk-0123456789", "MY_KEY": "sk-0123456789"}
+		w.agentSetting(command, "")
+		w.agentSetting("pass_env = [", lines)
+		w.env = map[string]string{"MY_PAT": "sandbox-actions", "OPENAI_API_KEY": "sk-0123456789", "MY_KEY": "sk-0123456789"}
 		_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
 		assert.ErrorIs(t, err, config.ErrInvalid)
 		assert.ErrorContains(t, err, says)
@@ -151,9 +148,8 @@ func (w *world) noModelKey() {
 
 // A missing key is told once, before anything is claimed, and costs no attempt. The event after it is stored continues.
 func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
-	t.Parallel()
 	const store = "gh secret set OPENAI_API_KEY --repo 127.0.0.1/octo/widgets"
-	for name, begin := range map[string]func(*world) func() model.Event{
+	each(t, map[string]func(*world) func() model.Event{
 		"a comment": func(w *world) func() model.Event {
 			return func() model.Event { w.talk("alice", "Answer me."); return w.delivery("issue_comment") }
 		},
@@ -162,36 +158,33 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 			label := w.label("alice", smallJob)
 			return func() model.Event { return label }
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.noModelKey()
-			event := begin(w)
-			said := 0
-			for range 4 {
-				_, err := w.engine().Handle(context.Background(), event())
-				require.ErrorIs(t, err, config.ErrInvalid)
-				assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
-				assert.Empty(t, w.marked("turn", ""))
-				assert.Empty(t, w.marked("issue", ""))
-				told := w.marked("settings", "")
-				require.Len(t, told, 1, "said once")
-				assert.Contains(t, told[0]["body"], "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
-				assert.Contains(t, told[0]["body"], "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
-				if said++; said == 1 {
-					w.sweep()
-				}
+	}, func(t *testing.T, name string, begin func(*world) func() model.Event) {
+		w := newWorld(t)
+		w.noModelKey()
+		event := begin(w)
+		said := 0
+		for range 4 {
+			_, err := w.engine().Handle(context.Background(), event())
+			require.ErrorIs(t, err, config.ErrInvalid)
+			assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
+			assert.Empty(t, w.marked("turn", ""))
+			assert.Empty(t, w.marked("issue", ""))
+			told := w.saidOnce("settings", "")
+			assert.Contains(t, told, "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
+			assert.Contains(t, told, "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
+			if said++; said == 1 {
+				w.sweep()
 			}
-			dry := w.engine()
-			dry.DryRun(true)
-			rep, err := dry.Handle(context.Background(), event())
-			require.NoError(t, err, rep.Reason)
-			w.env["OPENAI_API_KEY"] = "sk-0123456789"
-			rep = w.handle(event())
-			assert.Contains(t, rep.Reason, "codex", "the claim is made, and the agent is started")
-			assert.Len(t, w.marked("turn", "failed"), map[bool]int{true: 1}[name == "a comment"])
-		})
-	}
+		}
+		dry := w.engine()
+		dry.DryRun(true)
+		rep, err := dry.Handle(context.Background(), event())
+		require.NoError(t, err, rep.Reason)
+		w.env["OPENAI_API_KEY"] = "sk-0123456789"
+		rep = w.handle(event())
+		assert.Contains(t, rep.Reason, "codex", "the claim is made, and the agent is started")
+		assert.Len(t, w.marked("turn", "failed"), map[bool]int{true: 1}[name == "a comment"])
+	})
 }
 
 // Tests whose program is not there cost no agent, and no round of one where only their script shows it.
@@ -239,27 +232,6 @@ func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
 	w.phase(thread.ApplyPhase, ev, dir)
 	assert.Empty(t, w.marked("turn", ""), "no attempt")
 	assert.Empty(t, w.marked("settings", ""))
-}
-
-func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
-	w := newWorld(t)
-	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = [\"api.example.com\"]")
-	_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
-	assert.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, `[agent] network = ["api.example.com"]: this runner cannot keep agents and tests from the network (isolation is none`)
-	assert.Empty(t, w.marked("turn", ""))
-}
-
-func TestAUserThatCannotBeIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
-	t.Parallel()
-	for user, says := range map[string]string{"nobody-of-this-name": "there is no such user on this machine", "root": "root"} {
-		w := newWorld(t)
-		w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nuser = \""+user+"\"")
-		_, err := w.engine().Handle(context.Background(), w.say("alice", "Answer me."))
-		assert.ErrorContains(t, err, `[agent] user = "`+user+`"`)
-		assert.ErrorContains(t, err, says)
-		assert.Empty(t, w.marked("turn", ""))
-	}
 }
 
 func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {

@@ -270,6 +270,13 @@ func (w *world) remark(login, text string) model.Event {
 	return w.delivery("pull_request_review_comment")
 }
 
+// commented is a world with a comment to answer, and its event.
+func commented(t *testing.T) (*world, model.Event) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.remark("alice", "Answer me.")
+}
+
 // talk comments in the conversation.
 func (w *world) talk(login, text string) int64 {
 	w.t.Helper()
@@ -490,6 +497,14 @@ func (w *world) marked(kind, phase string) []object {
 		last := body[strings.LastIndex(body, "\n")+1:]
 		return !strings.HasPrefix(last, "<!-- mergexo-"+kind+":") || phase != "" && !strings.Contains(last, `"phase":"`+phase+`"`) && !strings.Contains(last, `"status":"`+phase+`"`)
 	})
+}
+
+// saidOnce is the text of the one comment of ours with such a marker.
+func (w *world) saidOnce(kind, phase string) string {
+	w.t.Helper()
+	all := w.marked(kind, phase)
+	require.Len(w.t, all, 1, "%s %s", kind, phase)
+	return all[0]["body"].(string)
 }
 
 // commits are the messages on the branch since main, oldest first, without what they say of their turn.

@@ -27,12 +27,12 @@ type Subject interface {
 	Restore(ctx context.Context, head string) error
 	// Block stops the work until a person has looked at it. The error is the Stop that the run ends with.
 	Block(ctx context.Context, m model.BlockMarker, detail string) error
-	// End brings an attempt without a result to its end, which the error is.
-	End(ctx context.Context, e *work.Ending) error
+	// Cancelled brings the work of a run that was told to stop to safety, and says so. The error is what the run ends with.
+	Cancelled(ctx context.Context, cause error) error
+	// Stops is the reason to wait for a person after an attempt that failed, beside too many failures; "" for none.
+	Stops(e *work.Ending) string
 	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
 	Deleted(ctx context.Context) error
-	// Overtaken says that what the attempt is about was answered by others.
-	Overtaken() bool
 }
 
 // Words are what people read of an attempt while it is in progress.
@@ -52,8 +52,6 @@ type Words interface {
 type Rules interface {
 	// Question completes the first request to the agent.
 	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
-	// Diff is what an agent without a session has to know of the changes so far; "" for nothing.
-	Diff(ctx context.Context) string
 	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
 	// publish; nil for nothing. all is all rounds as one.
 	Accept(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
@@ -65,12 +63,8 @@ type Rules interface {
 	Tested(base string) string
 	// Resumed says that the agent is given work of earlier attempts.
 	Resumed() bool
-	// Reviewed says that a second agent looks at a result before it is proposed.
-	Reviewed() bool
 	// ReviewBase is the commit that a review compares a result with.
 	ReviewBase(ctx context.Context, head string) (string, error)
-	// Replies says that the answers of the agent are posted one by one.
-	Replies() bool
 	// Trail has the last commit of a result say what it is of, and gives the head that it is then.
 	Trail(ctx context.Context, head string) (string, error)
 	// Draft is the pull request that a result is to become; nil for none.
@@ -79,7 +73,7 @@ type Rules interface {
 
 // Handoff is what differs where the agent's part is another process's.
 type Handoff interface {
-	// Flow is the flow that is handed over; "" for feedback.
+	// Flow is that of an issue; "" for feedback, whose answers are posted one by one.
 	Flow() model.Flow
 	// Start is the head that what was handed over is put on.
 	Start() string
@@ -87,8 +81,6 @@ type Handoff interface {
 	BeginAt(ctx context.Context, start string) error
 	// ReceiveCommits looks at the commits that were handed over, once they hold.
 	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
-	// Withhold notes that what was handed over must not be pushed.
-	Withhold(e *work.Ending)
 }
 
 // Attempt is one attempt of an agent at what is pending on a pull request or an issue: from its claim over the agent's rounds to

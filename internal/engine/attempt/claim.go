@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
@@ -13,7 +14,7 @@ import (
 // Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
 func (p *Attempt) Claim(ctx context.Context) error {
-	if err := PartOf(p).isolate(ctx); err != nil {
+	if err := isolate(ctx, p); err != nil {
 		return err
 	}
 	if err := p.record().Claim(ctx, p.Subject.ClaimText()); err != nil {
@@ -52,14 +53,29 @@ func (p *Attempt) Claim(ctx context.Context) error {
 	return nil
 }
 
+// isolate finds out how the agent, and tests of what it did, can run here.
+func isolate(ctx context.Context, p *Attempt) error {
+	if !p.Phase.RunsAgent() || !p.Marker.NeedsAgent() {
+		return nil
+	}
+	if err := thread.AgentReady(p.Thread); err != nil {
+		return err
+	}
+	if agent.BuiltIn(p.Settings.Agent.Adapter) && len(p.Settings.RequiredTests()) == 0 {
+		return nil
+	}
+	return thread.Isolate(ctx, p.World, p.Settings)
+}
+
 // overtaken says that what the claim was made for is no longer so: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
 func (p *Attempt) overtaken() bool {
-	if p.Subject.Overtaken() {
+	begins := p.Marker.Phase == model.PhaseStarted
+	if p.Answered(p.Marker) && (begins || p.Subject.Flow() == "") { // on an issue, a stop answers what its plan is about
 		return true
 	}
 	_, missing := turn.Find(p.Snap, p.Marker.Events)
-	return p.Marker.Phase == model.PhaseStarted &&
+	return begins &&
 		(p.Snap.Pull.HeadSHA != p.Marker.Start && p.Earlier == "" || len(missing) > 0 || p.Snap.Pull.State != model.PullOpen)
 }
 

@@ -19,7 +19,7 @@ func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 	if e.Cause != nil {
 		e.Cause = work.Shown(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
 	}
-	err := p.Subject.End(ctx, e)
+	err := p.conclude(ctx, e)
 	switch s := (*thread.Stop)(nil); {
 	case errors.As(err, &s) && ctx.Err() == nil: // a comment names where the work is now
 		p.Unsave(ctx)
@@ -27,6 +27,26 @@ func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 		err = fmt.Errorf("%w; %s", err, strings.Join(p.Notes, "; "))
 	}
 	return err
+}
+
+// conclude keeps the work of an attempt without a result, and says what comes next.
+func (p *Attempt) conclude(ctx context.Context, e *work.Ending) error {
+	if ctx.Err() != nil && e.Block.Reason == "" {
+		return p.Subject.Cancelled(ctx, e.Cause)
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.Kept = p.KeepAll(ctx)
+	Supersede(ctx, p, p.Kept.SHA)
+	if e.Block.Reason != "" {
+		return p.Subject.Block(ctx, e.Block, e.Detail)
+	}
+	switch reason := p.Subject.Stops(e); {
+	case reason != "":
+		return p.Subject.Block(ctx, model.BlockMarker{Reason: reason}, e.Cause.Error())
+	case e.Waits:
+		return p.Postpone(ctx, e.Cause)
+	}
+	return p.Failed(ctx, e.Cause)
 }
 
 // Unsaid has the next run say a block or a stop that GitHub does not take now, without asking the agent again.

@@ -13,15 +13,17 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
-
-func Pushed(p *Attempt) string { return work.PushedText(p.Base(), p.Marker.Planned, p.Commits) }
 
 // Unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
 // the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
 // while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
-func Unstage(ctx context.Context, p *Attempt, stage string) (here bool, err error) {
-	_, err = fetch.Ref(ctx, p.Checkout, stage)
+func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
+	if len(p.Commits) > 0 { // this run has recorded them
+		return true, nil
+	}
+	_, err = fetch.Ref(ctx, p.Checkout, StagedAt(p.Event.Number, p.Marker))
 	var none *git.ErrNoRef
 	if errors.As(err, &none) {
 		if nowhere, err := published(ctx, p); err != nil || !nowhere {
@@ -67,9 +69,27 @@ func published(ctx context.Context, p *Attempt) (nowhere bool, err error) {
 		"the recorded work was published and then removed from the branch, or its hidden ref was deleted before it could be published")
 }
 
-// RebaseOnto puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,
-// their tests fail there, or what they would publish there must not be. A merge among them is kept by merging the head.
-func RebaseOnto(ctx context.Context, p *Attempt, head string) (string, error) {
+// Retests reports whether the required tests can run here on another base. They run where the agent does, and nowhere else.
+func Retests(p *Attempt) bool { return p.Phase.RunsAgent() || len(p.Settings.RequiredTests()) == 0 }
+
+// RebaseOnto records the turn's commits on top of a head. They do not fit when it takes the agent: they conflict, their tests fail there,
+// or what they would publish there must not be. A merge among them is kept by merging the head.
+func RebaseOnto(ctx context.Context, p *Attempt, head string) (fits bool, err error) {
+	replayed, err := rebased(ctx, p, head)
+	if err != nil || replayed == "" {
+		return false, err
+	}
+	p.Log.Info("turn_replayed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "from", p.Base(), "onto", head)
+	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
+		return false, err
+	}
+	m, o := p.Marker, *p.Marker.Outbox
+	m.Onto, m.Planned, m.Moved, o.Commits = head, replayed, "", turn.Listed(p.Commits)
+	return true, p.Record(ctx, m, o)
+}
+
+// rebased is where the commits lead on top of a head; "" when they do not fit there.
+func rebased(ctx context.Context, p *Attempt, head string) (string, error) {
 	var conflict *mergetree.ErrConflict
 	var broken *git.Error
 	replayed, err := commits.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))

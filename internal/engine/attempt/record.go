@@ -33,14 +33,17 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		p.Kept, p.Marker.Unsaid = p.Marker.Kept, nil
 		return p.Subject.Block(ctx, *u, u.Detail)
 	}
-	part := PartOf(p)
-	if err := part.announce(ctx); err != nil {
-		return err
+	bring := p.receive
+	if p.Phase.RunsAgent() {
+		bring = p.produce
+		if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+			return err
+		}
 	}
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	done, err := part.bring(ctx)
+	done, err := bring(ctx)
 	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) {
 		saveCheckpoint(context.WithoutCancel(ctx), p, err)
 	}
@@ -48,7 +51,9 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		return err
 	}
 	if done.ending != nil {
-		done.ending.Session = done.out.Session
+		if p.Subject.Flow() != "" { // the next attempt goes on in it
+			p.Marker.Session = cmp.Or(done.out.Session, p.Marker.Session)
+		}
 		return p.end(ctx, done.ending)
 	}
 	// Finished work is kept even when the run was cancelled while it was being finished.

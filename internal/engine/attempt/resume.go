@@ -77,10 +77,10 @@ func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, 
 		from = t.Kept.SHA
 	}
 	if err == nil {
-		grown, err = thread.LocalRelation(ctx, p.Thread, from, sha)
+		grown, err = thread.RelationIn(ctx, p.Checkout, from, sha)
 	}
 	if err == nil {
-		part, err = thread.LocalRelation(ctx, p.Thread, sha, p.Base())
+		part, err = thread.RelationIn(ctx, p.Checkout, sha, p.Base())
 	}
 	switch {
 	case err == nil && lineage.Decide(grown) != lineage.Pass:

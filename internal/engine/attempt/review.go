@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 // as the settings allow and for as long as that changes anything; what is left is posted with the result. A reviewer that fails holds
 // nothing up: people review, too.
 func (d *dialogue) review(ctx context.Context, head string) (again bool, err error) {
-	if !d.Subject.Reviewed() || ctx.Err() != nil || head == d.reviewed { // the author has changed nothing since the last look
+	if !isReviewed(d.Attempt) || ctx.Err() != nil || head == d.reviewed { // the author has changed nothing since the last look
 		return false, nil
 	}
 	kept := context.WithoutCancel(ctx)
@@ -61,6 +62,11 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 		return true, nil
 	}
 	return false, nil
+}
+
+// isReviewed reports whether a second agent looks at a result before it is proposed.
+func isReviewed(p *Attempt) bool {
+	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.Subject.Flow()), model.AskFeedback))
 }
 
 // unreviewed notes why nobody looks at a result. What is left of an earlier look is said anyway, but for what the author was
@@ -132,7 +138,7 @@ func leave(w *work.Work, findings []model.Finding, dropped int, diff review.Diff
 
 // takeReview takes in what the reviewer of the agent's phase has left to say, none of it believed.
 func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head string) error {
-	if len(findings) == 0 || !p.Subject.Reviewed() {
+	if len(findings) == 0 || !isReviewed(p) {
 		return nil
 	}
 	if err := review.Check(findings); err != nil {

@@ -113,7 +113,13 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 
 // newSession begins another session in place of one that is lost. It knows nothing but what GitHub holds.
 func newSession(ctx context.Context, d *dialogue) (model.Outcome, error) {
-	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
+	d.ask.Session, d.ask.Fresh = "", true
+	if d.Snap.IsPull() {
+		var err error
+		if d.ask.Diff, err = d.GitHub.Pulls.Diff(ctx, d.Event.Repo, d.Event.Number); err != nil {
+			d.Log.Warn("diff_unknown", d.NumberKey(), d.Event.Number, "error", err) // the agent has the checkout
+		}
+	}
 	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)
 }

@@ -29,7 +29,7 @@ func (p *Attempt) NothingToDo() error {
 
 // Deliver has the agent work on the turn at hand, and hands over the result.
 func (p *Attempt) Deliver(ctx context.Context) error {
-	if err := PartOf(p).isolate(ctx); err != nil {
+	if err := isolate(ctx, p); err != nil {
 		return err
 	}
 	if err := p.Outside(ctx, p.Subject.Next()); err != nil {
@@ -208,11 +208,6 @@ func (p *Attempt) ExpectsHandoff() bool {
 	return p.Offered() && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
 }
 
-// EndWithoutAgent ends an apply phase that would need an agent to go on.
-func (p *Attempt) EndWithoutAgent(what string, args ...any) error {
-	return thread.EndWithoutAgent(p.World, what, args...)
-}
-
 // receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not
 // hold is an attempt that failed, and says by name what it was.
 func (p *Attempt) receive(ctx context.Context) (product, error) {
@@ -229,7 +224,10 @@ func (p *Attempt) receive(ctx context.Context) (product, error) {
 	}
 	done, err := takeIn(ctx, p, r.Handoff)
 	if errors.As(err, &done.ending) {
-		p.Subject.Withhold(done.ending)
+		withheld := slices.Contains([]string{model.ReasonForbidden, model.ReasonSecret}, done.ending.Block.Reason) // it must not be pushed
+		if withheld && p.Admitted == "" && p.Subject.Flow() != "" {
+			p.Subject.NotKept(errors.New(done.ending.Detail))
+		}
 		return done, nil
 	}
 	return done, err
@@ -284,7 +282,7 @@ func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	relation, err := thread.LocalRelation(ctx, p.Thread, h.Base(), h.Head)
+	relation, err := thread.RelationIn(ctx, p.Checkout, h.Base(), h.Head)
 	if err != nil {
 		return "", err
 	}

@@ -81,11 +81,24 @@ func Published(p *Attempt) {
 	}
 }
 
-// Publication is the move of a branch to the planned commits, which deletes what held them until then.
-func Publication(p *Attempt, branch, start string) effect.Effect {
+// Publish moves a branch from where it was to the planned commits, and deletes what held them until then. done is false without an error
+// where the next look at the branch has to tell; *git.ErrRejected says that the server refused.
+func Publish(ctx context.Context, p *Attempt, branch, start string) (done bool, err error) {
+	if err := p.Alive(); err != nil {
+		return false, err
+	}
 	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.Droppable()}
 	if at := p.Marker.Stage; at != "" {
 		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.Marker.Planned}) // what somebody else added there stays
 	}
-	return effect.Push(effect.Move{Update: move, As: model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}})
+	push := model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}
+	switch _, err = p.Apply(ctx, effect.Push(effect.Move{Update: move, As: push})); {
+	case err == nil:
+		p.Saved()
+		p.Say(model.Saying{Where: "push to " + branch, Text: work.PushedText(p.Base(), p.Marker.Planned, p.Commits)})
+	case git.Unsure(err):
+		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
+		return false, nil
+	}
+	return err == nil, err
 }

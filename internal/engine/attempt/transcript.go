@@ -31,11 +31,12 @@ func about(p *Attempt, session string) transcript.About {
 // unseal brings the transcript of the session that is to be continued to where the agent looks for it. Where that
 // cannot be, the agent will miss it and say so: what stood in the way is only logged.
 func unseal(ctx context.Context, p *Attempt, sessions string) {
-	key, digest := SealedIn(p)
+	sealedIn := LastSession(p)
+	digest := sealedIn.Transcript
 	if digest == "" || p.Marker.Session == "" || !carriesSessions(p) {
 		return
 	}
-	sealed, err := transport.ReadPrivate(ctx, p.Checkout, sessionRef(p.Event.Number, key), transcript.MaxSealed)
+	sealed, err := transport.ReadPrivate(ctx, p.Checkout, sessionRef(p.Event.Number, sealedIn.Key), transcript.MaxSealed)
 	if err == nil {
 		var files map[string][]byte
 		if files, err = p.Transcripts.Open(about(p, p.Marker.Session), digest, sealed); err == nil {
@@ -47,14 +48,14 @@ func unseal(ctx context.Context, p *Attempt, sessions string) {
 	}
 }
 
-// SealedIn names the turn of the newest receipt with a session, and the digest of the transcript that goes with it.
-func SealedIn(p *Attempt) (key, digest string) {
+// LastSession is the turn of the newest receipt with a session of the agent.
+func LastSession(p *Attempt) (m model.TurnMarker) {
 	for _, t := range slices.Backward(p.State.Turns) {
 		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
-			return t.Marker.Key, t.Marker.Transcript
+			return t.Marker
 		}
 	}
-	return "", ""
+	return m
 }
 
 // ReplaceTranscript removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:

@@ -45,7 +45,7 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 		next = fmt.Sprintf("The pull request was merged before this turn's commits were published. They are kept: `git fetch origin %s`.", attempt.StagedAt(p.Event.Number, t.Marker))
 	}
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
-	p.Feedback, _ = turn.Find(p.Snap, t.Marker.Events)
+	p.Feedback = feedbackOf(p, t.Marker.Events)
 	p.Marker.Phase, p.Marker.Outbox, p.Marker.Reason = model.PhaseFailed, nil, "the pull request was merged in the meantime"
 	err := p.Edit(ctx, p.FailedText(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
@@ -55,9 +55,9 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 // cutOff is why a run that was told to stop came to no result.
 const cutOff = "the workflow run was cancelled, or its job timed out"
 
-// cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
+// Cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
 // recovers; where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
-func cancelled(ctx context.Context, p *Pull, cause error) error {
+func (p *Pull) Cancelled(ctx context.Context, cause error) error {
 	ended := errors.Join(context.Canceled, cause)
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, work.LastWords)
 	defer done()

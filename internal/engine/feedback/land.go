@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -71,10 +70,7 @@ func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
 
 // stillOurs holds a fresh snapshot against all that may have changed while the agent was at work.
 func stillOurs(ctx context.Context, p *Pull) error {
-	mine := false
-	for _, t := range p.State.Turns {
-		mine = mine || t.CommentID == p.ClaimID
-	}
+	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	g, unmet := model.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
 	switch {
 	case unmet && g.Name == model.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
@@ -108,29 +104,14 @@ func publish(ctx context.Context, p *Pull) (bool, error) {
 	if err := p.Open(ctx); err != nil {
 		return false, err
 	}
-	branch := p.Snap.Pull.HeadRef
-	if len(p.Commits) == 0 { // recorded by a run that died: the commits are on the stage only
-		if here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker)); err != nil || !here {
-			return err == nil, err
-		}
+	if here, err := attempt.Unstage(ctx, p.Attempt); err != nil || !here {
+		return err == nil, err
 	}
-	if err := p.Alive(); err != nil {
-		return false, err
+	landed, err := attempt.Publish(ctx, p.Attempt, p.Snap.Pull.HeadRef, p.Base())
+	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) {
+		return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
 	}
-	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, branch, p.Base()))
-	rejected := (*git.ErrRejected)(nil)
-	switch {
-	case err == nil:
-		p.Saved()
-		p.Say(model.Saying{Where: "push to " + branch, Text: attempt.Pushed(p.Attempt)})
-		return true, nil
-	case git.Unsure(err):
-		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
-		return false, nil // the next look at the branch tells
-	case !errors.As(err, &rejected):
-		return false, err
-	}
-	return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
+	return landed, err
 }
 
 // restart sends the turn back to the agent on this head, since what is planned does not fit there as it is.
@@ -143,9 +124,10 @@ func restart(ctx context.Context, p *Pull, head string) error {
 	if err := p.Edit(ctx, p.ClaimText()); err != nil {
 		return err
 	}
-	return attempt.PartOf(p.Attempt).Retried(func() error {
+	if !p.Phase.RunsAgent() {
 		return thread.End(model.ResultRetry, "the head of pull request %d moved to %s in the meantime; the agent phase of the next event continues the turn there", p.Event.Number, markdown.Short(head))
-	})
+	}
+	return nil
 }
 
 // errAnew ends a turn whose commits were published, and are not on the head that an operator has accepted: its feedback is another turn's.
@@ -167,14 +149,12 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	if len(p.Commits) == 0 {
-		here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
-		if err == nil && !here && p.Marker.Moved != "" {
-			err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
-		}
-		if err != nil || !here {
-			return err
-		}
+	here, err := attempt.Unstage(ctx, p.Attempt)
+	if err == nil && !here && p.Marker.Moved != "" {
+		err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
+	}
+	if err != nil || !here {
+		return err
 	}
 	if err := checkpoint.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
 		var moved *git.ErrHeadMoved
@@ -183,23 +163,14 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 		}
 		return err
 	}
-	if !attempt.PartOf(p.Attempt).Retests() {
+	if !attempt.Retests(p.Attempt) {
 		return restart(ctx, p, head)
 	}
-	replayed, err := attempt.RebaseOnto(ctx, p.Attempt, head)
-	if err != nil {
-		return err
-	}
-	if replayed == "" {
+	fits, err := attempt.RebaseOnto(ctx, p.Attempt, head)
+	if err == nil && !fits {
 		return restart(ctx, p, head)
 	}
-	p.Log.Info("turn_replayed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "from", p.Base(), "onto", head)
-	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
-		return err
-	}
-	m, o := p.Marker, *p.Marker.Outbox
-	m.Onto, m.Planned, m.Moved, o.Commits = head, replayed, "", turn.Listed(p.Commits)
-	return p.Record(ctx, m, o)
+	return err
 }
 
 // answer posts what the outbox still owes, then the receipt.
@@ -217,7 +188,7 @@ func answer(ctx context.Context, p *Pull) error {
 	if note != "" {
 		o.Notes = append(o.Notes, note)
 	}
-	before, _ := attempt.SealedIn(p.Attempt)
+	before := attempt.LastSession(p.Attempt).Key
 	planned := p.Marker
 	if o.Flaky != nil {
 		mark, err := incident(ctx, p, o)

@@ -34,7 +34,7 @@ type due struct {
 func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	d := &due{p: p}
 	err = inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.tellLost,
-		d.findDead, d.findPending, d.restoreReceipts, d.readSource, d.isWorthIt)
+		d.find, d.restoreReceipts, d.readSource, d.isWorthIt)
 	if err != nil {
 		return false, err
 	}
@@ -51,7 +51,7 @@ func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 // HandOver is the agent's part of a turn in two jobs: it finds the turn as Continue does, and writes nothing on GitHub.
 func (p *Pull) HandOver(ctx context.Context) error {
 	d := &due{p: p}
-	return inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.findDead, d.findPending, d.readSource, d.isWorthIt, d.deliver)
+	return inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.find, d.readSource, d.isWorthIt, d.deliver)
 }
 
 // inOrder takes steps until one of them fails.
@@ -64,13 +64,11 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 	return nil
 }
 
-func (d *due) findDead(ctx context.Context) (err error) {
-	d.dead, err = thread.DeadClaims(ctx, d.p.Thread)
-	return err
-}
-
-func (d *due) findPending(ctx context.Context) (err error) {
-	d.pending, err = d.p.Pending(ctx)
+// find looks for the claims of runs that died, and for what is pending.
+func (d *due) find(ctx context.Context) (err error) {
+	if d.dead, err = thread.DeadClaims(ctx, d.p.Thread); err == nil {
+		d.pending, err = d.p.Pending(ctx)
+	}
 	return err
 }
 

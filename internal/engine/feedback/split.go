@@ -47,7 +47,7 @@ func catchUp(ctx context.Context, p *Pull) error {
 // Then nothing is claimed; the event that moved it has a run of its own.
 func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
 	if !p.ExpectsHandoff() {
-		return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
+		return thread.EndWithoutAgent(p.World, "%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
 	}
 	if err := attempt.Fresh(p.Attempt); err != nil {
 		return err

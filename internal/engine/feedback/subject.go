@@ -3,9 +3,7 @@ package feedback
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/handoff"
@@ -57,40 +55,11 @@ func (p *Pull) Again() string { return turn.Retry(p.Marker) }
 // Later says that a later run tries again.
 func (p *Pull) Later() string { return turn.Later }
 
-// End keeps what the agent has done so far and says why there is no result.
-func (p *Pull) End(ctx context.Context, e *work.Ending) error {
-	if ctx.Err() != nil && e.Block.Reason == "" {
-		return cancelled(ctx, p, e.Cause)
-	}
-	ctx = context.WithoutCancel(ctx)
-	p.Kept = p.KeepAll(ctx)
-	attempt.Supersede(ctx, p.Attempt, p.Kept.SHA)
-	switch {
-	case e.Block.Reason != "":
-		return p.Block(ctx, e.Block, e.Detail)
-	case e.Waits:
-		return p.Postpone(ctx, e.Cause)
-	}
-	return p.Failed(ctx, e.Cause)
-}
+// Stops is the reason to wait for a person after an attempt that failed: none.
+func (p *Pull) Stops(*work.Ending) string { return "" }
 
 // Question completes the first request to the agent.
 func (p *Pull) Question(_ context.Context, _ string, a turn.Ask) (turn.Ask, error) { return a, nil }
-
-// Diff is what the pull request changes so far.
-func (p *Pull) Diff(ctx context.Context) string {
-	diff, err := p.GitHub.Pulls.Diff(ctx, p.Event.Repo, p.Event.Number)
-	if err != nil {
-		p.Log.Warn("diff_unknown", p.NumberKey(), p.Event.Number, "error", err) // the agent has the checkout
-	}
-	return diff
-}
-
-// Replies says that the answers of the agent are posted one by one.
-func (p *Pull) Replies() bool { return true }
-
-// Reviewed says that a second agent looks at the result first.
-func (p *Pull) Reviewed() bool { return slices.Contains(p.Settings.Review.On, model.AskFeedback) }
 
 // ReviewBase is the head that the turn began at.
 func (p *Pull) ReviewBase(context.Context, string) (string, error) { return p.Base(), nil }
@@ -108,9 +77,6 @@ func (p *Pull) Untested(context.Context, string) (string, error) { return "", ni
 func (p *Pull) Draft(context.Context, model.Outcome, string) (*model.PullDraft, error) {
 	return nil, nil
 }
-
-// Overtaken says that what the turn is about was answered by others.
-func (p *Pull) Overtaken() bool { return p.Answered(p.Marker) }
 
 // Deleted is for a claim that somebody has deleted.
 func (p *Pull) Deleted(context.Context) error {
@@ -133,9 +99,6 @@ func (p *Pull) BeginAt(context.Context, string) error { return nil }
 
 // ReceiveCommits looks at the commits that were handed over.
 func (p *Pull) ReceiveCommits(context.Context, handoff.Handoff) error { return nil }
-
-// Withhold notes that what was handed over must not be pushed: the block says so.
-func (p *Pull) Withhold(*work.Ending) {}
 
 // Next is what the agent would do next, for a dry run.
 func (p *Pull) Next() string {

@@ -12,12 +12,17 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
+// feedbackOf is what a turn is about, as far as anything of it is left.
+func feedbackOf(p *Pull, events []string) []model.Comment {
+	found, missing := turn.Find(p.Snap, events)
+	return append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+}
+
 // nextTurn decides which turn is taken up: one that is planned already, one whose agent did not come to an end, or a new one.
 func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) (model.TurnMarker, []model.Comment) {
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhasePlanned && !p.Answered(d.Marker) {
-			found, missing := turn.Find(p.Snap, d.Marker.Events)
-			return p.Sign(d.Marker), append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+			return p.Sign(d.Marker), feedbackOf(p, d.Marker.Events)
 		}
 	}
 	if len(pending) == 0 {
@@ -38,7 +43,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	events := turn.Keys(p.Snap.Pull.Number, now)
 	m := model.TurnMarker{
 		Repo: p.Event.Repo.String(), Number: p.Snap.Pull.Number, Key: journal.TurnKey(p.Snap.Pull.Number, head, events),
-		Phase: model.PhaseStarted, Events: events, Start: head, Session: session(p),
+		Phase: model.PhaseStarted, Events: events, Start: head, Session: attempt.LastSession(p.Attempt).Session,
 		Lifts: p.State.Lifted, Delegates: p.State.Delegates,
 	}
 	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
@@ -58,17 +63,6 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.State, m.Key) + 1
 	return p.Sign(m), now
-}
-
-// session is the agent's session of the newest receipt.
-func session(p *Pull) string {
-	s := ""
-	for _, t := range p.State.Turns {
-		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
-			s = t.Marker.Session
-		}
-	}
-	return s
 }
 
 // take claims the next turn and brings it to its end.
@@ -91,8 +85,10 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 		if err := p.Overtime(); err != nil {
 			return false, err
 		}
-		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(p, m, pending) }); err != nil {
-			return false, err
+		if !p.Phase.RunsAgent() {
+			if err := fitting(p, m, pending); err != nil {
+				return false, err
+			}
 		}
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback

@@ -42,23 +42,19 @@ func (d *due) restoreReceipts(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
 	p.Report.Result = model.ResultDone
-	return p.Tidy(ctx)
+	return thread.ReadAgain(ctx, p.Thread)
 }
 
 func restoreReceipt(ctx context.Context, p *Pull, t model.Trace) error {
 	m := turn.Restored(t, p.State)
 	m.Tokens = []string{attempt.TurnToken(m.Key)}
-	found, missing := turn.Find(p.Snap, m.Events)
-	found = append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+	found := feedbackOf(p, m.Events)
 	answers := make([]turn.Answer, len(found))
 	for i, c := range found {
 		token := attempt.ReplyToken(m.Key, c.ID)
-		answers[i] = turn.Answer{Feedback: c, ReplyURL: thread.ReplyURL(p.Thread, token)}
-		if answers[i].ReplyURL != "" {
+		answers[i].Feedback = c
+		if answers[i].ReplyURL, _ = thread.Replied(p.Thread, token); answers[i].ReplyURL != "" {
 			m.Tokens = append(m.Tokens, token)
 		}
 	}

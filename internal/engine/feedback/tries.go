@@ -41,7 +41,7 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 		p.Marker.Reason = "the runs ended without a result; see their logs"
 	}
 	cause := p.Marker.Reason
-	p.Feedback, _ = turn.Find(p.Snap, p.Marker.Events)
+	p.Feedback = feedbackOf(p, p.Marker.Events)
 	if p.Marker.Phase != model.PhaseFailed {
 		if err := p.GiveUp(ctx, turn.Last); err != nil {
 			return err

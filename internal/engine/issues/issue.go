@@ -87,10 +87,18 @@ func (p *Issue) HandOver(ctx context.Context) error {
 	if err := prepare(ctx, p, step); err != nil {
 		return err
 	}
-	if p.spent() {
+	if p.spent() || !p.Marker.NeedsAgent() {
 		return p.NothingToDo()
 	}
-	return deliver(ctx, p)
+	if !p.progress.fresh {
+		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
+			return err
+		}
+	}
+	if err := place(ctx, p); err != nil {
+		return err
+	}
+	return p.Deliver(ctx)
 }
 
 // due is the step that the issue is at, and the claims of runs that died on the way to it. An error ends the run: there is nothing
@@ -215,8 +223,6 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 		if err := thread.AgentReady(p.Thread); err != nil {
 			return thread.TellLack(ctx, p.Thread, err)
 		}
-	}
-	if p.Marker.NeedsAgent() {
 		if why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff()); err != nil {
 			return err
 		} else if why != "" {
@@ -246,8 +252,8 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 	if err := prepare(ctx, p, step); err != nil {
 		return false, err
 	}
-	if !p.spent() && p.Marker.NeedsAgent() {
-		if err := attempt.PartOf(p.Attempt).Fits(func() error { return fitting(ctx, p) }); err != nil {
+	if !p.spent() && p.Marker.NeedsAgent() && !p.Phase.RunsAgent() {
+		if err := fitting(ctx, p); err != nil {
 			return false, err
 		}
 	}
@@ -374,11 +380,8 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 // run of that comment left it to this one.
 func lookAgain(ctx context.Context, p *Issue, ended error) (again bool, err error) {
 	s := (*thread.Stop)(nil)
-	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil {
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || !p.Phase.RunsAgent() {
 		return false, ended
-	}
-	if err := attempt.PartOf(p.Attempt).Retried(func() error { return ended }); err != nil {
-		return false, err
 	}
 	if err := p.Read(ctx); err != nil {
 		p.Log.Warn("not_looked_again", "issue_number", p.Event.Number, "error", err)

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -55,8 +54,8 @@ func finish(ctx context.Context, p *Issue) error {
 		if len(more) == 0 || round >= attempt.MaxLandings || !affordable {
 			return openPull(ctx, p)
 		}
-		if err := attempt.PartOf(p.Attempt).Retried(func() error { return leaveToAgent(ctx, p, more) }); err != nil {
-			return err
+		if !p.Phase.RunsAgent() {
+			return leaveToAgent(ctx, p, more)
 		}
 		p.Marker.Spent = &spent
 		if err := takeUp(ctx, p, more); err != nil {
@@ -177,7 +176,7 @@ func fetched(ctx context.Context, p *Issue) (bool, error) {
 	if err := p.Restore(ctx, p.progress.tip); err != nil {
 		return false, err
 	}
-	return attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
+	return attempt.Unstage(ctx, p.Attempt)
 }
 
 // publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
@@ -188,21 +187,12 @@ func publish(ctx context.Context, p *Issue) (bool, error) {
 	if here, err := fetched(ctx, p); err != nil || !here {
 		return false, err
 	}
-	if err := p.Alive(); err != nil {
-		return false, err
-	}
-	w := p.progress
-	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, w.marker.Branch, w.tip))
-	rejected := (*git.ErrRejected)(nil)
+	w, rejected := p.progress, (*git.ErrRejected)(nil)
+	there, err := attempt.Publish(ctx, p.Attempt, w.marker.Branch, w.tip)
 	switch {
-	case err == nil:
+	case there:
 		w.tip = p.Marker.Planned
-		p.Saved()
-		p.Say(model.Saying{Where: "push to " + w.marker.Branch, Text: attempt.Pushed(p.Attempt)})
 		return true, nil
-	case git.Unsure(err):
-		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
-		return false, nil // the next look at the branch tells
 	case !errors.As(err, &rejected):
 		return false, err
 	case rejected.Reason == git.Name:
@@ -254,28 +244,23 @@ func rebase(ctx context.Context, p *Issue) error {
 	if here, err := fetched(ctx, p); err != nil || !here {
 		return err
 	}
-	replayed := ""
+	fits := false
 	if lineage.Decide(relation) == lineage.Pass {
-		if !attempt.PartOf(p.Attempt).Retests() {
+		if !attempt.Retests(p.Attempt) {
 			return untried(ctx, p, head)
 		}
 		if err := p.Restore(ctx, head); err != nil {
 			return err
 		}
-		if replayed, err = attempt.RebaseOnto(ctx, p.Attempt, head); err != nil {
+		if fits, err = attempt.RebaseOnto(ctx, p.Attempt, head); err != nil {
 			return err
 		}
 	}
-	if replayed == "" {
+	if !fits {
 		p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
 		return wait(ctx, p, model.ReasonConflict, "")
 	}
-	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
-		return err
-	}
-	m, o := p.Marker, *p.Marker.Outbox
-	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.Commits)
-	return p.Record(ctx, m, o)
+	return nil
 }
 
 // arrived are the comments that came while the agent was at work. Whose right is not known is asked about.
@@ -297,13 +282,12 @@ func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
 // takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
 func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	now, later := turn.Batch(more, p.Policy)
+	beginAgain(p, p.progress.tip)
 	m := &p.Marker
-	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, p.progress.tip, "", "", nil
 	m.Events = append(m.Events, turn.Keys(p.Event.Number, now)...)
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	p.progress.marker.Tip = m.Start
 	return p.Edit(ctx, p.ClaimText())
 }
 

@@ -24,32 +24,26 @@ func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 	for _, c := range now {
 		tokens = append(tokens, thread.RedirectToken(number, c))
 	}
-	if pull.State != model.PullOpen { // what was said is for the next attempt to take up, if there is to be one
-		return tellClosed(ctx, p, pull, tokens)
+	body := journal.Body{Text: flow.ClosedText(pull), Tokens: tokens[1:]} // it consumes nothing: the next attempt takes up what was said
+	if pull.State == model.PullOpen {
+		body = redirected(p, m, pull, now, tokens[1:])
 	}
-	mark := turn.Since(p.Snap, slices.DeleteFunc(slices.Clone(p.queue), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, now) }))
-	m.TurnMarker = model.TurnMarker{
-		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
-		Session: m.Session, Spent: m.Spent, Head: m.Head,
-	}
-	m.Status = model.PhaseDone
-	body := journal.Body{Text: flow.RedirectText(pull, m.Flow), Tokens: tokens[1:], Kind: journal.KindIssue, Marker: m}
-	if _, err := p.Comment(ctx, tokens[0], body, nil); err != nil {
-		return err
-	}
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
-	p.Report.Result = model.ResultDone
-	return p.Tidy(ctx)
-}
-
-// tellClosed tells people who comment on an issue whose pull request is over how it could go on. It consumes nothing.
-func tellClosed(ctx context.Context, p *Issue, pull model.PullRef, tokens []string) error {
-	body := journal.Body{Text: flow.ClosedText(pull), Tokens: tokens[1:]}
 	if err := thread.SayOnce(ctx, p.Thread, tokens[0], body); err != nil {
 		return err
 	}
 	p.Report.Result = model.ResultDone
 	return nil
+}
+
+// redirected is the receipt for comments on an issue whose work goes on at its pull request.
+func redirected(p *Issue, m model.IssueMarker, pull model.PullRef, now []model.Comment, tokens []string) journal.Body {
+	number := p.Event.Number
+	later := slices.DeleteFunc(slices.Clone(p.queue), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, now) })
+	mark := turn.Since(p.Snap, later)
+	m.TurnMarker = model.TurnMarker{
+		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
+		Session: m.Session, Spent: m.Spent, Head: m.Head,
+	}
+	m.Status = model.PhaseDone
+	return journal.Body{Text: flow.RedirectText(pull, m.Flow), Tokens: tokens, Kind: journal.KindIssue, Marker: m}
 }

@@ -133,11 +133,6 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 	if err != nil {
 		return "", err
 	}
-	return commitDocument(ctx, p, out.Title, text, more)
-}
-
-// commitDocument writes a document to its place and commits it.
-func commitDocument(ctx context.Context, p *Issue, title string, text []byte, more bool) (string, error) {
 	w := &p.progress.marker
 	if more {
 		where := ""
@@ -168,7 +163,7 @@ func commitDocument(ctx context.Context, p *Issue, title string, text []byte, mo
 	if err != nil {
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(title), " "), p.Event.Number))
+	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -21,22 +20,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
-
-// deliver has the agent's result on an issue put into the handoff's directory, from where the attempt's claim would be.
-func deliver(ctx context.Context, p *Issue) error {
-	if !p.Marker.NeedsAgent() {
-		return p.NothingToDo()
-	}
-	if !p.progress.fresh {
-		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
-			return err
-		}
-	}
-	if err := place(ctx, p); err != nil {
-		return err
-	}
-	return p.Deliver(ctx)
-}
 
 // batchOf is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it
 // still waits. What came later is for a later attempt.
@@ -61,7 +44,7 @@ func batchOf(p *Issue) (now, later []model.Comment) {
 // fitting says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
 func fitting(ctx context.Context, p *Issue) error {
 	if !p.ExpectsHandoff() {
-		return p.EndWithoutAgent("%s waits", p.About())
+		return thread.EndWithoutAgent(p.World, "%s waits", p.About())
 	}
 	if err := attempt.Fresh(p.Attempt); err != nil {
 		return err
@@ -97,13 +80,6 @@ func fitting(ctx context.Context, p *Issue) error {
 	return nil
 }
 
-// Withhold notes that the work of an attempt is kept nowhere since it must not be pushed.
-func (p *Issue) Withhold(e *work.Ending) {
-	if r := e.Block.Reason; p.Admitted == "" && (r == model.ReasonForbidden || r == model.ReasonSecret) {
-		p.progress.unkept = e.Detail
-	}
-}
-
 // BeginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
 // branch that keeps what was done so far.
 func (p *Issue) BeginAt(ctx context.Context, start string) error {
@@ -112,7 +88,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 	if tip == "" {
 		name, tip = w.marker.Base, fetch.BaseTip(p.Checkout)
 	}
-	relation, err := thread.LocalRelation(ctx, p.Thread, start, tip)
+	relation, err := thread.RelationIn(ctx, p.Checkout, start, tip)
 	if err != nil {
 		return err
 	}
@@ -215,7 +191,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	if err := p.GiveUpClaim(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
-	return p.EndWithoutAgent("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
+	return thread.EndWithoutAgent(p.World, "%s on %s wait", markdown.Count(len(more), "comment"), p.About())
 }
 
 // beginAgain makes an attempt that is planned one that begins at the tip of its branch.
@@ -233,5 +209,5 @@ func untried(ctx context.Context, p *Issue, head string) error {
 	if err := p.GiveUpClaim(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
-	return p.EndWithoutAgent("branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
+	return thread.EndWithoutAgent(p.World, "branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
 }

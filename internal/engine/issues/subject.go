@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -108,17 +107,6 @@ func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask
 	return a, nil
 }
 
-// Diff is what the pull request changes so far: there is none.
-func (p *Issue) Diff(context.Context) string { return "" }
-
-// Replies says that the answers of the agent are posted one by one.
-func (p *Issue) Replies() bool { return false }
-
-// Reviewed says that a second agent looks at the result first.
-func (p *Issue) Reviewed() bool {
-	return slices.Contains(p.Settings.Review.On, string(p.progress.marker.Flow))
-}
-
 // ReviewBase is where the work began on the base branch: all of it becomes the pull request.
 func (p *Issue) ReviewBase(ctx context.Context, head string) (string, error) {
 	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
@@ -129,9 +117,6 @@ func (p *Issue) Resumed() bool { return p.progress.tip != "" }
 
 // Trail has the last commit of a result say what it is of: the pull request tells.
 func (p *Issue) Trail(_ context.Context, head string) (string, error) { return head, nil }
-
-// Overtaken says that what the attempt is about was answered by others. A stop answers what its plan is about.
-func (p *Issue) Overtaken() bool { return p.Answered(p.Marker) && p.Marker.Phase == model.PhaseStarted }
 
 // Flow is the flow that is handed over.
 func (p *Issue) Flow() model.Flow { return p.progress.marker.Flow }

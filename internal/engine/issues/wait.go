@@ -1,7 +1,6 @@
 package issues
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,11 +110,8 @@ func sayStop(ctx context.Context, p *Issue, token, text string, m model.IssueMar
 			return err
 		}
 	}
-	if p.ClaimID == 0 { // another run may have said the same in this moment
-		if err := p.Read(ctx); err != nil {
-			return err
-		}
-		return p.Tidy(ctx)
+	if p.ClaimID == 0 {
+		return thread.ReadAgain(ctx, p.Thread)
 	}
 	claim := p.ClaimID
 	p.ClaimID = 0
@@ -134,35 +130,22 @@ func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) erro
 	return wait(ctx, p, model.ReasonBudget, why+"; the block ends at "+opens.Format("2006-01-02 15:04 UTC"))
 }
 
-// End keeps what the agent has done for an issue so far, and says why there is no pull request yet.
-func (p *Issue) End(ctx context.Context, e *work.Ending) error {
-	p.Marker.Session = cmp.Or(e.Session, p.Marker.Session) // the next attempt goes on in it
-	if ctx.Err() != nil && e.Block.Reason == "" {
-		return cutShort(ctx, p)
-	}
-	ctx = context.WithoutCancel(ctx)
-	p.Kept = p.KeepAll(ctx)
-	attempt.Supersede(ctx, p.Attempt, p.Kept.SHA)
+// Stops is the reason to wait for a person after an attempt that failed, or whose work is on no ref of the server; "" for none.
+func (p *Issue) Stops(e *work.Ending) string {
 	switch {
-	case e.Block.Reason != "":
-		return wait(ctx, p, e.Block.Reason, e.Detail)
-	case isStranded(p):
-		return wait(ctx, p, model.ReasonAttempts, e.Cause.Error())
-	case e.Waits:
-		return p.Postpone(ctx, e.Cause)
-	case attempt.TimedOut(e):
-		return wait(ctx, p, model.ReasonTimeout, e.Cause.Error())
-	case p.Marker.Attempt >= turn.MaxAttempts:
-		return wait(ctx, p, model.ReasonAttempts, e.Cause.Error())
+	case isStranded(p), !e.Waits && !attempt.TimedOut(e) && p.Marker.Attempt >= turn.MaxAttempts:
+		return model.ReasonAttempts
+	case !e.Waits && attempt.TimedOut(e):
+		return model.ReasonTimeout
 	}
-	return p.Failed(ctx, e.Cause)
+	return ""
 }
 
 // lastLine is how long a run that was cancelled may take to say where its work is, once lastWords are over.
 const lastLine = 2 * time.Second
 
-// cutShort brings the work to safety in the moment that a cancelled run has left, and says where it is.
-func cutShort(ctx context.Context, p *Issue) error {
+// Cancelled brings the work to safety in the moment that a cancelled run has left, and says where it is.
+func (p *Issue) Cancelled(ctx context.Context, _ error) error {
 	whole := context.WithoutCancel(ctx)
 	saving, saved := clock.WithTimeout(whole, p.Clock, work.LastWords)
 	p.Kept = p.KeepAll(saving)

@@ -116,11 +116,7 @@ func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing
 	}
 	p.Log.Info("command_"+string(answer.Verdict), p.NumberKey(), p.Event.Number, "event_key", key, "command", said.Commands[min(i, len(said.Commands)-1)].Name, "by", said.Comment.Author.Login)
 	p.Report.Result = model.ResultDone
-	// Another run may have answered in the same moment: the first reply stays.
-	if err := p.Read(ctx); err != nil {
-		return err
-	}
-	return p.Tidy(ctx)
+	return thread.ReadAgain(ctx, p.Thread)
 }
 
 // decision says what a command leads to. Nothing of it has been done yet.

@@ -160,7 +160,7 @@ func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, e
 		if err = p.Open(ctx); err != nil {
 			return f, err
 		}
-		if f.Relation, err = thread.LocalRelation(ctx, p.Thread, accepted, head); f.Relation == model.Unknown && err == nil {
+		if f.Relation, err = thread.RelationIn(ctx, p.Checkout, accepted, head); f.Relation == model.Unknown && err == nil {
 			f.Problem = "The head has not been compared with the last accepted one yet"
 		}
 	}

@@ -65,10 +65,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 // works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
 func (p *Desk) works() bool {
 	login := p.Snap.Viewer.Login
-	if slices.ContainsFunc(p.Settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
-		return true
-	}
-	return strings.EqualFold(p.blocker().Author.Login, login)
+	return model.Named(p.Settings.Repo.Bots, login) || strings.EqualFold(p.blocker().Author.Login, login)
 }
 
 // blocker is who has said the block.
@@ -91,8 +88,7 @@ func (p *Desk) orders(ctx context.Context, head string) error {
 	number := p.Event.Number
 	token := journal.Token("reset_command", strconv.FormatInt(p.State.Block.CommentID, 10), line)
 	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.Snap.Viewer.Login, number, line)
-	switch {
-	case len(thread.Given(p.Thread, line)) > 0:
+	if len(thread.Given(p.Thread, line)) > 0 {
 		p.Applied("comment", strconv.Itoa(number), token, effect.Present)
 		return thread.End(model.ResultNothing, "%s", reason)
 	}
@@ -101,24 +97,15 @@ func (p *Desk) orders(ctx context.Context, head string) error {
 		return err
 	}
 	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", number), Text: line})
-	if err := p.onlyFirst(ctx, line); err != nil {
-		return err
-	}
-	p.Report.Result, p.Report.Reason = model.ResultDone, reason
-	return nil
-}
-
-// onlyFirst takes back all but the first of the same command that several processes gave in one moment.
-func (p *Desk) onlyFirst(ctx context.Context, line string) error {
 	if err := p.Read(ctx); err != nil {
 		return err
 	}
-	if ids := thread.Given(p.Thread, line); len(ids) > 1 {
-		for _, id := range ids[1:] {
-			if err := p.Remove(ctx, id, ""); err != nil {
-				return err
-			}
+	ids := thread.Given(p.Thread, line)
+	for _, id := range ids[min(1, len(ids)):] { // several processes gave the same in one moment: the first stays
+		if err := p.Remove(ctx, id, ""); err != nil {
+			return err
 		}
 	}
+	p.Report.Result, p.Report.Reason = model.ResultDone, reason
 	return nil
 }

@@ -175,7 +175,7 @@ func (r *round) admit(ctx context.Context, got handed) (a reviewer.Answer, err e
 	if err != nil {
 		return a, err
 	}
-	relation, err := thread.LocalRelation(ctx, r.Thread, h.Start, div.HeadSHA)
+	relation, err := thread.RelationIn(ctx, r.Checkout, h.Start, div.HeadSHA)
 	if err != nil {
 		return a, err
 	}

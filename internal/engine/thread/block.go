@@ -29,7 +29,8 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 	m.Detail, m.Kept = Clip(told.Detail), told.Kept
 	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(t.Snap.Pull, m, told.Detail), Block: &m}
 	if m.Reason == model.ReasonRewrite {
-		logRewrite(t, m)
+		t.Log.Error("history_rewrite_blocked", "pr_number", m.Number, "turn_key", m.Key,
+			"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
 	}
 	parts := []string{"block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed}
 	if !m.Until.IsZero() { // another day is another block
@@ -68,15 +69,7 @@ func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker
 	if _, err := t.Comment(ctx, token, body, blocking); err != nil {
 		return err
 	}
-	if err := t.Read(ctx); err != nil {
-		return err
-	}
-	return t.Tidy(ctx)
-}
-
-func logRewrite(t *Thread, m model.BlockMarker) {
-	t.Log.Error("history_rewrite_blocked", "pr_number", m.Number, "turn_key", m.Key,
-		"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
+	return ReadAgain(ctx, t)
 }
 
 // GuardHistory compares the last accepted head with the one now, and blocks a rewrite. The planned head of a turn that died

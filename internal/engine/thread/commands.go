@@ -108,18 +108,7 @@ func Commands(ctx context.Context, t *Thread, wanted func(command.Said) bool) ([
 	}
 	open := find()
 	whispered := len(Whisperers(t)) > 0
-	if err := askCommanders(ctx, t, open, whispered); err != nil {
-		return nil, err
-	}
-	if whispered {
-		open = find()
-	}
-	return open, nil
-}
-
-// askCommanders asks for the rights of those whose words could count and who are not known yet.
-func askCommanders(ctx context.Context, t *Thread, open []command.Said, whispered bool) error {
-	var ask []string
+	var ask []string // whose words could count
 	if whispered {
 		ask = strangers(t)
 	}
@@ -130,7 +119,13 @@ func askCommanders(ctx context.Context, t *Thread, open []command.Said, whispere
 			ask = append(ask, login)
 		}
 	}
-	return t.Ask(ctx, ask)
+	if err := t.Ask(ctx, ask); err != nil {
+		return nil, err
+	}
+	if whispered {
+		open = find()
+	}
+	return open, nil
 }
 
 // CommandToken names the reply to one command; it is its receipt.

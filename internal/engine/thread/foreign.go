@@ -50,7 +50,7 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Home: home, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
 	level := slog.LevelInfo
-	if none := (*agent.ErrNoIsolation)(nil); silent.Of(w.Phase) && errors.As(err, &none) { // that job has no credential that can write
+	if none := (*agent.ErrNoIsolation)(nil); !w.Phase.Writes() && errors.As(err, &none) { // that job has no credential that can write
 		i, err, level = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil, slog.LevelWarn
 		w.Warn.Show(fmt.Sprintf("agents and tests run without isolation in this job, which has no token that can write (%s): "+
 			"allow user namespaces or sudo without a password on this runner", strings.Join(none.Why, "; ")))

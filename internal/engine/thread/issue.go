@@ -49,7 +49,7 @@ func MarkItem(t *Thread, i *model.Issue, text string) {
 // MayStart says that somebody has the right to set an agent to work, as far as it was asked for.
 func MayStart(t *Thread, login string) bool {
 	if allowed := t.Policy.AllowedUsers; len(allowed) > 0 {
-		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
+		return model.Named(allowed, login)
 	}
 	return t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
 }
@@ -69,5 +69,5 @@ func Untouched(ctx context.Context, t *Thread) (bool, error) {
 
 // IsTrusted says that the settings name an account as ours.
 func IsTrusted(t *Thread, a model.Actor) bool {
-	return slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
+	return model.Named(Trusted(t), a.Login)
 }

@@ -10,65 +10,13 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// kind is what differs between reading a pull request and reading an issue.
-type kind interface {
-	// settled is how far back the conversation has to be read; false: to its beginning.
-	settled(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool)
-	// complete adds to the snapshot what was not read with it.
-	complete(t *Thread)
-	// fold adds to the state what the markers in the comments do not tell.
-	fold(t *Thread)
-	// holdsUp says that somebody who may write waits here for what the settings stand in the way of.
-	holdsUp(t *Thread) bool
-}
-
-func kindOf(s model.Snapshot) kind {
-	if s.IsPull() {
-		return pull{}
-	}
-	return issue{}
-}
-
-// Settled is how far back the conversation of a number has to be read that is being read; false: to its beginning.
+// Settled is how far back the conversation of a number has to be read that is being read; false: to its beginning. On an issue our
+// markers are no older than the label that set the agent to work; before the first of them, or without any such label, the newest page
+// says enough.
 func Settled(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
-	return kindOf(s).settled(t, s, read)
-}
-
-type pull struct{}
-
-func (pull) settled(t *Thread, _ model.Snapshot, read []model.Comment) (model.Mark, bool) {
-	return t.Codec.Settled(read, t.Scope())
-}
-
-func (pull) complete(t *Thread) {
-	t.Report.IsIssue = false
-	if t.Snap.Pull.Issue == nil {
-		t.Snap.Pull.Issue = t.Memory.Source
+	if s.IsPull() {
+		return t.Codec.Settled(read, t.Scope())
 	}
-}
-
-func (pull) fold(t *Thread) {
-	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
-		MarkItem(t, i, i.Body)
-	}
-	FindLost(t)
-}
-
-// The settings no longer tell which branches are tracked: then those count that MergeXO has marked, and that it tracks by
-// default.
-func (pull) holdsUp(t *Thread) bool {
-	pull, st := t.Snap.Pull, t.State
-	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
-	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
-	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
-	return len(st.Foreign) == 0 && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
-}
-
-type issue struct{}
-
-// Our markers are no older than the label that set the agent to work; before the first of them, or without any such label, the
-// newest page says enough.
-func (issue) settled(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 	if st := t.Codec.Fold(read, t.Scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
 		return st.Settled, true
 	}
@@ -86,10 +34,16 @@ func (issue) settled(t *Thread, s model.Snapshot, read []model.Comment) (model.M
 	return model.Mark{At: since}, true
 }
 
-// complete makes up the pull request that the issue is on its way to.
-func (issue) complete(t *Thread) {
-	t.Report.IsIssue = true
+// complete adds to the snapshot what was not read with it: the issue that a pull request is for, or the pull request that an issue is on
+// its way to.
+func complete(t *Thread) {
 	i := t.Snap.Issue()
+	if t.Report.IsIssue = !t.Snap.IsPull(); !t.Report.IsIssue {
+		if t.Snap.Pull.Issue == nil {
+			t.Snap.Pull.Issue = t.Memory.Source
+		}
+		return
+	}
 	p := model.Pull{
 		Number: i.Number, Title: i.Title, URL: i.URL, Author: i.Author, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: i,
 	}
@@ -102,9 +56,25 @@ func (issue) complete(t *Thread) {
 	t.Snap.Pull = p
 }
 
-func (issue) fold(t *Thread) {
-	i := t.Snap.Issue()
-	MarkItem(t, i, i.Posted)
+// foldMore adds to the state what the markers in the comments do not tell.
+func foldMore(t *Thread) {
+	if !t.Snap.IsPull() {
+		MarkItem(t, t.Snap.Issue(), t.Snap.Issue().Posted)
+		return
+	}
+	if i := t.Snap.Pull.Issue; i != nil { // it only leads to a roadmap, which decides by itself
+		MarkItem(t, i, i.Body)
+	}
+	FindLost(t)
 }
 
-func (issue) holdsUp(*Thread) bool { return false }
+// holdsUp reports whether somebody who may write waits here for what the settings stand in the way of. The settings no longer tell which
+// branches are tracked: then those count that MergeXO has marked, and that it tracks by default.
+func holdsUp(t *Thread) bool {
+	pull, st := t.Snap.Pull, t.State
+	open := t.Snap.IsPull() && pull.State == model.PullOpen && st.Released == nil
+	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
+	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
+	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
+	return open && len(st.Foreign) == 0 && may && (followed || command.Is(t.Event.CommentBody))
+}

@@ -17,7 +17,16 @@ const (
 	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
 )
 
-// ByPhase holds what is done in each phase. Nothing else in the engine asks which one it is.
+// RunsAgent reports whether a process of this phase runs the agent, in a checkout that it works in.
+func (p Phase) RunsAgent() bool { return p != ApplyPhase }
+
+// Writes reports whether it has a credential that can write. The other one tells people nothing: the next job finds the same, and tells it.
+func (p Phase) Writes() bool { return p != AgentPhase }
+
+// IsWhole reports whether one process does the whole run.
+func (p Phase) IsWhole() bool { return p == WholeRun }
+
+// ByPhase holds what is done in each phase. Nothing in the engine but this file asks which one it is.
 type ByPhase[T any] struct{ Whole, Agent, Apply T }
 
 // Of is what is done in a phase.
@@ -34,16 +43,19 @@ func (b ByPhase[T]) Of(p Phase) T {
 // Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment. The job of an agent
 // only looks.
 func (t *Thread) Begin(ctx context.Context) error {
-	return ByPhase[func(context.Context, *Thread) error]{Whole: begin, Agent: Look, Apply: begin}.Of(t.Phase)(ctx, t)
+	err := Look(ctx, t)
+	switch {
+	case !t.Phase.Writes():
+		return err
+	case err != nil:
+		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
+	}
+	return t.Tidy(ctx)
 }
 
-// silent is the job of an agent: it has no credential that can write, so it tells people nothing and has none to protect.
-var silent = ByPhase[bool]{Agent: true}
-
-// Unsaid is how a silent run ends in place of telling people why it stops: the other job finds the same, and tells it. nil for a
-// run that can.
+// Unsaid is how a run that cannot write ends in place of telling people why it stops; nil for one that can.
 func Unsaid(t *Thread, why string) error {
-	if silent.Of(t.Phase) {
+	if !t.Phase.Writes() {
 		return End(model.ResultNothing, "%s", why)
 	}
 	return nil

@@ -87,14 +87,6 @@ func ReadHeadDemands(ctx context.Context, t *Thread) (err error) {
 	return nil
 }
 
-// begin is Begin for who may write.
-func begin(ctx context.Context, t *Thread) error {
-	if err := Look(ctx, t); err != nil {
-		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
-	}
-	return t.Tidy(ctx)
-}
-
 // BeginPull is Begin for who wants a pull request.
 func BeginPull(ctx context.Context, t *Thread) error {
 	if err := t.Begin(ctx); err != nil {
@@ -181,7 +173,7 @@ func (t *Thread) Read(ctx context.Context) error {
 // Take completes a snapshot that was read just now, and folds its state.
 func Take(t *Thread, snap model.Snapshot) {
 	t.Snap, t.ReadAt = snap, t.Now()
-	kindOf(snap).complete(t)
+	complete(t)
 	t.Fold()
 }
 
@@ -287,7 +279,7 @@ func (t *Thread) Fold() {
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
 	RecallFailures(t)
-	kindOf(t.Snap).fold(t)
+	foldMore(t)
 	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.IsCommand)
 	if t.Reported == nil {
 		t.Reported = map[int64]bool{}

@@ -36,7 +36,7 @@ func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Rel
 	if err := t.Open(ctx); err != nil {
 		return model.Unknown, err
 	}
-	return LocalRelation(ctx, t, earlier, later)
+	return RelationIn(ctx, t.Checkout, earlier, later)
 }
 
 // Compare asks GitHub, once a run, unless the commits of the pull request answer.
@@ -55,11 +55,6 @@ func Compare(ctx context.Context, t *Thread, earlier, later string) (model.Relat
 		t.Memory.Relations[earlier+later] = r
 	}
 	return r, err
-}
-
-// LocalRelation asks git, fetching the history that the answer needs.
-func LocalRelation(ctx context.Context, t *Thread, earlier, later string) (model.Relation, error) {
-	return RelationIn(ctx, t.Checkout, earlier, later)
 }
 
 // RelationIn is how two commits of a checkout stand to each other, with the history that the answer needs.

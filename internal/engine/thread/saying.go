@@ -44,6 +44,11 @@ func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) er
 	if _, err := t.Comment(ctx, token, body, nil); err != nil {
 		return err
 	}
+	return ReadAgain(ctx, t)
+}
+
+// ReadAgain reads the thread after something was said there. Another run may have said the same in the same moment: the first stays.
+func ReadAgain(ctx context.Context, t *Thread) error {
 	if err := t.Read(ctx); err != nil {
 		return err
 	}

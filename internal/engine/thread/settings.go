@@ -20,7 +20,7 @@ import (
 // TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
 // back: a run that only fails is seen by nobody who waits for an answer.
 func TellSettings(ctx context.Context, t *Thread, wrong error) error {
-	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !kindOf(t.Snap).holdsUp(t) {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !holdsUp(t) {
 		return wrong
 	}
 	return tellWrong(ctx, t, turn.SettingsText(t.Snap.Pull, SettingsPath, wrong.Error()), wrong)
@@ -33,17 +33,7 @@ func tellWrong(ctx context.Context, t *Thread, text string, wrong error) error {
 		return wrong
 	}
 	m := model.SettingsMarker{Repo: t.Event.Repo.String(), Number: t.Event.Number}
-	body := journal.Body{Text: text, Kind: journal.KindSettings, Marker: m}
-	if _, err := t.Comment(ctx, token, body, nil); err != nil {
-		return errors.Join(wrong, err)
-	}
-	if err := t.Read(ctx); err != nil { // another run may have said it in the same moment
-		return errors.Join(wrong, err)
-	}
-	if err := t.Tidy(ctx); err != nil {
-		return errors.Join(wrong, err)
-	}
-	return wrong
+	return errors.Join(wrong, SayOnce(ctx, t, token, journal.Body{Text: text, Kind: journal.KindSettings, Marker: m}))
 }
 
 // Configure reads the settings off the base branch.
@@ -56,8 +46,11 @@ func (t *Thread) Configure() error {
 		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
 	s, err := readSettings(t)
-	if err != nil {
+	switch {
+	case err != nil && t.Fallback == nil:
 		return err
+	case err != nil:
+		s = *t.Fallback
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, Users: s.Repo.AllowedUsers, OperationsIssue: s.Repo.OperationsIssue}
 	if branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
@@ -73,14 +66,6 @@ func (t *Thread) Configure() error {
 
 // readSettings reads them, and checks the agent that they name.
 func readSettings(t *Thread) (config.Settings, error) {
-	s, err := settingsOfBranch(t)
-	if err != nil && t.Fallback != nil {
-		return *t.Fallback, nil
-	}
-	return s, err
-}
-
-func settingsOfBranch(t *Thread) (config.Settings, error) {
 	source := SettingsSource(t)
 	if _, _, mirror := transport.MirrorOf(SettingsBranch(t)); !t.Snap.SettingsFound || mirror {
 		return config.Settings{}, config.Missing(source)
@@ -148,12 +133,12 @@ func AgentReady(t *Thread) error {
 }
 
 // startsNone reports whether a run starts no agent: a dry run, and the job beside that of the agent.
-func startsNone(t *Thread) bool { return t.Effects != nil || (ByPhase[bool]{Apply: true}).Of(t.Phase) }
+func startsNone(t *Thread) bool { return t.Effects != nil || !t.Phase.RunsAgent() }
 
 // TellLack says once what an agent lacks, and gives wrong back.
 func TellLack(ctx context.Context, t *Thread, wrong error) error {
 	lack := (*config.Lack)(nil)
-	if !errors.As(wrong, &lack) || silent.Of(t.Phase) || t.Onlooks {
+	if !errors.As(wrong, &lack) || !t.Phase.Writes() || t.Onlooks {
 		return wrong
 	}
 	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)

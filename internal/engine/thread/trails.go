@@ -3,7 +3,6 @@ package thread
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/github"
@@ -14,9 +13,7 @@ import (
 
 // Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
 func Trails(t *Thread) (ours, others []model.Trace) {
-	mine := func(a model.Actor) bool {
-		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
-	}
+	mine := func(a model.Actor) bool { return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a) }
 	for _, c := range t.Snap.Pull.Commits {
 		trace, ok := t.Codec.ReadTrail(c, t.Scope())
 		if !ok {
@@ -84,14 +81,4 @@ func ReadPushes(ctx context.Context, t *Thread) error {
 	}
 	t.Memory.Pushes, t.Memory.PushedTo = pushes, t.Snap.Pull.HeadSHA
 	return nil
-}
-
-// ReplyURL is where the reply with this token is; "" where it is not there.
-func ReplyURL(t *Thread, token string) string {
-	id, ok := t.State.Tokens[token]
-	i := slices.IndexFunc(t.Snap.Comments, func(c model.Comment) bool { return ok && c.Kind == model.KindReview && c.ID == id })
-	if i < 0 {
-		return ""
-	}
-	return t.Snap.Comments[i].URL
 }

@@ -60,13 +60,29 @@ func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
 	return w.Strand(ctx, head)
 }
 
-// Strand leaves work on the runner that no push gets through.
+// Strand writes work that no push gets through to a file, which people can get at while the runner is there, or where the workflow
+// uploads it.
 func (w *Work) Strand(ctx context.Context, head string) model.Kept {
-	return w.place().strand(ctx, head)
+	if !w.Phase.Writes() {
+		return model.Kept{}
+	}
+	file := w.BundleFile(head)
+	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
+		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
+		w.Note("it could not be saved on the runner either: " + err.Error())
+		return model.Kept{}
+	}
+	w.Note("the work is only on the runner, in the git bundle " + file)
+	return model.Kept{SHA: head, Base: w.Base(), Bundle: file}
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
-func (w *Work) SetAside(ctx context.Context) model.Kept { return w.place().setAside(ctx) }
+func (w *Work) SetAside(ctx context.Context) model.Kept {
+	if !w.Phase.Writes() {
+		return model.Kept{}
+	}
+	return aside(ctx, w, gathered(ctx, w))
+}
 
 // aside brings gathered work to a place of its own.
 func aside(ctx context.Context, w *Work, h Held) model.Kept {
@@ -197,26 +213,26 @@ func (w *Work) KeepAside(ctx context.Context, head string) model.Kept {
 	return k
 }
 
-// leaveOnRunner writes work that no push got through to a file, which people can get at while the runner is there, or where
-// the workflow uploads it.
-func leaveOnRunner(ctx context.Context, w *Work, head string) model.Kept {
-	file := w.BundleFile(head)
-	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
-		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
-		w.Note("it could not be saved on the runner either: " + err.Error())
-		return model.Kept{}
-	}
-	w.Note("the work is only on the runner, in the git bundle " + file)
-	return model.Kept{SHA: head, Base: w.Base(), Bundle: file}
-}
-
 // BundleFile is the file for work that cannot be pushed. The workflow knows it by this name.
 func (w *Work) BundleFile(head string) string {
 	return filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", w.Event.Number, head))
 }
 
-// Gather commits what is in the checkout and finds where it may go.
-func (w *Work) Gather(ctx context.Context) (Held, error) { return w.place().gather(ctx) }
+// Gather commits what is in the checkout and finds where it may go. The agent's job hands over the commits of one branch, on top of the
+// head that the agent started from; beside that job there are only those.
+func (w *Work) Gather(ctx context.Context) (Held, error) {
+	switch {
+	case w.Phase.RunsAgent():
+		work, err := gather(ctx, w)
+		if err == nil && work.Aside && !w.Phase.Writes() {
+			return Held{}, errors.New("it does not descend from the head that it started from")
+		}
+		return work, err
+	case w.Admitted == "":
+		return Held{}, nil
+	}
+	return fit(ctx, w, Held{Head: w.Admitted}, nil)
+}
 
 func gather(ctx context.Context, w *Work) (Held, error) {
 	head, err := w.Checkout.Head(ctx)
@@ -235,7 +251,7 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 		}
 		return fit(ctx, w, Held{Head: tip}, err)
 	}
-	relation, err := thread.LocalRelation(ctx, w.Thread, w.Base(), head)
+	relation, err := thread.RelationIn(ctx, w.Checkout, w.Base(), head)
 	if err != nil {
 		return Held{}, err
 	}
@@ -312,8 +328,27 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 		return
 	}
 	for _, ref := range refs {
-		w.Note(w.place().keepBranch(ctx, ref))
+		left := fmt.Sprintf("the agent left commits on branch %q, which was not its branch; they were not pushed", ref.Name)
+		if ref.Name == checkpoint.Stash {
+			left = "the agent left changes in git stash; they were not pushed"
+		}
+		w.Note(left + keepBranch(ctx, w, ref))
 	}
+}
+
+// keepBranch keeps what the agent has committed on another branch than its own, and says where.
+func keepBranch(ctx context.Context, w *Work, ref git.Ref) string {
+	if !w.Phase.IsWhole() {
+		return ""
+	}
+	work, err := fit(ctx, w, Held{Head: ref.SHA}, nil)
+	if err != nil {
+		return ", and could not be kept: " + err.Error()
+	}
+	if k := aside(ctx, w, work); k.Branch != "" {
+		return ", but kept on " + k.Named()
+	}
+	return ""
 }
 
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
@@ -323,7 +358,7 @@ func further(ctx context.Context, w *Work, head string) (string, error) {
 	if err != nil || tip == "" || tip == head || tip == w.Base() {
 		return "", err
 	}
-	grown, err := thread.LocalRelation(ctx, w.Thread, w.Base(), tip)
+	grown, err := thread.RelationIn(ctx, w.Checkout, w.Base(), tip)
 	if err != nil || lineage.Decide(grown) != lineage.Pass {
 		return "", err
 	}

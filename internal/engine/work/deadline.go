@@ -10,7 +10,12 @@ import (
 )
 
 // Overtime ends a run that has no time left to begin what takes an agent; nil as long as there is some.
-func (w *Work) Overtime() error { return w.place().overtime() }
+func (w *Work) Overtime() error {
+	if !w.Phase.RunsAgent() || w.RunLeft(w.Settings) > 0 {
+		return nil
+	}
+	return thread.OutOfTime(w.Thread)
+}
 
 // InTime runs the agent's part of a turn within the time of the run. What that ends is an attempt that failed; one that had
 // begun late does not count, since the next run gives it more time.

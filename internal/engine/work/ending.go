@@ -15,9 +15,7 @@ type Ending struct {
 	Block  model.BlockMarker // without a reason: the attempt failed
 	Detail string            // of the block
 	Cause  error             // of the failure
-	// Session is the agent's, as far as there is one.
-	Session string
-	Waits   bool // nothing but time was missing: the attempt does not count
+	Waits  bool              // nothing but time was missing: the attempt does not count
 }
 
 func (e *Ending) Error() string {

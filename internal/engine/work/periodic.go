@@ -40,7 +40,12 @@ func WipBranch(number int, claim string) string {
 const saveTime = 2 * time.Minute
 
 // Saves is the branch that work in progress is saved on; "" where it is not.
-func (w *Work) Saves() string { return w.place().saves() }
+func (w *Work) Saves() string {
+	if !w.Phase.IsWhole() || w.Settings.Agent.CheckpointEvery <= 0 {
+		return ""
+	}
+	return WipBranch(w.Event.Number, w.Marker.Claim)
+}
 
 // Save pushes what the agent has done so far, again and again until the returned function is called, so that a runner
 // that is killed takes some minutes of work with it and no more.
@@ -168,23 +173,21 @@ func (w *Work) Spare() {
 	w.Inherited = nil
 }
 
-// Orphans are the branches with saved work of claims whose runs died.
-func (w *Work) Orphans(ctx context.Context, dead []model.Posted[model.TurnMarker]) (map[string]string, error) {
+// FindSaved notes with the attempts of dead claims the branches that their runs had saved work on.
+func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMarker]) (found bool, err error) {
 	var refs []string
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
 			refs = append(refs, "refs/heads/"+WipBranch(w.Event.Number, d.Marker.Claim))
 		}
 	}
-	if len(refs) == 0 {
-		return nil, nil
+	if len(refs) == 0 || !w.Phase.IsWhole() {
+		return false, nil
 	}
-	return w.place().orphans(ctx, refs)
-}
-
-// FindSaved notes with the attempts of dead claims the branches that their runs had saved work on.
-func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMarker]) (found bool, err error) {
-	left, err := w.Orphans(ctx, dead)
+	if err := w.Open(ctx); err != nil {
+		return false, err
+	}
+	left, err := fetch.Remote(ctx, w.Checkout, refs...)
 	for _, d := range dead {
 		branch := WipBranch(w.Event.Number, d.Marker.Claim)
 		tip := left["refs/heads/"+branch]

@@ -47,7 +47,7 @@ func (w *Work) GuardLocal(ctx context.Context) (string, error) {
 	}
 	relation := model.Identical
 	if head != w.Base() {
-		if relation, err = thread.LocalRelation(ctx, w.Thread, w.Base(), head); err != nil {
+		if relation, err = thread.RelationIn(ctx, w.Checkout, w.Base(), head); err != nil {
 			return "", err
 		}
 	}

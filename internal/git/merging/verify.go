@@ -128,7 +128,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	if err != nil || slices.ContainsFunc(again.won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {
 		return false, err
 	}
-	if same, err := Alike(ctx, g.c, g.Base, made.Tip, again.tip); err != nil || !same {
+	if same, err := Alike(ctx, g.c, g.Base, made.Tip, again.tip); err != nil || same == nil {
 		return false, err
 	}
 	want, err := g.landPicked(ctx, again)
