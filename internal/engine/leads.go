@@ -12,7 +12,7 @@ import (
 
 // landed is how a look ends in which a request to merge ended: where the pull request has landed, the design or roadmap that
 // it belongs to goes on in the same run, since a merge by a workflow's token starts none.
-func (p pullTopics) landed(ctx context.Context, ended error) error {
+func (p *topics) landed(ctx context.Context, ended error) error {
 	if !p.merging.Landed {
 		return ended
 	}
@@ -27,7 +27,7 @@ func (p pullTopics) landed(ctx context.Context, ended error) error {
 var withAgent = thread.ByPhase[bool]{Whole: true}
 
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
-func (p pullTopics) leads(ctx context.Context) (int, error) {
+func (p *topics) leads(ctx context.Context) (int, error) {
 	pull := p.Snap.Pull
 	merged := pull.State == model.PullMerged || p.merging.Landed
 	if p.Event.Name != "pull_request" && !p.merging.Landed || pull.State == model.PullOpen && !merged {
@@ -45,7 +45,7 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 }
 
 // designed is the issue whose design or roadmap this pull request has; 0 for none.
-func (p pullTopics) designed() int {
+func (p *topics) designed() int {
 	t := p.State.Tracked
 	if t == nil {
 		return 0
@@ -61,7 +61,7 @@ func (p pullTopics) designed() int {
 
 // planned is the issue of the roadmap whose file the pull request changes, as the file's name says it; 0 for none. The issue tells
 // whether it is true.
-func (p pullTopics) planned() int {
+func (p *topics) planned() int {
 	if t := p.State.Tracked; t != nil && t.Marker.Flow == string(model.FlowRoadmap) {
 		return t.Marker.Issue
 	}
@@ -74,7 +74,7 @@ func (p pullTopics) planned() int {
 }
 
 // itemOf is the issue of the roadmap that the pull request is for an item of; 0 for none.
-func (p pullTopics) itemOf(ctx context.Context) (int, error) {
+func (p *topics) itemOf(ctx context.Context) (int, error) {
 	t := p.State.Tracked
 	if t == nil || t.Marker.Issue == 0 {
 		return 0, nil

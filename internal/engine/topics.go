@@ -47,14 +47,6 @@ func topicsOf(t *thread.Thread) *topics {
 	return p
 }
 
-// once takes the pull request or issue as far as one turn goes. It says whether another look is due.
-func (p *topics) once(ctx context.Context) (again bool, err error) {
-	if err := p.Begin(ctx); err != nil {
-		return false, err
-	}
-	return kindOf(p).takeTurn(ctx)
-}
-
 // hear takes in what the agent's job handed over, and answers commands.
 func (p *topics) hear(ctx context.Context) error {
 	p.pull.Collect()

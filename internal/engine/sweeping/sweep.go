@@ -75,8 +75,6 @@ type Task interface {
 	// Turn takes the number as far as one turn goes, behind what that wants to be done first. again says that it may have more
 	// to be done.
 	Turn(ctx context.Context, rep *model.Report) (again bool, t *thread.Thread, err error)
-	// Rounds is how many turns were taken.
-	Rounds() int
 	// Leave ends the work.
 	Leave()
 }
@@ -204,6 +202,7 @@ type visit struct {
 	model.Work
 	Task
 	report model.Report
+	turns  int
 }
 
 // visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
@@ -219,7 +218,7 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (le
 	defer func() {
 		for _, v := range all {
 			v.Leave()
-			if v.Rounds() > 0 {
+			if v.turns > 0 {
 				s.swept.Results = append(s.swept.Results, v.report)
 			}
 		}
@@ -233,7 +232,7 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (le
 			s.leaveTo(len(queue)+1, err.Error())
 			return 0, err
 		}
-		if len(v.report.Effects) > before && v.Rounds() == 1 { // what cannot be moved keeps nobody from their turn
+		if len(v.report.Effects) > before && v.turns == 1 { // what cannot be moved keeps nobody from their turn
 			moved++
 		}
 		if again {
@@ -250,6 +249,7 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	s.count(&s.own)
 	began := s.Now()
 	s.Number = v.Number
+	v.turns++
 	again, t, err := v.Turn(ctx, &v.report)
 	if s.found != nil {
 		s.found.refresh(t)
