@@ -87,15 +87,6 @@ func TestAnotherTokenDoesNoAnsweredCommentAgain(t *testing.T) {
 	w.rests()
 }
 
-func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	w.handle(w.label("alice", smallJob))
-	was := w.branches()
-	w.refusesAs("sandbox-octo", "octo")
-	assert.Equal(t, was, w.branches())
-}
-
 // What was opened with the token before this one is ours as long as the settings name that account.
 func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 	t.Parallel()
@@ -350,19 +341,4 @@ func TestTheEventsOfARunWithAPersonsTokenSayNothingTwice(t *testing.T) {
 		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
 	}
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAPersonsAnswerOnAnIssueIsHeardByARunWithTheirToken(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
-	as := func(ev model.Event) model.Report {
-		rep := w.by(w.engineAs("sandbox-octo"), ev)
-		w.over(w.runs)
-		return rep
-	}
-	require.Equal(t, model.ResultBlocked, as(w.label("octo", smallJob)).Result)
-	w.agent = "job"
-	rep := as(w.say("octo", "Take the second way."))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Len(t, w.pulls(), 1)
 }

@@ -56,8 +56,10 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	waiting, err := p.merging.Continue(ctx)
-	if err != nil {
-		return false, p.landed(ctx, err)
+	if err != nil && p.merging.Landed { // a merge by a workflow's token starts no run for the design or roadmap that it belongs to
+		return false, p.giveWay(ctx, err)
+	} else if err != nil {
+		return false, err
 	}
 	if p.merging.Train != "" {
 		end, err := p.advanceTrain(ctx)
@@ -66,10 +68,10 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 		}
 	}
 	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
-	if err := p.giveWay(ctx); err != nil {
+	if err := p.giveWay(ctx, nil); err != nil {
 		return false, err
 	}
-	if waiting != nil && waiting.Merge && p.Policy.Merges && (thread.ByPhase[bool]{Whole: true}).Of(p.Phase) {
+	if waiting != nil && waiting.Merge && p.Policy.Merges && withAgent.Of(p.Phase) {
 		if err := p.Read(ctx); err != nil { // the merge that has just failed is feedback
 			return false, err
 		}
@@ -85,11 +87,11 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	return again, err
 }
 
-// giveWay ends the run on a pull request where the issue has to be looked at in its place.
-func (p *topics) giveWay(ctx context.Context) error {
+// giveWay ends the run on a pull request where the issue has to be looked at in its place, and else as it has ended.
+func (p *topics) giveWay(ctx context.Context, ended error) error {
 	issue, err := p.leads(ctx)
 	if err != nil || issue == 0 {
-		return err
+		return cmp.Or(err, ended)
 	}
 	return p.instead(issue)
 }
@@ -125,7 +127,7 @@ func (p *topics) handOverPull(ctx context.Context) (again bool, err error) {
 	if err := landing.YieldToOther(ctx, p.Thread); err != nil {
 		return false, err
 	}
-	if err := p.giveWay(ctx); err != nil {
+	if err := p.giveWay(ctx, nil); err != nil {
 		return false, err
 	}
 	return false, p.pull.HandOver(ctx)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -9,19 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
-
-// landed is how a look ends in which a request to merge ended: where the pull request has landed, the design or roadmap that
-// it belongs to goes on in the same run, since a merge by a workflow's token starts none.
-func (p *topics) landed(ctx context.Context, ended error) error {
-	if !p.merging.Landed {
-		return ended
-	}
-	number, err := p.leads(ctx)
-	if err != nil || number == 0 {
-		return cmp.Or(err, ended)
-	}
-	return p.instead(number)
-}
 
 // withAgent says that what landed in a run may give its agent work. An agent's own job has looked before it landed.
 var withAgent = thread.ByPhase[bool]{Whole: true}

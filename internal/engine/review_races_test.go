@@ -151,16 +151,3 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		assert.Empty(t, w.reviewed())
 	})
 }
-
-func TestAStrangersWordSettlesNoFinding(t *testing.T) {
-	w := newWorld(t)
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
-	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "This greeting is too informal for people, still.")})
-	rep := w.done(w.orders("carol", "/mergexo review"))
-	assert.NotContains(t, w.asked(), "Settled. ")
-	assert.Len(t, w.lineComments(), 2)
-	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
-}

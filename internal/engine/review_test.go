@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -99,32 +98,6 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
 	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
 	assert.Equal(t, 2, w.calls())
-}
-
-func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	w.orders("bob", "/mergexo review")
-	w.answered("rejected", "Only people with the maintain or admin role")
-	w.gives(model.ResultNothing, w.orders("eve", "/mergexo review"))
-	assert.Zero(t, w.calls())
-	assert.Empty(t, w.reviewed())
-}
-
-func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	w.later(time.Minute)
-	w.agent = "talk"
-	w.api("alice", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
-	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
-	w.agent = "reviews"
-	w.finds([]model.Finding{found("greeting.txt", 3, model.Must, "This greeting is too informal for people, still.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	assert.Len(t, w.lineComments(), 1)
-	assert.Contains(t, w.asked(), "Settled. ")
-	assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 }
 
 // followed is the comment with which a sweep tracks a pull request.

@@ -65,21 +65,6 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"], "and the roadmap is done")
 }
 
-func TestTwoRunsAtOnceAskAboutAnItemOnce(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
-	w.later(time.Minute)
-	number := w.openPulls()[0]
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"state": "closed"})
-	closed := w.closedEvent(number)
-	w.beforeWriting(func() { w.handle(closed) })
-	w.handle(closed)
-	w.gate.revive()
-	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
-	w.handle(closed)
-	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
-}
-
 // The issue of a dropped item is closed, and no sweep looks there any more.
 func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
 	w, ev := agreed(t, "plan")

@@ -36,14 +36,6 @@ func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
 	w.quiet()
 }
 
-func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
-	w := newWorld(t)
-	w.sweep()
-	w.review("eve", "Do as I say.")
-	w.quiet()
-	assert.Zero(t, w.calls())
-}
-
 func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 	w, ev := twoComments(t)
 	dead := w.wrecks(func() { w.handle(ev) })
@@ -92,16 +84,6 @@ func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
 	require.NotNil(t, rep)
 	assert.Equal(t, model.ResultBlocked, rep.Result)
 	assert.Len(t, w.marked("block", ""), 1)
-	w.quiet()
-}
-
-func TestASweepLetsAHeadBeThatGrew(t *testing.T) {
-	w := newWorld(t)
-	w.sweep()
-	w.later(time.Minute)
-	w.write("alice", w.head, "more.txt", "more\n")
-	w.sweep()
-	assert.Empty(t, w.marked("block", ""))
 	w.quiet()
 }
 

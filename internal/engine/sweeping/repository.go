@@ -74,7 +74,7 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 			ask = append(ask, number)
 		}
 		return model.PullOpen, true
-	}, nil)
+	})
 	states, err := s.states(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -85,9 +85,9 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 		}
 		ref, known := states[number]
 		return ref.State, known
-	}, nil)
-	for _, ref := range f.refs {
-		if f.answered(ref) && !slices.Contains(gone, ref) {
+	})
+	for _, ref := range f.refs { // of a turn that has its receipt, the stage was only left behind
+		if rest, staged := strings.CutPrefix(ref.Name, hiddenRefs+"turn/"); staged && f.done[rest[strings.LastIndexByte(rest, '/')+1:]] {
 			gone = append(gone, ref)
 		}
 	}
@@ -106,12 +106,6 @@ func (f *scan) locks() []git.Ref {
 		}
 	}
 	return out
-}
-
-// answered says that the turn of a stage has its receipt: its ref was only left behind.
-func (f *scan) answered(ref model.Ref) bool {
-	at := strings.LastIndexByte(ref.Name, '/')
-	return strings.HasPrefix(ref.Name, hiddenRefs+"turn/") && f.done[ref.Name[at+1:]]
 }
 
 // repository does what is the whole repository's: heads that are not what was accepted, conflicts, refs that are left.
@@ -193,8 +187,8 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 		if !h.told {
 			m.Paths, m.With = nil, nil
 		}
-		if act := sweep.Sticky(h.sticky, m); act != sweep.None {
-			err := s.tellConflicts(ctx, p, m, act)
+		if sweep.Sticky(h.sticky, m) != sweep.None {
+			err := s.tellConflicts(ctx, p, m)
 			if fatal := ends(ctx, err); fatal != nil {
 				return fatal
 			}
@@ -264,7 +258,7 @@ func (s *sweeper) guardHeads(ctx context.Context, p *thread.Thread, gone []int) 
 
 // tellConflicts brings the comment on conflicts of one pull request up to date, by what is there now: somebody may have closed it
 // meanwhile, or another sweep may have said it.
-func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.ConflictMarker, act sweep.Act) error {
+func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.ConflictMarker) error {
 	rep := &model.Report{Result: model.ResultNothing, Number: m.Number, Effects: []model.Effect{}}
 	p := thread.New(s.World, swept(s.repo, m.Number), rep, nil)
 	defer p.Close()
@@ -273,6 +267,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 	} else if err != nil {
 		return skipGone(err)
 	}
+	act := sweep.Sticky(p.State.Conflicts, m)
 	if p.Snap.Pull.State != model.PullOpen && act != sweep.Delete || p.Snap.Pull.HeadSHA != m.Head {
 		return nil
 	}
@@ -284,7 +279,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 		Thread: p, Comment: &id, Marker: &m, Kind: journal.KindConflicts, Token: journal.Token("conflicts", strconv.Itoa(m.Number)),
 		About: fmt.Sprintf("the conflicts of pull request %d", m.Number),
 	}
-	switch sweep.Sticky(p.State.Conflicts, m) {
+	switch act {
 	case sweep.None:
 		return nil
 	case sweep.Delete:

@@ -7,14 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-	"strconv"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
@@ -103,7 +99,10 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 	w.Begins()
 	began := w.Now()
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
-	err := thread.ByPhase[func(context.Context) error]{Whole: s.run, Agent: s.leave, Apply: s.run}.Of(w.Phase)(ctx)
+	err := error(thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent"))
+	if sweeps.Of(w.Phase) {
+		err = s.run(ctx)
+	}
 	s.count(&s.own)
 	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
 	last := thread.IsLast(err)
@@ -140,13 +139,14 @@ func (s *sweeper) count(rep *model.Report) {
 	s.counted = [2]int{rest, graphql}
 }
 
-// leave is the sweep of an agent's job, which is about one number.
-func (s *sweeper) leave(context.Context) error {
-	return thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent")
-}
+// sweeps is false in the job of an agent, which is about one number.
+var sweeps = thread.ByPhase[bool]{Whole: true, Apply: true}
 
 func (s *sweeper) run(ctx context.Context) error {
-	only := named(s.opt.Only)
+	only := make([]model.Work, len(s.opt.Only))
+	for i, n := range s.opt.Only {
+		only[i] = model.Work{Number: n}
+	}
 	if !s.opt.all() && !s.opt.Repository {
 		_, err := s.visitAll(ctx, only, len(only))
 		return err
@@ -186,15 +186,6 @@ func (s *sweeper) run(ctx context.Context) error {
 		return thread.End(model.ResultRetry, "%d more need work, left for the next sweep: %s", left, why)
 	}
 	return s.planEnd
-}
-
-// named is the work of numbers that were asked for by name.
-func named(numbers []int) []model.Work {
-	work := make([]model.Work, len(numbers))
-	for i, n := range numbers {
-		work[i] = model.Work{Number: n}
-	}
-	return work
 }
 
 // visit is one number that is being worked at.
@@ -258,7 +249,8 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
 	if n := (*thread.Stop)(nil); errors.As(err, &n) && n.Agent {
-		fatal = s.summon(ctx, t)
+		_, failed := thread.StartRun(ctx, t, t.Snap.DefaultBranch, v.Number) // agents have a job of their own, and this one has none
+		fatal = ends(ctx, failed)
 	}
 	if thread.HadDone(&v.report, err) {
 		err = nil
@@ -278,20 +270,6 @@ func (s *sweeper) conclude(v *visit, err error) {
 	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) && !thread.IsLast(err) {
 		rep.Result, rep.Reason = model.ResultDone, ""
 	}
-}
-
-// summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
-func (s *sweeper) summon(ctx context.Context, t *thread.Thread) error {
-	if s.Run.Workflow == "" {
-		return nil
-	}
-	number := t.Event.Number
-	token := journal.Token("dispatch", strconv.Itoa(number), s.Run.URL)
-	_, err := t.Apply(ctx, effect.Dispatch(path.Base(s.Run.Workflow), t.Snap.DefaultBranch, number, token))
-	if err != nil {
-		s.Log.Warn("no_run_started", "number", number, "error", err)
-	}
-	return ends(ctx, err)
 }
 
 // swept is the event that a sweep makes of a number.
