@@ -41,10 +41,17 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
-	if err := p.task.ended(); err != nil {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
-	turned, err := p.prepare(ctx)
+	ends, err := p.pull.WrapUp(ctx)
+	if err == nil && ends {
+		err = p.fork.End(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	turned, err := p.fork.Continue(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +69,11 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if p.merging.Train != "" {
-		end, err := p.advanceTrain(ctx)
+		if err := p.Read(ctx); err != nil { // what was said of it in this run
+			return false, err
+		}
+		o := landing.TrainOrder{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}}
+		end, err := landing.AdvanceTrain(ctx, p.World, p.Report, o)
 		if err != nil || end != nil {
 			return false, cmp.Or(err, error(end))
 		}
@@ -96,29 +107,9 @@ func (p *topics) giveWay(ctx context.Context, ended error) error {
 	return p.instead(issue)
 }
 
-// advanceTrain takes the merge train further that the request of the pull request is in.
-func (p *topics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
-	if err := p.Read(ctx); err != nil { // what was said of it in this run
-		return nil, err
-	}
-	return landing.AdvanceTrain(ctx, p.World, p.Report, landing.TrainOrder{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
-}
-
-// prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
-func (p *topics) prepare(ctx context.Context) (*thread.Stop, error) {
-	over, err := p.pull.WrapUp(ctx)
-	if err == nil && over {
-		err = p.fork.End(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.fork.Continue(ctx)
-}
-
 // handOverPull hands over a review or a turn, in the job of an agent, which writes nothing on GitHub.
 func (p *topics) handOverPull(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended(); err != nil {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
 	if err := p.review.HandOver(ctx); err != nil {
@@ -139,17 +130,20 @@ func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
 	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
-	ended := p.task.ended()
+	ended := p.task.ended
 	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
 		return false, ended
 	}
 	again, err = p.issue.Continue(ctx)
-	next := (*thread.FollowUp)(nil)
+	i, s, next := p.Snap.Issue(), (*thread.Stop)(nil), (*thread.FollowUp)(nil)
+	idle := errors.As(err, &s) && s.Result == model.ResultNothing // there is nothing to be done
 	if ended != nil && !errors.As(err, &next) {
-		return false, errors.Join(ended, unlessOver(err))
+		if idle {
+			err = nil
+		}
+		return false, errors.Join(ended, err)
 	}
-	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
-	if !errors.As(err, &s) || s.Result != model.ResultNothing {
+	if !idle {
 		return again, err
 	}
 	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
@@ -164,16 +158,8 @@ func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
 
 // handOverIssue hands over an attempt, as handOverPull does.
 func (p *topics) handOverIssue(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended(); err != nil {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
 	return false, p.issue.HandOver(ctx)
-}
-
-// unlessOver is an error, but for the word that there is nothing to be done.
-func unlessOver(err error) error {
-	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultNothing {
-		return nil
-	}
-	return err
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
@@ -16,36 +15,15 @@ const maxRounds = 10
 
 // task is a pull request or issue that a run has to look at.
 type task struct {
-	event    model.Event
-	cause    string // of a follow-up
-	known    *thread.Memory
-	led      bool // from a number that has nothing more to be done
-	rounds   int
-	followed []followed
-}
-
-// followed is a follow-up that has come to its end, and what had wanted it.
-type followed struct {
-	cause string
-	err   error
+	event  model.Event
+	known  *thread.Memory
+	led    bool // from a number that has nothing more to be done
+	rounds int
+	ended  error // how the follow-ups ended, which is how the run ends
 }
 
 func newTask(ev model.Event) *task {
 	return &task{event: ev, known: thread.NewMemory(nil)}
-}
-
-// ended is how the follow-ups ended, which is how the run ends.
-func (t *task) ended() error {
-	var all error
-	for _, f := range t.followed {
-		all = errors.Join(all, f.err)
-	}
-	return all
-}
-
-// hasFollowed says that the follow-up of this cause has come to its end.
-func (t *task) hasFollowed(cause string) bool {
-	return t != nil && slices.ContainsFunc(t.followed, func(f followed) bool { return f.cause == cause })
 }
 
 // drain takes turns on a number until nothing is pending there, within the bounds.
@@ -69,13 +47,13 @@ func (e *Engine) turn(ctx context.Context, t *task, rep *model.Report) (again bo
 			return again && t.rounds < maxRounds, p.Thread, err
 		}
 		below := newTask(next.Event)
-		below.cause, below.led = next.Cause, next.Instead
+		below.led = next.Instead
 		err = e.drain(ctx, below, rep)
 		rep.Number = next.Event.Number
 		if next.Instead || over(ctx, err) {
 			return false, p.Thread, err
 		}
-		t.followed = append(t.followed, followed{next.Cause, err})
+		t.known.Followed, t.ended = append(t.known.Followed, next.Cause), errors.Join(t.ended, err)
 	}
 }
 
@@ -84,7 +62,7 @@ func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thre
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
 func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
-	p = newTopics(&e.World, t.event, rep, t.known)
+	p = topicsOf(thread.New(&e.World, t.event, rep, t.known))
 	p.task = t
 	defer p.Close()
 	if err = p.Begin(ctx); err == nil {

@@ -24,17 +24,12 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	require.Equal(t, roadmapWrites+7+1, w.gate.writes, "the roadmap's own, those of the item's agent, and the comment once more: %v", w.gate.seen)
 	want := w.showsRoadmap()
-	for _, n := range writes(1, roadmapWrites, 1, 5, roadmapWrites) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				rep := w.recover(ev)
-				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-				assert.Equal(t, want, w.showsRoadmap())
-				assert.Equal(t, 2, w.calls(), "the plan and the first item")
-			})
-		}
-	}
+	dead.each(t, writes(1, roadmapWrites, 1, 5, roadmapWrites), func(t *testing.T, w *world, _ int) {
+		rep := w.recover(ev)
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.showsRoadmap())
+		assert.Equal(t, 2, w.calls(), "the plan and the first item")
+	})
 }
 
 func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {

@@ -20,7 +20,7 @@ func (e *Engine) reading() *thread.World {
 
 // onlooker are the topics of a number, for a token that need not be the one that runs work with.
 func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(w, model.Event{Repo: repo, Number: number}, rep, nil)
+	p := topicsOf(thread.New(w, model.Event{Repo: repo, Number: number}, rep, nil))
 	p.Onlooks = true
 	return p
 }

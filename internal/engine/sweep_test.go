@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -40,14 +39,11 @@ func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 	w, ev := twoComments(t)
 	dead := w.wrecks(func() { w.handle(ev) })
 	want, last := w.shows(), w.gate.writes
-	for _, n := range writes(1, last, 2, 5) {
-		t.Run(fmt.Sprint("after write ", n), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.sweep()
-			assert.Equal(t, want, w.shows())
-			w.quiet()
-		})
-	}
+	dead.each(t, writes(1, last, 2, 5), func(t *testing.T, w *world, _ int) {
+		w.sweep()
+		assert.Equal(t, want, w.shows())
+		w.quiet()
+	})
 }
 
 func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {

@@ -83,7 +83,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 	if step.Act == external.Finish || step.Act == external.GoOn {
 		g.marker = step.From.Marker
 	}
-	if step.Act == external.GoOn && g.marker.State == model.ExternalApproved && g.asked() {
+	if _, asked := g.State.Commands[g.token("merge")]; asked && step.Act == external.GoOn && g.marker.State == model.ExternalApproved {
 		return nil, nil
 	}
 	if step.Act == external.GiveUp || step.Act == external.GoOn {
@@ -200,7 +200,7 @@ func (g *admission) takeBack(ctx context.Context, was model.ExternalMarker) erro
 // takeOff takes the label off.
 func (g *admission) takeOff(ctx context.Context) error {
 	label := cmp.Or(g.marker.Label, g.Settings.External.Label)
-	if !slices.ContainsFunc(g.Snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
+	if !model.Named(g.Snap.Pull.Labels, label) {
 		return nil
 	}
 	_, err := g.Apply(ctx, effect.Unlabel(g.Event.Number, label, g.token("label")))

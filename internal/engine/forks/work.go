@@ -55,12 +55,6 @@ func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
 	return g.conclude(ctx)
 }
 
-// asked says that the merge of what was approved was asked for.
-func (g *admission) asked() bool {
-	_, asked := g.State.Commands[g.token("merge")]
-	return asked
-}
-
 // text is what the comment says while it is open.
 func (g *admission) text() string {
 	if g.marker.State == model.ExternalLetIn {

@@ -23,19 +23,11 @@ import (
 // Issue is the issue of a roadmap.
 type Issue struct {
 	*thread.Thread
-	// Followed says that the follow-up of this cause has come to its end.
-	Followed func(cause string) bool
-
 	lock    *transport.Lock
 	noSubs  bool        // the server has no sub-issues
 	writes  []time.Time // that create content, by this look
 	stopped bool        // at the limit of an hour
 	summons []int       // items that were labeled and that no agent has begun
-}
-
-// New is the roadmap that a thread is about.
-func New(t *thread.Thread) *Issue {
-	return &Issue{Thread: t, Followed: func(string) bool { return false }}
 }
 
 // Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognized by its token, so that every step
@@ -203,7 +195,7 @@ func (p *Issue) token(kind, key string) string {
 func (p *Issue) summon(ctx context.Context, v *view) error {
 	for _, number := range p.summons {
 		cause := "roadmap item " + strconv.Itoa(number)
-		if p.Followed(cause) {
+		if slices.Contains(p.Memory.Followed, cause) {
 			continue
 		}
 		if started, err := thread.StartRun(ctx, p.Thread, v.branch, number); err != nil {

@@ -289,16 +289,11 @@ func (r *round) done(ctx context.Context, url string, err error) (*thread.Stop, 
 	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), r.takeOff(ctx)
 }
 
-// heading is the first paragraph of the comment, which says who asked.
-func heading(text string) string {
-	first, _, _ := strings.Cut(text, "\n\n")
-	return first + "\n\n"
-}
-
-// record is the comment of the review.
+// record is the comment of the review. Its first paragraph says who asked.
 func (r *round) record() record.Record {
+	heading, _, _ := strings.Cut(r.text, "\n\n")
 	return record.Record{
 		Thread: r.Thread, Comment: &r.comment, Marker: &r.marker, Kind: journal.KindReview, Token: thread.CommandToken(r.marker.Command),
-		About: r.about(), Heading: heading(r.text), Term: r.term(),
+		About: r.about(), Heading: heading + "\n\n", Term: r.term(),
 	}
 }

@@ -94,20 +94,6 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 	return gone, nil
 }
 
-// lockRefs is where merges have their leases.
-const lockRefs = hiddenRefs + "lock/"
-
-// locks are the leases that there are. Whether one is over its own commit tells.
-func (f *scan) locks() []git.Ref {
-	var out []git.Ref
-	for _, ref := range f.refs {
-		if strings.HasPrefix(ref.Name, lockRefs) {
-			out = append(out, git.Ref(ref))
-		}
-	}
-	return out
-}
-
 // repository does what is the whole repository's: heads that are not what was accepted, conflicts, refs that are left.
 func (s *sweeper) repository(ctx context.Context) error {
 	f := s.found
@@ -121,7 +107,7 @@ func (s *sweeper) repository(ctx context.Context) error {
 			s.Log.Warn("train_not_advanced", "base", base, "error", err)
 		}
 	}
-	shown, err := s.trains(ctx, slices.Sorted(maps.Keys(f.trains)))
+	shown, err := s.trains(ctx, slices.Collect(maps.Keys(f.trains)))
 	if ends(ctx, err) != nil {
 		return err
 	} else if err != nil {
@@ -140,6 +126,18 @@ func (s *sweeper) repository(ctx context.Context) error {
 		}
 	}
 	return s.cleanUp(ctx, p)
+}
+
+// trains reads the merge trains of bases by name, up to the first that cannot be read.
+func (s *sweeper) trains(ctx context.Context, bases []string) (all []model.Train, err error) {
+	for _, base := range slices.Sorted(slices.Values(bases)) {
+		some, err := s.runner.Trains(ctx, s.repo, base)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // anyThread is a thread that is about no number, for its checkout.
@@ -351,7 +349,13 @@ func (s *sweeper) leaveWord(ctx context.Context, p *thread.Thread) error {
 // cleanUp deletes what nobody needs.
 func (s *sweeper) cleanUp(ctx context.Context, p *thread.Thread) error {
 	f := s.found
-	gone, err := transport.LapsedLocks(ctx, p.Checkout, f.locks())
+	var locks []git.Ref // of merges. Whether one is over its own commit tells.
+	for _, ref := range f.refs {
+		if strings.HasPrefix(ref.Name, hiddenRefs+"lock/") {
+			locks = append(locks, git.Ref(ref))
+		}
+	}
+	gone, err := transport.LapsedLocks(ctx, p.Checkout, locks)
 	if err != nil {
 		return err
 	}

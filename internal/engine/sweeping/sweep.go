@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
@@ -127,7 +128,13 @@ func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo)
 		return model.Board{}, err
 	}
 	f.board.Left = len(f.work)
-	f.board.Trains, err = s.trains(ctx, f.recorded())
+	var bases []string // whose merge train has a record
+	for _, ref := range f.refs {
+		if base, is := transport.TrainBase(ref.Name); is {
+			bases = append(bases, base)
+		}
+	}
+	f.board.Trains, err = s.trains(ctx, bases)
 	return f.board, err
 }
 

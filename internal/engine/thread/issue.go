@@ -53,7 +53,7 @@ func MayStart(t *Thread, login string) bool { return MaySetOff(t.Policy, t.Memor
 // MaySetOff is MayStart by these rights.
 func MaySetOff(p turn.Policy, rights map[string]model.Permission, login string) bool {
 	if len(p.AllowedUsers) > 0 {
-		return slices.ContainsFunc(p.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+		return model.Named(p.AllowedUsers, login)
 	}
 	return rights[strings.ToLower(login)] >= model.PermissionWrite
 }
@@ -73,5 +73,5 @@ func Untouched(ctx context.Context, t *Thread) (bool, error) {
 
 // IsTrusted says that the settings name an account as ours.
 func IsTrusted(t *Thread, a model.Actor) bool {
-	return slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
+	return model.Named(Trusted(t), a.Login)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,8 +50,7 @@ func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, 
 // Settler says whose word settles a finding on the pull request: that of who may give the agent feedback or commands.
 func Settler(t *Thread) review.Settler {
 	s := review.Settler{May: func(login string) bool {
-		listed := slices.ContainsFunc(t.Policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
-		return listed || t.Operators.Listed(login) || t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
+		return model.Named(t.Policy.AllowedUsers, login) || t.Operators.Listed(login) || t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
 	}}
 	if t.Snap.Pull.CrossRepo {
 		s.Author = t.Snap.Pull.Author.Login

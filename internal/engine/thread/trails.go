@@ -3,7 +3,6 @@ package thread
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/github"
@@ -15,7 +14,7 @@ import (
 // Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
 func Trails(t *Thread) (ours, others []model.Trace) {
 	mine := func(a model.Actor) bool {
-		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
+		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a)
 	}
 	for _, c := range t.Snap.Pull.Commits {
 		trace, ok := t.Codec.ReadTrail(c, t.Scope())

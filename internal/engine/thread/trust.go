@@ -2,7 +2,6 @@ package thread
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -13,7 +12,7 @@ const ActionsBot = "github-actions[bot]"
 
 // Opened says that a pull request was opened by us, with this account or another one of ours.
 func Opened(t *Thread, r model.PullRef) bool {
-	return r.Ours || slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, r.Author.Login) })
+	return r.Ours || IsTrusted(t, r.Author)
 }
 
 // Trusted are the logins beside our own whose markers count. Who only looks sees what any bot has said as MergeXO, and what
