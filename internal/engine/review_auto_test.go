@@ -34,8 +34,7 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"event", "sweep"} {
 		t.Run(by, func(t *testing.T) {
-			w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-			w.finds(threeFindings())
+			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 			w.labels("bob", "look")
 			rep := w.handle(w.delivery("pull_request"))
 			assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
@@ -75,8 +74,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", begun ", begun), func(t *testing.T) {
-				w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-				w.finds(threeFindings())
+				w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 				if begun { // by a run that died
 					w.gate.only(2, diesFirst)
 					w.labels("carol", "look")
@@ -99,8 +97,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 		}
 	}
 	t.Run("ready", func(t *testing.T) {
-		w := newWorld(t, "", "[review]\nauto = \"ready\"")
-		w.finds(threeFindings())
+		w := newReview(t, "", "[review]\nauto = \"ready\"")
 		opened := w.delivery("pull_request")
 		w.labels("carol", "agent:ignore")
 		w.handle(opened)
@@ -113,8 +110,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 }
 
 func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
-	w := newWorld(t, "", "[review]\nauto = \"ready\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"ready\"")
 	opened := w.delivery("pull_request")
 	w.done(w.handle(opened))
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")

@@ -36,8 +36,7 @@ var reviewedStories = []reviewedStory{
 	}, []string{"claim", "review", "end", "label"}, func(w *world) string { return fmt.Sprint(w.saysAndReviews(), w.labelled()) }, 2},
 
 	{"asked by being ready", func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t, "", "[review]\nauto = \"ready\"")
-		w.finds(threeFindings())
+		w := newReview(t, "", "[review]\nauto = \"ready\"")
 		return w, w.delivery("pull_request")
 	}, []string{"claim", "review", "end", "first marker"}, (*world).saysAndReviews, 2},
 

@@ -19,8 +19,7 @@ func (w *world) reviews() int { return strings.Count(w.reviewed(), "== COMMENTED
 
 // A review is of the head that was fetched, and the run that goes on from a death knows which one that was.
 func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there
@@ -40,8 +39,7 @@ func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
 
 // abandoned is a review whose run died after it had claimed it.
 func abandoned(t *testing.T) (*world, model.Event) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.only(2, diesFirst)
 	ev := w.say("carol", "/mergexo review")
 	w.dies(ev)
@@ -142,8 +140,7 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 	})
 	t.Run("the pull request is closed", func(t *testing.T) {
-		w := newWorld(t)
-		w.finds(threeFindings())
+		w := newReview(t)
 		w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 		w.agent = "reviews+meanwhile"
 		w.gives(model.ResultFailed, w.orders("carol", "/mergexo review"))

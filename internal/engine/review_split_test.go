@@ -41,8 +41,7 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			asked := func() (*world, model.Event) {
-				w := newWorld(t, "", c.setting)
-				w.finds(threeFindings())
+				w := newReview(t, "", c.setting)
 				c.asks(w)
 				return w, w.delivery(c.event)
 			}
@@ -85,8 +84,7 @@ func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 
 // The last job answers commands that the first one did not see. Then the next run has the reviewer look.
 func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
@@ -98,8 +96,7 @@ func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
 }
 
 func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.asksForAReview()
 	lost := func() model.Report { return w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")) }
 	rep := lost()
@@ -165,8 +162,7 @@ func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
 }
 
 func TestTheHeadMovesBetweenTheJobsOfAReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev, old := w.asksForAReview(), w.at(w.head)
 	dir := w.prepared(ev)
 	w.write("alice", w.head, "more.txt", "more\n")
@@ -189,8 +185,7 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 	t.Parallel()
 	for _, c := range splitReviews {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, "", c.setting)
-			w.finds(threeFindings())
+			w := newReview(t, "", c.setting)
 			c.asks(w)
 			ev := w.delivery(c.event)
 			if c.command {
@@ -217,8 +212,7 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 }
 
 func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
@@ -233,8 +227,7 @@ func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 
 // What the first job says must not keep the second from its work: both are of one run, which is not over.
 func TestTheJobsOfOneRunDoNotWaitForEachOther(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev, dir, run := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
 	for _, job := range []struct {
 		phase thread.Phase
@@ -280,14 +273,11 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 
 // A sweep runs no agent here. It starts a run for the number.
 func TestASweepStartsARunForAReview(t *testing.T) {
-	w := newWorld(t, "", "[review]\nauto = \"label\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"label\"")
 	w.labels("carol", "agent:review")
 	e := w.engine()
 	e.Phase = thread.ApplyPhase
-	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	w.over(w.runs)
+	w.sweepWith(e, sweeping.Options{})
 	assert.Contains(t, strings.Join(w.gate.seen, "\n"), "/actions/workflows/mergexo.yml/dispatches")
 	assert.Contains(t, w.said(), "The findings follow as one review.")
 	w.done(w.inTwo(w.pullEvent()))

@@ -30,8 +30,7 @@ func TestAForgedReviewIsRefusedByName(t *testing.T) {
 		}), "which the pull request does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.finds(threeFindings())
+			w := newReview(t)
 			ev := w.asksForAReview()
 			dir := w.prepared(ev)
 			c.with(t, w, dir)

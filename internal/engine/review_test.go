@@ -76,9 +76,16 @@ func threeFindings() []model.Finding {
 	return []model.Finding{found("greeting.txt", 1, model.Nit, "No capital."), found("other.txt", 9, model.Should, "This still says hello."), world}
 }
 
-func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
-	w := newWorld(t)
+// newReview is a world whose reviewer finds three things.
+func newReview(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newWorld(t, more...)
 	w.finds(threeFindings())
+	return w
+}
+
+func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
+	w := newReview(t)
 	rep := w.done(w.orders("carol", "/mergexo review"))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 	assert.LessOrEqual(t, rep.Calls.Git, 3)
@@ -105,8 +112,7 @@ var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is 
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.only(2, diesFirst)
 	w.orders("carol", "/mergexo review")
 	require.True(t, w.gate.died())
@@ -119,8 +125,7 @@ func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
@@ -143,8 +148,7 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 }
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/reviews") {
 			w.gate.at = nil
@@ -157,8 +161,7 @@ func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 }
 
 func TestTwoRunsMakeOneReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there

@@ -87,16 +87,14 @@ func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
 	sweep := func(w *world) {
 		w.sweep()
 	}
-	w := newWorld(t, "", "[review]\nauto = \"ready\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"ready\"")
 	sweep(w)
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
 	sweep(w)
 	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 
-	old := newWorld(t, "", "[review]\nauto = \"ready\"")
-	old.finds(threeFindings())
+	old := newReview(t, "", "[review]\nauto = \"ready\"")
 	old.later(25 * time.Hour)
 	sweep(old)
 	assert.Zero(t, old.calls(), "it was there before")

@@ -135,9 +135,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 		w.later(time.Hour)
 		e := w.engine()
 		e.Phase = thread.ApplyPhase
-		_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-		require.NoError(t, err)
-		w.over(w.runs)
+		w.sweepWith(e, sweeping.Options{})
 	}
 	assert.Len(t, w.marked("command", ""), 1)
 }
