@@ -179,7 +179,7 @@ func selected(e ast.Expr) string {
 	return ""
 }
 
-// checkPhases lists where the engine names a phase of a run: thread.ByPhase chooses what is done there, and nothing else asks.
+// checkPhases lists where the engine names a phase of a run: its methods tell what it does, or thread.ByPhase chooses.
 func checkPhases(path string, file *ast.File) []string {
 	if path == "internal/engine/thread/phase.go" {
 		return nil

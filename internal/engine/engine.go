@@ -136,7 +136,7 @@ func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report
 
 // advance takes a merge train further, in a run that writes.
 func (e *Engine) advance(ctx context.Context, o landing.TrainOrder, rep *model.Report) error {
-	if onlyHands.Of(e.Phase) {
+	if !e.Phase.Writes() {
 		return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
 	}
 	o.Of = mergeRequests
@@ -146,9 +146,6 @@ func (e *Engine) advance(ctx context.Context, o landing.TrainOrder, rep *model.R
 	}
 	return thread.Ended(&e.World, err)
 }
-
-// onlyHands is true in the job of an agent, which writes nothing on GitHub.
-var onlyHands = thread.ByPhase[bool]{Agent: true}
 
 // ours recognizes the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for
 // ours by its shape: a person who copies a marker must not make us deaf to what that person says.

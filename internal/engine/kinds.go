@@ -82,7 +82,7 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	if err := p.giveWay(ctx, nil); err != nil {
 		return false, err
 	}
-	if waiting != nil && waiting.Merge && p.Policy.Merges && withAgent.Of(p.Phase) {
+	if waiting != nil && waiting.Merge && p.Policy.Merges && p.Phase.IsWhole() {
 		if err := p.Read(ctx); err != nil { // the merge that has just failed is feedback
 			return false, err
 		}

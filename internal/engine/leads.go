@@ -9,9 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// withAgent says that what landed in a run may give its agent work. An agent's own job has looked before it landed.
-var withAgent = thread.ByPhase[bool]{Whole: true}
-
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
 func (p *topics) leads(ctx context.Context) (int, error) {
 	pull := p.Snap.Pull
@@ -20,7 +17,8 @@ func (p *topics) leads(ctx context.Context) (int, error) {
 		return 0, nil
 	}
 	if merged {
-		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || withAgent.Of(p.Phase)) {
+		// What landed in a run gives the agent of that run work. An agent's own job has looked before.
+		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || p.Phase.IsWhole()) {
 			return issue, nil
 		}
 		if number := p.planned(); number != 0 {

@@ -61,7 +61,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
 	}
-	if elsewhere.Of(p.Phase) && !p.brought() {
+	if !p.Phase.RunsAgent() && !p.brought() {
 		return p.waits(), nil
 	}
 	if err := p.Overtime(); err != nil {
@@ -111,7 +111,7 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 // carry takes a review that this run has claimed to its end: it has the reviewer look, or takes up what the agent's job handed over, and
 // posts what is new of the findings.
 func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
-	if elsewhere.Of(r.Phase) {
+	if !r.Phase.RunsAgent() {
 		if r.handed == nil { // this run has claimed it before, and used up what was handed over
 			return r.waits(), nil
 		}

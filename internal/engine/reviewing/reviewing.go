@@ -65,7 +65,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	} else if url != "" {
 		return fmt.Sprintf("%s has already been [reviewed](%s). After a new commit, you can request another review.", markdown.Commit(p.Snap.Pull.URL, head), url), nil
 	}
-	if elsewhere.Of(p.Phase) {
+	if !p.Phase.RunsAgent() {
 		return "", nil
 	}
 	s := reviewer.Settings(p.Thread)
@@ -74,9 +74,6 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	}
 	return "", thread.Isolate(ctx, p.World, s)
 }
-
-// elsewhere is true in a run whose reviewer has a job of its own, which hands its answer over.
-var elsewhere = thread.ByPhase[bool]{Apply: true}
 
 // adapter is what people know the reviewer by.
 func (p *Pull) adapter() string { return p.Settings.Reviewer().Adapter }
@@ -116,7 +113,7 @@ func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
 	m := model.ReviewMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA,
 	}
-	if elsewhere.Of(p.Phase) {
+	if !p.Phase.RunsAgent() {
 		m.RunURL, m.Expires = p.Run.URL, p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
 	} else {
 		p.sign(&m)

@@ -101,7 +101,7 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 	began := w.Now()
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
 	err := error(thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent"))
-	if sweeps.Of(w.Phase) {
+	if w.Phase.Writes() {
 		err = s.run(ctx)
 	}
 	s.count(&s.own)
@@ -145,9 +145,6 @@ func (s *sweeper) count(rep *model.Report) {
 	rep.Calls.GraphQL += graphql - s.counted[1]
 	s.counted = [2]int{rest, graphql}
 }
-
-// sweeps is false in the job of an agent, which is about one number.
-var sweeps = thread.ByPhase[bool]{Whole: true, Apply: true}
 
 func (s *sweeper) run(ctx context.Context) error {
 	only := make([]model.Work, len(s.opt.Only))

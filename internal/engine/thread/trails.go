@@ -13,9 +13,7 @@ import (
 
 // Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
 func Trails(t *Thread) (ours, others []model.Trace) {
-	mine := func(a model.Actor) bool {
-		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a)
-	}
+	mine := func(a model.Actor) bool { return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a) }
 	for _, c := range t.Snap.Pull.Commits {
 		trace, ok := t.Codec.ReadTrail(c, t.Scope())
 		if !ok {
