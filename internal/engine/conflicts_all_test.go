@@ -16,16 +16,11 @@ func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	dead := w.wrecks(func() { w.sweep() })
-	want, writes := shows(w, other), w.gate.writes
+	want := shows(w, other)
 	w.quiet()
-	for n := 1; n <= writes; n++ {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				w.recoverBySweep()
-				assert.Equal(t, want, shows(w, other))
-				w.quiet()
-			})
-		}
-	}
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.recoverBySweep()
+		assert.Equal(t, want, shows(w, other))
+		w.quiet()
+	})
 }

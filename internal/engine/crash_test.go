@@ -86,19 +86,14 @@ func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 		w.done(w.handle(ev))
 	})
 	want, last := w.shows(), w.gate.writes
-	for _, n := range writes(1, last, writeClaim, 3, writePlan, writePush, last-1) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
-				rep := w.recover(ev)
-				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-				assert.Equal(t, want, w.shows())
-				if recorded {
-					assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
-				}
-				assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-			})
+	dead.each(t, writes(1, last, writeClaim, 3, writePlan, writePush, last-1), func(t *testing.T, w *world, _ int) {
+		recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
+		rep := w.recover(ev)
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.shows())
+		if recorded {
+			assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
 		}
-	}
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	})
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -41,7 +43,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	base, ofTrain := train.BaseOf(ev.Branch)
 	switch {
 	case ofTrain || ev.Number == 0 && ev.Branch != "":
-		return e.job().train(ctx, landing.TrainOrder{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
+		return e.advance(ctx, landing.TrainOrder{Repo: ev.Repo, Base: cmp.Or(base, ev.Branch), Perhaps: !ofTrain}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is MergeXO's own comment")
 	case ev.Number == 0 && ev.SHA != "" && ev.Name != "push":
@@ -49,7 +51,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
-	err := e.job().look(ctx, ev, rep)
+	err := e.look(ctx, ev, rep)
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
 		return thread.End(model.ResultNothing, "%s#%d no longer exists: it was deleted, transferred or converted after the event", ev.Repo, ev.Number)
@@ -63,7 +65,7 @@ func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report)
 	tested := false
 	for _, branch := range ev.Branches {
 		if base, is := train.BaseOf(branch); is {
-			tested, all = true, errors.Join(all, e.job().train(ctx, landing.TrainOrder{Repo: ev.Repo, Base: base}, rep))
+			tested, all = true, errors.Join(all, e.advance(ctx, landing.TrainOrder{Repo: ev.Repo, Base: base}, rep))
 		}
 	}
 	if tested {
@@ -83,16 +85,19 @@ func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report)
 	}
 	ev.Number, ev.IsPull = ev.Numbers[0], true
 	e.Number, rep.Number = ev.Number, ev.Number
-	return e.job().look(ctx, ev, rep)
+	return e.look(ctx, ev, rep)
+}
+
+// look takes turns on the numbers of an event and on what follows, or has an agent's job hand one turn over.
+func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
+	return thread.ByPhase[func(context.Context, model.Event, *model.Report) error]{Whole: e.lookAtAll, Agent: e.handOver, Apply: e.lookAtAll}.Of(e.Phase)(ctx, ev, rep)
 }
 
 // lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.
-// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over. last says
-// that the applier ended the run.
-func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) (last bool, all error) {
+// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over.
+func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) (all error) {
 	if len(ev.Numbers) < 2 {
-		err := e.drain(ctx, newTask(ev), rep)
-		return thread.IsLast(err), err
+		return e.drain(ctx, newTask(ev), rep)
 	}
 	for i, number := range ev.Numbers {
 		ev.Number = number
@@ -105,14 +110,35 @@ func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Repor
 			rep.Join(one)
 		}
 		if over(ctx, err) || thread.Outlives(err) || e.Handed {
-			return thread.IsLast(err), all
+			return all
 		}
 	}
-	return false, all
+	return all
 }
 
-// advance takes a merge train further that the run is about.
+// handOver is an agent's job. It always hands something over, so that nothing in the directory means that the job died.
+func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report) error {
+	if err := handoff.Fresh(e.Bundle); err != nil {
+		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
+	}
+	err := e.lookAtAll(ctx, ev, rep)
+	if e.Handed || e.Applier().Ended() != nil {
+		return err
+	}
+	e.Handed = true
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: rep.Reason}
+	if err != nil {
+		nothing.Detail = err.Error()
+	}
+	_, werr := thread.New(&e.World, ev, rep, nil).Apply(ctx, effect.HandOver(e.Bundle, nothing))
+	return errors.Join(err, werr)
+}
+
+// advance takes a merge train further, in a run that writes.
 func (e *Engine) advance(ctx context.Context, o landing.TrainOrder, rep *model.Report) error {
+	if !e.Phase.Writes() {
+		return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
+	}
 	o.Of = mergeRequests
 	_, err := landing.AdvanceTrain(ctx, &e.World, rep, o)
 	if err == nil && thread.Changed(rep.Effects) {

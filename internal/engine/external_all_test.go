@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,17 +29,12 @@ func diesFromForkTo(t *testing.T, badge string, start func(t *testing.T) *world)
 	dead := w.wrecks(w.sweepOnly)
 	// Which commits landed is told by the run that has made them; a later one has but their tip.
 	tells := func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }
-	writes, want := w.gate.writes, tells(w)
+	want := tells(w)
 	require.Equal(t, badge, w.badge())
-	for n := 1; n <= writes; n++ {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				w.recoverBySweep()
-				assert.Equal(t, badge, w.badge())
-				assert.Equal(t, want, tells(w))
-				w.quiet()
-			})
-		}
-	}
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.recoverBySweep()
+		assert.Equal(t, badge, w.badge())
+		assert.Equal(t, want, tells(w))
+		w.quiet()
+	})
 }

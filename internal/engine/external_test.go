@@ -63,14 +63,6 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 	}
 }
 
-func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
-	w := newExternal(t)
-	w.letIn("octo")
-	w.sweep()
-	assert.Equal(t, "merged", w.badge())
-	w.quiet()
-}
-
 // What one line of the settings has to bring back: the commits of a fork are picked, and its pull request is closed.
 func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 	t.Parallel()
@@ -107,19 +99,27 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 	}
 }
 
-func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
-	w := newExternal(t,
-		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
-		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`,
-		"[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
-	head, base := w.theirs(), w.at("main")
-	w.admits("carol")
-	assert.Equal(t, "closed", w.badge())
-	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
-	assert.Equal(t, base, w.bare("rev-parse", "main^^"))
-	assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
-	assert.Contains(t, w.bare("log", "-1", "--format=%B", "main"), "(cherry picked from commit ")
-	w.quiet()
+func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
+	t.Parallel()
+	for badge, rule := range map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"} {
+		t.Run(badge, func(t *testing.T) {
+			w := newExternal(t,
+				`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+				`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`, rule)
+			head, base := w.theirs(), w.at("main")
+			w.admits("carol")
+			assert.Equal(t, badge, w.badge())
+			assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
+			assert.Equal(t, head, w.theirs())
+			if badge == "merged" {
+				assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
+			} else {
+				assert.Equal(t, base, w.bare("rev-parse", "main^^"))
+				assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
+			}
+			w.quiet()
+		})
+	}
 }
 
 // The command goes by the same line of the settings as the label.
@@ -137,18 +137,6 @@ func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
 	w.quiet()
 }
 
-func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
-	t.Parallel()
-	for _, login := range []string{"alice"} { // may write, and no more
-		w := newExternal(t)
-		w.letIn(login)
-		w.sweep()
-		assert.Equal(t, "open", w.badge())
-		assert.Empty(t, w.comments())
-		w.quiet()
-	}
-}
-
 func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("reject", "It is out of scope."))
 	w.admits("carol")
@@ -164,10 +152,7 @@ func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
 	t.Parallel()
 	const evaluating = "the evaluation is at work"
-	unlabel := func(w *world) {
-		status, out := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/external:accept", w.number)), nil)
-		require.Equal(t, 200, status, "%s", out)
-	}
+	unlabel := func(w *world) { w.takesOff("carol", "external:accept") }
 	for name, c := range map[string]struct {
 		meanwhile func(w *world)
 		says      string
@@ -203,35 +188,6 @@ func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
 	}
 }
 
-func TestANewHeadIsEvaluatedAfterAVoidVerdict(t *testing.T) {
-	const evaluating = "the evaluation is at work"
-	w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; if grep -q better f.txt; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"reject\",\"reason\":\"no\"}"; fi']`)
-	w.letIn("carol")
-	w.printed.At(evaluating, func() {
-		w.contribute("feature", "f.txt", "better\n")
-		w.badge() // by when GitHub shows it
-	})
-	w.sweep()
-	require.Equal(t, "open", w.badge())
-	w.quiet()
-	w.admits("carol")
-	assert.Equal(t, "merged", w.badge())
-	w.quiet()
-}
-
-func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
-	w := newExternal(t,
-		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\",\"reason\":\"good now\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
-		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
-	head := w.theirs()
-	w.admits("carol")
-	assert.Equal(t, "merged", w.badge())
-	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
-	assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
-	assert.Equal(t, head, w.theirs())
-	w.quiet()
-}
-
 func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.admits("carol")
@@ -244,21 +200,6 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	w.sweep() // which GitHub shows the push to when it has looked
 	assert.Equal(t, "open", w.badge(), "a later push needs the label again")
 	w.rests()
-}
-
-func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
-	w := newExternal(t)
-	w.letIn("carol")
-	w.contribute("feature", "f.txt", "something else\n")
-	w.sweep()
-	assert.Equal(t, "open", w.badge())
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], w.theirs())
-	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalVoid)}, w.waiting("sandbox-actions"))
-	w.quiet()
-	w.admits("carol")
-	assert.Equal(t, "merged", w.badge())
-	w.quiet()
 }
 
 // A push to another branch of the fork says nothing about the head that the label was for.

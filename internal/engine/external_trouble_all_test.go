@@ -14,9 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mirror is the branch of this repository that the fork's commits are put on.
-func (w *world) mirror() string { return fmt.Sprintf("gh-pr-%d/feature", w.number) }
-
 // diesAfterPush lets the process die as soon as its first push is through.
 func diesAfterPush(_ int, r *http.Request) fate {
 	if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
@@ -33,7 +30,7 @@ func mirrored(t *testing.T, more ...string) *world {
 	w.gate.at = diesAfterPush
 	w.sweepOnly()
 	w.gate.revive()
-	require.Equal(t, w.theirs(), w.at(w.mirror()))
+	require.Equal(t, w.theirs(), w.at(w.mirrorName()))
 	w.later(time.Minute)
 	return w
 }
@@ -46,7 +43,7 @@ func onMirror(t *testing.T, w *world, settings string) {
 	t.Helper()
 	w.contribute("feature", ".github/mergexo.toml", settings)
 	w.admits("carol")
-	base := w.mirror()
+	base := w.mirrorName()
 	require.NotEmpty(t, w.at(base))
 	w.contribute("feature", "more.txt", "more\n")
 	w.number = int(w.api("mallory", "POST", w.path("/pulls"), object{"title": "More", "head": "mallory:feature", "base": base})["number"].(float64))
@@ -54,7 +51,7 @@ func onMirror(t *testing.T, w *world, settings string) {
 
 func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test.")+anyPath)
-	mark, base := filepath.Join(t.TempDir(), "run"), w.mirror()
+	mark, base := filepath.Join(t.TempDir(), "run"), w.mirrorName()
 	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\nallowed_users = [\"mallory\"]\n[agent]\nadapter = \"suggestion\"\n[merge]\napprovals = 0\n"+
 		"tests = [\"sh\", \"-c\", \"id >%s\"]\n[[merge.rule]]\nbranch = \"*\"\nstrategy = \"no-ff\"\n", mark))
 	before := w.at(base)
@@ -81,14 +78,14 @@ func TestAForksWorkflowIsOnNoBranchBeforeItIsJudged(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("fix", "No workflows, please."))
 	w.contribute("feature", ".github/workflows/x.yml", "on: push\njobs: {}\n")
 	w.admits("carol")
-	w.lacks(w.mirror(), ".github/workflows/x.yml")
+	w.lacks(w.mirrorName(), ".github/workflows/x.yml")
 	assert.Contains(t, strings.ToLower(w.said()), "workflow", "why it came to nothing")
 	w.quiet()
 }
 
 func TestWhatSomebodyElsePushesOnTheMirrorIsNotLanded(t *testing.T) {
 	w := mirrored(t)
-	w.write("alice", w.mirror(), "backdoor.txt", "nobody has looked at this\n")
+	w.write("alice", w.mirrorName(), "backdoor.txt", "nobody has looked at this\n")
 	w.sweep()
 	w.lacks("main", "backdoor.txt")
 }
@@ -138,38 +135,11 @@ func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
 	require.Equal(t, "open", w.badge())
 	require.NotEmpty(t, w.marked("merge", ""))
 	w.later(time.Minute)
-	status, out := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/external:accept", w.number)), nil)
-	require.Equal(t, 200, status, "%s", out)
+	w.takesOff("carol", "external:accept")
 	w.api("octo", "POST", w.path("/statuses/"+w.theirs()), object{"state": "success", "context": "test"})
 	w.later(time.Minute)
 	w.sweep()
 	assert.Equal(t, "open", w.badge())
-}
-
-func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
-	w := newExternal(t)
-	w.later(time.Minute)
-	status, out := w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"needs-work"}})
-	require.Equal(t, 200, status, "%s", out)
-	w.later(time.Minute)
-	status, out = w.send("alice", "PATCH", w.path("/labels/needs-work"), object{"new_name": "external:accept"})
-	require.Equal(t, 200, status, "%s", out)
-	w.sweep()
-	assert.Equal(t, "open", w.badge())
-}
-
-func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
-	w := newExternal(t)
-	w.write("octo", "main", "f.txt", "f\n") // the same as the contributor's commit
-	w.later(time.Minute)
-	fork := "/api/v3/repos/mallory/widgets"
-	tip := w.api("mallory", "GET", fork+"/git/commits/"+w.theirs(), nil)
-	old := tip["parents"].([]any)[0].(map[string]any)["sha"]
-	tree := w.api("mallory", "POST", fork+"/git/trees", object{"base_tree": tip.at("tree", "sha"), "tree": []object{{"path": "extra.txt", "mode": "100644", "type": "blob", "content": "extra\n"}}})
-	evil := w.api("mallory", "POST", fork+"/git/commits", object{"message": "Merge", "tree": tree["sha"], "parents": []any{w.theirs(), old}})
-	w.api("mallory", "PATCH", fork+"/git/refs/heads/"+w.head, object{"sha": evil["sha"], "force": false})
-	w.admits("carol")
-	assert.NotEqual(t, "closed", w.badge(), "extra.txt is not on main")
 }
 
 func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
@@ -200,7 +170,7 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 	w.gate.revive()
 	w.recoverBySweep()
 	assert.Equal(t, "closed", w.badge())
-	assert.Empty(t, w.at(w.mirror()))
+	assert.Empty(t, w.at(w.mirrorName()))
 	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
@@ -241,7 +211,7 @@ func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
 	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.sweep()
-	assert.Empty(t, w.at(w.mirror()))
+	assert.Empty(t, w.at(w.mirrorName()))
 	assert.NotContains(t, w.said(), "evaluates it now")
 	w.quiet()
 }
@@ -255,7 +225,7 @@ func TestAForkWhoseWorkflowsNoBranchHasIsTold(t *testing.T) {
 		w.sweep()
 		w.later(time.Hour)
 	}
-	assert.Empty(t, w.at(w.mirror()))
+	assert.Empty(t, w.at(w.mirrorName()))
 	assert.Contains(t, w.conversation(), "Merge main into the pull request's branch")
 	said := w.conversation()
 	w.sweep()

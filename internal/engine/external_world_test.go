@@ -73,9 +73,7 @@ func (w *world) forcePush() {
 // letIn puts the label on, as somebody.
 func (w *world) letIn(login string) {
 	w.t.Helper()
-	w.later(time.Minute)
-	status, out := w.send(login, "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"external:accept"}})
-	require.Equal(w.t, 200, status, "%s", out)
+	w.labels(login, "external:accept")
 }
 
 // admits is a label that lets the fork in, and the sweep that takes it up.

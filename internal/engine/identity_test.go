@@ -32,9 +32,7 @@ func (w *world) refusesAs(token, login string) {
 	w.t.Helper()
 	w.gate.revive()
 	was, notices := w.calls(), w.notices(login)
-	swept, err := w.engineAs(token).Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(w.t, err)
-	w.over(w.runs)
+	swept := w.sweepWith(w.engineAs(token), sweeping.Options{})
 	rep := of(swept, w.number)
 	require.NotNil(w.t, rep, "%v", swept.Work)
 	assert.Equal(w.t, model.ResultFailed, rep.Result)
@@ -93,13 +91,6 @@ func TestAnotherTokenDoesNoAnsweredCommentAgain(t *testing.T) {
 	}
 	w.settled(1, 1, 1)
 	w.rests()
-}
-
-func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
-	w, _ := stuckIssue(t)
-	was := w.branches()
-	w.refusesAs("sandbox-octo", "octo")
-	assert.Equal(t, was, w.branches())
 }
 
 // What was opened with the token before this one is ours as long as the settings name that account.
@@ -300,9 +291,7 @@ func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
 	first := w.number
 	w.number = w.openBeside("agent/other", "other\n")
 	w.talk("alice", "And me.")
-	swept, err := w.engineAs(appToken).Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	w.over(w.runs)
+	swept := w.sweepWith(w.engineAs(appToken), sweeping.Options{})
 	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
 	assert.Equal(t, model.ResultFailed, of(swept, first).Result)
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -36,17 +34,14 @@ func (w *world) open(login, title, body string) {
 // label puts a label on the issue, as somebody, and gives the event of it.
 func (w *world) label(login, label string) model.Event {
 	w.t.Helper()
-	w.later(time.Minute)
-	status, out := w.send(login, "POST", w.thread("/labels"), object{"labels": []string{label}})
-	require.Equal(w.t, 200, status, "%s", out)
+	w.labels(login, label)
 	return w.delivery("issues")
 }
 
 func (w *world) unlabel(login, label string) model.Event {
 	w.t.Helper()
 	w.later(time.Minute)
-	status, out := w.send(login, "DELETE", w.thread("/labels/"+label), nil)
-	require.Equal(w.t, 200, status, "%s", out)
+	w.takesOff(login, label)
 	return w.delivery("issues")
 }
 

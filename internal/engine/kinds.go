@@ -8,53 +8,50 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/planning"
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
-// kind is what a run does in one way at a pull request and in another at an issue.
-type kind interface {
-	// takeTurn takes it as far as one turn goes. It says whether another look is due.
-	takeTurn(ctx context.Context) (again bool, err error)
-	// tellWaiting puts into the report what waits there for a person.
-	tellWaiting()
-	// explain tells why something happens with it, or does not.
-	explain(ctx context.Context) (Explanation, error)
-}
-
-// kindOf is the kind of what was read, in a run of this phase.
-func kindOf(p *topics) kind {
+// takeTurn takes the pull request or issue as far as one turn goes, or has an agent's job hand that over. It says whether another look
+// is due.
+func (p *topics) takeTurn(ctx context.Context) (again bool, err error) {
+	turn := thread.ByPhase[func(context.Context) (bool, error)]{Whole: p.continueIssue, Agent: p.handOverIssue, Apply: p.continueIssue}
 	if p.Snap.IsPull() {
-		pull := pullTopics{p}
-		return thread.ByPhase[kind]{Whole: pull, Agent: agentsPull{pull}, Apply: pull}.Of(p.Phase)
+		turn = thread.ByPhase[func(context.Context) (bool, error)]{Whole: p.continuePull, Agent: p.handOverPull, Apply: p.continuePull}
 	}
-	issue := issueTopics{p}
-	return thread.ByPhase[kind]{Whole: issue, Agent: agentsIssue{issue}, Apply: issue}.Of(p.Phase)
+	return turn.Of(p.Phase)(ctx)
 }
 
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.
 func (p *topics) tellNeed(ended error) {
-	s := (*thread.Stop)(nil)
-	if errors.As(ended, &s) && s.Result == model.ResultBlocked && !s.Merge { // a merge has told it
-		kindOf(p).tellWaiting()
+	if s := (*thread.Stop)(nil); !errors.As(ended, &s) || s.Result != model.ResultBlocked || s.Merge { // a merge has told it
+		return
+	}
+	if p.Snap.IsPull() {
+		p.Report.Need = p.PullStatus(nil).Need
+	} else if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waits() {
+		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
 	}
 }
 
-// pullTopics are the topics of a pull request.
-type pullTopics struct{ *topics }
-
-// takeTurn answers commands, ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the
+// continuePull answers commands, ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the
 // feedback.
-func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
+func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
-	if err := p.task.ended(); err != nil {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
-	turned, err := p.prepare(ctx)
+	ends, err := p.pull.WrapUp(ctx)
+	if err == nil && ends {
+		err = p.fork.End(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	turned, err := p.fork.Continue(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -66,20 +63,26 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	waiting, err := p.merging.Continue(ctx)
-	if err != nil {
-		return false, p.landed(ctx, err)
+	if err != nil && p.merging.Landed { // a merge by a workflow's token starts no run for the design or roadmap that it belongs to
+		return false, p.giveWay(ctx, err)
+	} else if err != nil {
+		return false, err
 	}
 	if p.merging.Train != "" {
-		end, err := p.advanceTrain(ctx)
+		if err := p.Read(ctx); err != nil { // what was said of it in this run
+			return false, err
+		}
+		o := landing.TrainOrder{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}}
+		end, err := landing.AdvanceTrain(ctx, p.World, p.Report, o)
 		if err != nil || end != nil {
 			return false, cmp.Or(err, error(end))
 		}
 	}
 	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
-	if err := p.giveWay(ctx); err != nil {
+	if err := p.giveWay(ctx, nil); err != nil {
 		return false, err
 	}
-	if waiting != nil && waiting.Merge && p.Policy.Merges && (thread.ByPhase[bool]{Whole: true}).Of(p.Phase) {
+	if waiting != nil && waiting.Merge && p.Policy.Merges && p.Phase.IsWhole() {
 		if err := p.Read(ctx); err != nil { // the merge that has just failed is feedback
 			return false, err
 		}
@@ -95,50 +98,18 @@ func (p pullTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	return again, err
 }
 
-// giveWay ends the run on a pull request where the issue has to be looked at in its place.
-func (p pullTopics) giveWay(ctx context.Context) error {
+// giveWay ends the run on a pull request where the issue has to be looked at in its place, and else as it has ended.
+func (p *topics) giveWay(ctx context.Context, ended error) error {
 	issue, err := p.leads(ctx)
 	if err != nil || issue == 0 {
-		return err
+		return cmp.Or(err, ended)
 	}
 	return p.instead(issue)
 }
 
-// advanceTrain takes the merge train further that the request of the pull request is in.
-func (p pullTopics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
-	if err := p.Read(ctx); err != nil { // what was said of it in this run
-		return nil, err
-	}
-	return landing.AdvanceTrain(ctx, p.World, p.Report, landing.TrainOrder{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
-}
-
-// prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
-func (p pullTopics) prepare(ctx context.Context) (*thread.Stop, error) {
-	over, err := p.pull.WrapUp(ctx)
-	if err == nil && over {
-		err = p.fork.End(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.fork.Continue(ctx)
-}
-
-func (p pullTopics) tellWaiting() { p.Report.Need = p.PullStatus(nil).Need }
-
-func (p pullTopics) explain(ctx context.Context) (why Explanation, err error) {
-	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
-		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
-	}
-	return why, err
-}
-
-// agentsPull are the topics of a pull request in the job of an agent, which writes nothing on GitHub.
-type agentsPull struct{ pullTopics }
-
-// takeTurn hands over a review or a turn.
-func (p agentsPull) takeTurn(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended(); err != nil {
+// handOverPull hands over a review or a turn, in the job of an agent, which writes nothing on GitHub.
+func (p *topics) handOverPull(ctx context.Context) (again bool, err error) {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
 	if err := p.review.HandOver(ctx); err != nil {
@@ -147,32 +118,32 @@ func (p agentsPull) takeTurn(ctx context.Context) (again bool, err error) {
 	if err := landing.YieldToOther(ctx, p.Thread); err != nil {
 		return false, err
 	}
-	if err := p.giveWay(ctx); err != nil {
+	if err := p.giveWay(ctx, nil); err != nil {
 		return false, err
 	}
 	return false, p.pull.HandOver(ctx)
 }
 
-// issueTopics are the topics of an issue.
-type issueTopics struct{ *topics }
-
-// takeTurn answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
+// continueIssue answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
 // other where they have no runs of their own: how one of them ended keeps no other from its turn.
-func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
+func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
 	if err := p.hear(ctx); err != nil {
 		return false, err
 	}
-	ended := p.task.ended()
+	ended := p.task.ended
 	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
 		return false, ended
 	}
 	again, err = p.issue.Continue(ctx)
-	next := (*thread.FollowUp)(nil)
+	i, s, next := p.Snap.Issue(), (*thread.Stop)(nil), (*thread.FollowUp)(nil)
+	idle := errors.As(err, &s) && s.Result == model.ResultNothing // there is nothing to be done
 	if ended != nil && !errors.As(err, &next) {
-		return false, errors.Join(ended, unlessOver(err))
+		if idle {
+			err = nil
+		}
+		return false, errors.Join(ended, err)
 	}
-	i, s := p.Snap.Issue(), (*thread.Stop)(nil)
-	if !errors.As(err, &s) || s.Result != model.ResultNothing {
+	if !idle {
 		return again, err
 	}
 	changed := p.Event.Name == "issues" && (p.Event.Action == "closed" || p.Event.Action == "reopened")
@@ -185,32 +156,10 @@ func (p issueTopics) takeTurn(ctx context.Context) (again bool, err error) {
 	return again, err
 }
 
-// agentsIssue are the topics of an issue in the job of an agent, which writes nothing on GitHub.
-type agentsIssue struct{ issueTopics }
-
-// takeTurn hands over an attempt.
-func (p agentsIssue) takeTurn(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended(); err != nil {
+// handOverIssue hands over an attempt, as handOverPull does.
+func (p *topics) handOverIssue(ctx context.Context) (again bool, err error) {
+	if err := p.task.ended; err != nil {
 		return false, err
 	}
 	return false, p.issue.HandOver(ctx)
-}
-
-// unlessOver is an error, but for the word that there is nothing to be done.
-func unlessOver(err error) error {
-	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultNothing {
-		return nil
-	}
-	return err
-}
-
-func (p issueTopics) tellWaiting() {
-	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waits() {
-		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
-	}
-}
-
-func (p issueTopics) explain(context.Context) (Explanation, error) {
-	row, step := sweeping.OfIssue(p.Thread)
-	return Explanation{Issue: &row, Step: step}, nil
 }

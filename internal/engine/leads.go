@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -10,31 +9,16 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// landed is how a look ends in which a request to merge ended: where the pull request has landed, the design or roadmap that
-// it belongs to goes on in the same run, since a merge by a workflow's token starts none.
-func (p pullTopics) landed(ctx context.Context, ended error) error {
-	if !p.merging.Landed {
-		return ended
-	}
-	number, err := p.leads(ctx)
-	if err != nil || number == 0 {
-		return cmp.Or(err, ended)
-	}
-	return p.instead(number)
-}
-
-// withAgent says that what landed in a run may give its agent work. An agent's own job has looked before it landed.
-var withAgent = thread.ByPhase[bool]{Whole: true}
-
 // leads is the issue at which the work continues now that the pull request is merged or closed; 0 for none.
-func (p pullTopics) leads(ctx context.Context) (int, error) {
+func (p *topics) leads(ctx context.Context) (int, error) {
 	pull := p.Snap.Pull
 	merged := pull.State == model.PullMerged || p.merging.Landed
 	if p.Event.Name != "pull_request" && !p.merging.Landed || pull.State == model.PullOpen && !merged {
 		return 0, nil
 	}
 	if merged {
-		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || withAgent.Of(p.Phase)) {
+		// What landed in a run gives the agent of that run work. An agent's own job has looked before.
+		if issue := p.designed(); issue != 0 && (p.Event.Name == "pull_request" || p.Phase.IsWhole()) {
 			return issue, nil
 		}
 		if number := p.planned(); number != 0 {
@@ -45,7 +29,7 @@ func (p pullTopics) leads(ctx context.Context) (int, error) {
 }
 
 // designed is the issue whose design or roadmap this pull request has; 0 for none.
-func (p pullTopics) designed() int {
+func (p *topics) designed() int {
 	t := p.State.Tracked
 	if t == nil {
 		return 0
@@ -61,7 +45,7 @@ func (p pullTopics) designed() int {
 
 // planned is the issue of the roadmap whose file the pull request changes, as the file's name says it; 0 for none. The issue tells
 // whether it is true.
-func (p pullTopics) planned() int {
+func (p *topics) planned() int {
 	if t := p.State.Tracked; t != nil && t.Marker.Flow == string(model.FlowRoadmap) {
 		return t.Marker.Issue
 	}
@@ -74,7 +58,7 @@ func (p pullTopics) planned() int {
 }
 
 // itemOf is the issue of the roadmap that the pull request is for an item of; 0 for none.
-func (p pullTopics) itemOf(ctx context.Context) (int, error) {
+func (p *topics) itemOf(ctx context.Context) (int, error) {
 	t := p.State.Tracked
 	if t == nil || t.Marker.Issue == 0 {
 		return 0, nil

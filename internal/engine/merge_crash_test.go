@@ -52,17 +52,14 @@ func diesAfterAnyWrite(t *testing.T, strategy string) {
 	want, last := w.ends(), w.gate.writes
 	require.Equal(t, "merged", w.badge())
 	require.NotEqual(t, trees[0], trees[1])
-	for _, n := range writes(1, last, 2, 3, 5, 6, last-1) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			w := dead.after(t, n)
-			assert.Contains(t, trees, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
-			rep := w.recover(ev)
-			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-			assert.Equal(t, want, w.ends())
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
-			assert.Equal(t, want, w.ends())
-		})
-	}
+	dead.each(t, writes(1, last, 2, 3, 5, 6, last-1), func(t *testing.T, w *world, _ int) {
+		assert.Contains(t, trees, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
+		rep := w.recover(ev)
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.ends())
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+		assert.Equal(t, want, w.ends())
+	})
 }
 
 // losesAnswer breaks the connection of a process at a write of a merge, once.

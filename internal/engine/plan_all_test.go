@@ -77,8 +77,7 @@ var scenes = map[string]scene{
 		return w, handling(t, ev)
 	}, "comment issue"},
 	"review": {func(t *testing.T) (*world, doing) {
-		w := newWorld(t, "", "")
-		w.finds(threeFindings())
+		w := newReview(t, "", "")
 		return w, handling(t, w.say("carol", "/mergexo review"))
 	}, "comment react"},
 	"reset": {func(t *testing.T) (*world, doing) {

@@ -94,7 +94,7 @@ var probes = map[string]probed{
 		return w.delivery("pull_request")
 	}, work: true, calls: 2},
 	"another label": {event: func(w *world) model.Event {
-		w.atRest().send("alice", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"later"}})
+		w.atRest().labels("alice", "later")
 		return w.delivery("pull_request")
 	}, calls: 1},
 	"an issue that is labeled for people": {event: func(w *world) model.Event {

@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -14,79 +15,45 @@ const maxRounds = 10
 
 // task is a pull request or issue that a run has to look at.
 type task struct {
-	event    model.Event
-	cause    string // of a follow-up
-	known    *thread.Memory
-	led      bool // from a number that has nothing more to be done
-	rounds   int
-	followed []followed
-}
-
-// followed is a follow-up that has come to its end, and what had wanted it.
-type followed struct {
-	cause string
-	err   error
+	event  model.Event
+	known  *thread.Memory
+	led    bool // from a number that has nothing more to be done
+	rounds int
+	ended  error // how the follow-ups ended, which is how the run ends
 }
 
 func newTask(ev model.Event) *task {
 	return &task{event: ev, known: thread.NewMemory(nil)}
 }
 
-// ended is how the follow-ups ended, which is how the run ends.
-func (t *task) ended() error {
-	var all error
-	for _, f := range t.followed {
-		all = errors.Join(all, f.err)
+// drain takes turns on a number until nothing is pending there, within the bounds.
+func (e *Engine) drain(ctx context.Context, t *task, rep *model.Report) (err error) {
+	defer t.known.Leave(e.Log)
+	for again := true; again && err == nil; {
+		again, _, err = e.turn(ctx, t, rep)
 	}
-	return all
+	if thread.HadDone(rep, err) {
+		return nil
+	}
+	return err
 }
 
-// followUp is a task for a follow-up.
-func followUp(f *thread.FollowUp) *task {
-	t := newTask(f.Event)
-	t.cause, t.led = f.Cause, f.Instead
-	return t
-}
-
-// hasFollowed says that the follow-up of this cause has come to its end.
-func (t *task) hasFollowed(cause string) bool {
-	return t != nil && slices.ContainsFunc(t.followed, func(f followed) bool { return f.cause == cause })
-}
-
-// drain takes turns on a number until nothing is pending there, within the bounds, and on the follow-ups of its steps.
-func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) error {
-	stack := []*task{first}
-	defer func() {
-		for _, t := range stack {
-			t.known.Leave(e.Log)
-		}
-	}()
+// turn takes a number as far as one turn goes, behind what its steps want to be done first. It says whether another one is due.
+func (e *Engine) turn(ctx context.Context, t *task, rep *model.Report) (again bool, at *thread.Thread, err error) {
 	for {
-		t := stack[len(stack)-1]
-		_, again, next, err := e.step(ctx, t, rep)
-		if next != nil {
-			t.rounds-- // the same turn goes on behind it
-			if next.Instead {
-				t.known.Leave(e.Log)
-				stack, rep.Number = stack[:len(stack)-1], next.Event.Number
-			}
-			stack = append(stack, followUp(next))
-			continue
+		p, again, next, err := e.step(ctx, t, rep)
+		if next == nil {
+			t.rounds++
+			return again && t.rounds < maxRounds, p.Thread, err
 		}
-		if again && err == nil && t.rounds < maxRounds {
-			continue
+		below := newTask(next.Event)
+		below.led = next.Instead
+		err = e.drain(ctx, below, rep)
+		rep.Number = next.Event.Number
+		if next.Instead || over(ctx, err) {
+			return false, p.Thread, err
 		}
-		if thread.HadDone(rep, err) {
-			err = nil
-		}
-		if len(stack) == 1 || over(ctx, err) {
-			return err
-		}
-		t.known.Leave(e.Log)
-		stack = stack[:len(stack)-1]
-		rep.Number = t.event.Number
-		above := stack[len(stack)-1]
-		above.followed = append(above.followed, followed{t.cause, err})
+		t.known.Followed, t.ended = append(t.known.Followed, next.Cause), errors.Join(t.ended, err)
 	}
 }
 
@@ -95,11 +62,12 @@ func over(ctx context.Context, err error) bool { return ctx.Err() != nil || thre
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
 func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
-	p = newTopics(&e.World, t.event, rep, t.known)
+	p = topicsOf(thread.New(&e.World, t.event, rep, t.known))
 	p.task = t
 	defer p.Close()
-	t.rounds++
-	again, err = p.once(ctx)
+	if err = p.Begin(ctx); err == nil {
+		again, err = p.takeTurn(ctx)
+	}
 	err = thread.EndedBy(p.Thread, err)
 	if errors.As(err, &next) {
 		return p, false, next, nil
@@ -107,3 +75,38 @@ func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topic
 	p.tellNeed(err)
 	return p, again, nil, err
 }
+
+// The work of a sweep goes the way of an event's.
+
+// Sweep is sweeping.Sweep by this engine. The error is for what the caller did wrong, as Handle's.
+func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt sweeping.Options) (sweeping.Swept, error) {
+	return sweeping.Sweep(ctx, &e.World, e, repo, opt)
+}
+
+// Board is sweeping.Board by this engine.
+func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
+	return sweeping.Board(ctx, e.reading(), e, repo)
+}
+
+// Train takes the merge train of a base further; asked are all whose requests are in it, and seen is the greatest count of its record
+// that they name.
+func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked []int, seen int64, rep *model.Report) error {
+	return e.advance(ctx, landing.TrainOrder{Repo: repo, Base: base, Seen: seen, Asked: asked, All: true}, rep)
+}
+
+// Task is the work at a number that a sweep has found.
+func (e *Engine) Task(ev model.Event) sweeping.Task { return &sweepTask{e, newTask(ev)} }
+
+// sweepTask is a task that is taken up turn by turn.
+type sweepTask struct {
+	engine *Engine
+	*task
+}
+
+// Turn is one turn of it.
+func (t *sweepTask) Turn(ctx context.Context, rep *model.Report) (again bool, at *thread.Thread, err error) {
+	return t.engine.turn(ctx, t.task, rep)
+}
+
+// Leave ends the work.
+func (t *sweepTask) Leave() { t.known.Leave(t.engine.Log) }

@@ -9,11 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// labels puts a label on the pull request, as somebody.
+// labels puts a label on the pull request or issue, as somebody.
 func (w *world) labels(login, label string) {
 	w.t.Helper()
 	w.later(time.Minute)
 	status, out := w.send(login, "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{label}})
+	require.Equal(w.t, 200, status, "%s", out)
+}
+
+// takesOff takes a label off it.
+func (w *world) takesOff(login, label string) {
+	w.t.Helper()
+	status, out := w.send(login, "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/%s", w.number, label)), nil)
 	require.Equal(w.t, 200, status, "%s", out)
 }
 
@@ -27,12 +34,11 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"event", "sweep"} {
 		t.Run(by, func(t *testing.T) {
-			w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-			w.finds(threeFindings())
+			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 			w.labels("bob", "look")
 			rep := w.handle(w.delivery("pull_request"))
 			assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
-			w.send("bob", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/look", w.number)), nil)
+			w.takesOff("bob", "look")
 			w.labels("carol", "look")
 			look := func() {
 				if by == "event" {
@@ -60,9 +66,7 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 // Nobody gave a command for it, so it waits as the turns do.
 func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 	t.Parallel()
-	unlabel := func(w *world) {
-		w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
-	}
+	unlabel := func(w *world) { w.takesOff("carol", "agent:ignore") }
 	for name, c := range map[string]struct{ hold, end func(w *world) }{
 		"paused":     {func(w *world) { w.orders("carol", "/mergexo pause") }, func(w *world) { w.orders("carol", "/mergexo resume") }},
 		"released":   {func(w *world) { w.orders("carol", "/mergexo release") }, func(w *world) { w.orders("carol", "/mergexo adopt") }},
@@ -70,8 +74,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 	} {
 		for _, begun := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", begun ", begun), func(t *testing.T) {
-				w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-				w.finds(threeFindings())
+				w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 				if begun { // by a run that died
 					w.gate.only(2, diesFirst)
 					w.labels("carol", "look")
@@ -94,8 +97,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 		}
 	}
 	t.Run("ready", func(t *testing.T) {
-		w := newWorld(t, "", "[review]\nauto = \"ready\"")
-		w.finds(threeFindings())
+		w := newReview(t, "", "[review]\nauto = \"ready\"")
 		opened := w.delivery("pull_request")
 		w.labels("carol", "agent:ignore")
 		w.handle(opened)
@@ -108,8 +110,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 }
 
 func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
-	w := newWorld(t, "", "[review]\nauto = \"ready\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"ready\"")
 	opened := w.delivery("pull_request")
 	w.done(w.handle(opened))
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")

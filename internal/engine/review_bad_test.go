@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +13,13 @@ import (
 // Neither its own time nor that of the run takes anything of what the author has done.
 func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
 	t.Parallel()
+	t.Run("of a turn", func(t *testing.T) {
+		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
+		w.agent = "works"
+		w.passing(2*time.Minute, atWork)
+		w.done(w.handle(w.remark("alice", "Greet people.")))
+		assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
+	})
 	for limit, setting := range map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"} {
 		t.Run(limit, func(t *testing.T) {
 			w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
@@ -50,18 +55,6 @@ func TestAReviewerThatContradictsItselfComesToAnEnd(t *testing.T) {
 	assert.Equal(t, 1, w.reviews())
 	assert.Contains(t, w.reviewed(), "-- greeting.txt line 2\n**must:** Say bonjour to people.")
 	assert.NotContains(t, w.reviewed(), "Do not say")
-}
-
-// Of one finding in two severities the graver one holds, and of two suggestions for one line there is one.
-func TestAReviewerThatContradictsItselfInOneAnswerIsHeardOnce(t *testing.T) {
-	w := newWorld(t)
-	nit, must, other := found("greeting.txt", 2, model.Nit, "Greet people."), found("greeting.txt", 2, model.Must, "Greet people."), found("greeting.txt", 2, model.Should, "Greet nobody.")
-	must.Suggestion, other.Suggestion = "people", "nobody"
-	w.finds([]model.Finding{nit, other, must})
-	w.done(w.orders("carol", "/mergexo review"))
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "Greet people."))
-	assert.Contains(t, w.reviewed(), "**must:** Greet people.\n\nSuggestion:\n\n```suggestion\npeople\n```")
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "```suggestion"))
 }
 
 func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
@@ -109,20 +102,4 @@ func TestAReviewerThatFailsInItsSecondRoundLosesNoFinding(t *testing.T) {
 	w.number = 3
 	assert.Contains(t, w.reviewed(), "- **nit** `greeting.txt`: No capital.")
 	assert.NotContains(t, w.reviewed(), "Say it to whom.")
-}
-
-func TestOfTooManyFindingsBeforeTheOpeningTheGravestAreSaid(t *testing.T) {
-	many := []model.Finding{found("elsewhere.txt", 7, model.Must, "No line of the diff is that.")}
-	for i := range 600 {
-		many = append(many, found("greeting.txt", 2, model.Should, fmt.Sprintf("Number %d is wrong.", i)))
-	}
-	w, ev := newReviewed(t, many)
-	w.agent = "job+reviews"
-	rep := w.done(w.handle(ev))
-	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
-	w.number = 3
-	assert.Equal(t, 1, w.reviews())
-	assert.Len(t, w.lineComments(), 50)
-	assert.Contains(t, w.reviewed(), "Outside of the lines that the diff shows:\n\n- **must** `elsewhere.txt` line 7: No line of the diff is that.")
-	assert.Regexp(t, `\d+ more findings did not fit here\.`, w.reviewed())
 }

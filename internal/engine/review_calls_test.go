@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,11 +39,11 @@ func TestAReviewAsksAlongForTheRightsOfThoseWhoSettledFindings(t *testing.T) {
 		found("greeting.txt", 1, model.Must, "The greeting is too informal for people."), found("greeting.txt", 2, model.Must, "Nobody reads this second line at all."),
 	})
 	w.within(w.orders("carol", "/mergexo review"))
-	for i, login := range []string{"alice", "bob"} {
+	for i, login := range []string{"alice", "eve"} {
 		w.api(login, "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[i].id())), object{"body": "Won't do, we like it."})
 	}
 	w.write("alice", w.head, "more.txt", "more\n")
 	w.finds(nil)
 	w.within(w.orders("carol", "/mergexo review"))
-	assert.Regexp(t, `(?s)Settled. .*Settled. `, w.asked())
+	assert.Equal(t, 1, strings.Count(w.asked(), "Settled. "), "a stranger's word settles nothing")
 }

@@ -36,8 +36,7 @@ var reviewedStories = []reviewedStory{
 	}, []string{"claim", "review", "end", "label"}, func(w *world) string { return fmt.Sprint(w.saysAndReviews(), w.labelled()) }, 2},
 
 	{"asked by being ready", func(t *testing.T) (*world, model.Event) {
-		w := newWorld(t, "", "[review]\nauto = \"ready\"")
-		w.finds(threeFindings())
+		w := newReview(t, "", "[review]\nauto = \"ready\"")
 		return w, w.delivery("pull_request")
 	}, []string{"claim", "review", "end", "first marker"}, (*world).saysAndReviews, 2},
 
@@ -74,22 +73,17 @@ func (s reviewedStory) die(t *testing.T, from int, next func(w *world, ev model.
 	})
 	require.Equal(t, len(s.writes), w.gate.writes, "%v", s.writes)
 	want, calls := s.shows(w), w.calls()
-	for _, n := range writes(from, len(s.writes), s.recorded, len(s.writes)-1) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d (%s)", name, n, s.writes[n-1]), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				next(w, ev)
-				assert.Equal(t, want, s.shows(w))
-				if n >= s.recorded {
-					assert.Equal(t, calls, w.calls(), "nobody pays twice")
-				}
-				calls := w.calls()
-				w.handle(ev)
-				assert.Equal(t, want, s.shows(w))
-				assert.Equal(t, calls, w.calls())
-			})
+	dead.each(t, writes(from, len(s.writes), s.recorded, len(s.writes)-1), func(t *testing.T, w *world, n int) {
+		next(w, ev)
+		assert.Equal(t, want, s.shows(w))
+		if n >= s.recorded {
+			assert.Equal(t, calls, w.calls(), "nobody pays twice")
 		}
-	}
+		calls := w.calls()
+		w.handle(ev)
+		assert.Equal(t, want, s.shows(w))
+		assert.Equal(t, calls, w.calls())
+	})
 }
 
 // What comes before is told by the stories without a review.

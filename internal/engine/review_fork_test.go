@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -79,26 +78,6 @@ func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
 	w.orders("carol", "/mergexo review")
 	w.answered("rejected", "MergeXO does not review a pull request from a fork with `isolation = \"none\"`")
 	assert.Zero(t, w.calls())
-}
-
-func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
-	if !rooted() {
-		return
-	}
-	w := newReader(t, writeItOut)
-	w.gate.only(2, diesFirst)
-	w.read(w.say("carol", "/mergexo review"))
-	w.gate.revive()
-	e := w.engine()
-	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, errors.Join(err, e.Close()))
-	w.over(w.runs)
-	assert.Contains(t, w.reviewed(), "Write it out.")
-	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	for _, work := range swept.Work {
-		assert.Zero(t, work.Number, "nothing is left to do: %v", work)
-	}
 }
 
 func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {

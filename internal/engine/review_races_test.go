@@ -19,8 +19,7 @@ func (w *world) reviews() int { return strings.Count(w.reviewed(), "== COMMENTED
 
 // A review is of the head that was fetched, and the run that goes on from a death knows which one that was.
 func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there
@@ -40,8 +39,7 @@ func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
 
 // abandoned is a review whose run died after it had claimed it.
 func abandoned(t *testing.T) (*world, model.Event) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.only(2, diesFirst)
 	ev := w.say("carol", "/mergexo review")
 	w.dies(ev)
@@ -142,25 +140,11 @@ func TestWhatHappensWhileAReviewerIsAtWorkCounts(t *testing.T) {
 		assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
 	})
 	t.Run("the pull request is closed", func(t *testing.T) {
-		w := newWorld(t)
-		w.finds(threeFindings())
+		w := newReview(t)
 		w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 		w.agent = "reviews+meanwhile"
 		w.gives(model.ResultFailed, w.orders("carol", "/mergexo review"))
 		w.answered("applied", "The pull request is no longer open.")
 		assert.Empty(t, w.reviewed())
 	})
-}
-
-func TestAStrangersWordSettlesNoFinding(t *testing.T) {
-	w := newWorld(t)
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
-	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "This greeting is too informal for people, still.")})
-	rep := w.done(w.orders("carol", "/mergexo review"))
-	assert.NotContains(t, w.asked(), "Settled. ")
-	assert.Len(t, w.lineComments(), 2)
-	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 }

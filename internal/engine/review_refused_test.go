@@ -61,8 +61,7 @@ func TestAReviewThatGitHubRefusesHoldsNoWorkUp(t *testing.T) {
 }
 
 func TestAReviewOnDemandThatGitHubRefusesEnds(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.noReview(http.StatusForbidden, anyReview)
 	ev := w.say("carol", "/mergexo review")
 	assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
@@ -73,8 +72,7 @@ func TestAReviewOnDemandThatGitHubRefusesEnds(t *testing.T) {
 
 // A commit that is no part of the pull request any more takes no review: its findings stand in the text of one without it.
 func TestAReviewOfACommitThatIsGoneStandsInItsText(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	sent := w.noReview(http.StatusUnprocessableEntity, func(body string) bool { return strings.Contains(body, `"commit_id"`) })
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 	assert.Equal(t, 3, *sent)

@@ -20,8 +20,7 @@ import (
 func dying(t *testing.T, next func(w *world, ev model.Event, dir string)) {
 	for _, c := range splitReviews {
 		begun := func(t *testing.T) (*world, model.Event, string) {
-			w := newWorld(t, "", c.setting)
-			w.finds(threeFindings())
+			w := newReview(t, "", c.setting)
 			c.asks(w)
 			ev := w.delivery(c.event)
 			if c.command {

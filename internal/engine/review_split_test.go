@@ -27,13 +27,12 @@ var splitReviews = []struct {
 	{"being ready", "[review]\nauto = \"ready\"", "pull_request", func(*world) {}, false},
 }
 
-// inThree handles a comment with a command in three jobs: the first one answers it, the second has the reviewer look.
-func (w *world) inThree(ev model.Event) model.Report {
+// asksForAReview is the event of a command that the first job has answered, after which the reviewer has a job of its own.
+func (w *world) asksForAReview() model.Event {
 	w.t.Helper()
-	rep := w.phase(thread.ApplyPhase, ev, "")
-	require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
-	assert.LessOrEqual(w.t, rep.Calls.REST+rep.Calls.GraphQL, 7)
-	return w.inTwo(ev)
+	ev := w.say("carol", "/mergexo review")
+	w.within(w.phase(thread.ApplyPhase, ev, ""))
+	return ev
 }
 
 func TestAReviewGoesThroughTwoJobs(t *testing.T) {
@@ -42,8 +41,7 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			asked := func() (*world, model.Event) {
-				w := newWorld(t, "", c.setting)
-				w.finds(threeFindings())
+				w := newReview(t, "", c.setting)
 				c.asks(w)
 				return w, w.delivery(c.event)
 			}
@@ -53,8 +51,7 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 
 			w, ev := asked()
 			if c.command {
-				rep := w.done(w.phase(thread.ApplyPhase, ev, ""))
-				assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+				w.within(w.phase(thread.ApplyPhase, ev, ""))
 				w.answered("applied", "The findings follow as one review.")
 			}
 			dir := w.prepared(ev)
@@ -73,34 +70,10 @@ func TestAReviewGoesThroughTwoJobs(t *testing.T) {
 	}
 }
 
-func TestASecondHeadIsReviewedInTwoJobsForWhatIsNew(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	require.Equal(t, model.ResultDone, w.inThree(w.say("carol", "/mergexo review")).Result)
-	w.write("alice", w.head, "more.txt", "more\n")
-	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
-	require.Equal(t, model.ResultDone, w.inThree(w.say("carol", "/mergexo review")).Result)
-	assert.Contains(t, w.reviewed(), "1 finding (1 × must); it does not repeat 3 earlier findings.")
-	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
-	w.phase(thread.ApplyPhase, w.say("carol", "/mergexo review"), "")
-	w.answered("rejected", "After a new commit, you can request another review.")
-	assert.Equal(t, 2, w.calls())
-}
-
-func TestAForkIsReviewedInTwoJobs(t *testing.T) {
-	if !rooted() {
-		return
-	}
-	w := newReader(t, writeItOut)
-	w.done(w.inThree(w.say("carol", "/mergexo review")))
-	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
-}
-
 // The agent's job has no token that writes, and may run an agent without isolation; but not one that reads what a stranger wrote.
 func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 	w := newReader(t, writeItOut)
-	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	e := w.engine()
 	e.Phase, e.Bundle, e.Isolator = thread.AgentPhase, dir, ""
 	w.by(e, ev)
@@ -111,8 +84,7 @@ func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 
 // The last job answers commands that the first one did not see. Then the next run has the reviewer look.
 func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
@@ -124,10 +96,8 @@ func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
 }
 
 func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	ev := w.say("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	w := newReview(t)
+	ev := w.asksForAReview()
 	lost := func() model.Report { return w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")) }
 	rep := lost()
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
@@ -138,8 +108,7 @@ func TestAReviewersJobThatHandsNothingOverIsToldAndTriedAgain(t *testing.T) {
 	assert.Contains(t, w.reviewed(), "3 findings")
 
 	w.write("alice", w.head, "more.txt", "more\n")
-	ev = w.say("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	ev = w.asksForAReview()
 	for range 3 {
 		lost()
 	}
@@ -163,7 +132,7 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 			w := newWorld(t)
 			w.finds(c.finds)
 			w.agent = c.agent
-			w.gives(model.ResultFailed, w.inThree(w.say("carol", "/mergexo review")))
+			w.gives(model.ResultFailed, w.inTwo(w.asksForAReview()))
 			assert.Contains(t, w.said(), c.says)
 			assert.NotContains(t, w.said(), "agent: agent:")
 			assert.Empty(t, w.reviewed())
@@ -178,8 +147,7 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
 	w := newWorld(t)
 	w.agent = "hangs"
-	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
@@ -194,18 +162,15 @@ func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
 }
 
 func TestTheHeadMovesBetweenTheJobsOfAReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	ev, old := w.say("carol", "/mergexo review"), w.at(w.head)
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	w := newReview(t)
+	ev, old := w.asksForAReview(), w.at(w.head)
 	dir := w.prepared(ev)
 	w.write("alice", w.head, "more.txt", "more\n")
 	w.done(w.phase(thread.ApplyPhase, ev, dir))
 	assert.Contains(t, fmt.Sprint(w.list("octo", w.pull("/reviews"))), "commit_id:"+old)
 	assert.Len(t, w.lineComments(), 1)
 
-	ev = w.say("carol", "/mergexo review")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	ev = w.asksForAReview()
 	dir = w.prepared(ev)
 	w.api("octo", "PATCH", w.path("/git/refs/heads/"+w.head), object{"sha": old, "force": true})
 	w.write("alice", w.head, "else.txt", "else\n")
@@ -220,8 +185,7 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 	t.Parallel()
 	for _, c := range splitReviews {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, "", c.setting)
-			w.finds(threeFindings())
+			w := newReview(t, "", c.setting)
 			c.asks(w)
 			ev := w.delivery(c.event)
 			if c.command {
@@ -248,10 +212,8 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 }
 
 func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	ev, dir := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff")
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+	w := newReview(t)
+	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
@@ -265,8 +227,7 @@ func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
 
 // What the first job says must not keep the second from its work: both are of one run, which is not over.
 func TestTheJobsOfOneRunDoNotWaitForEachOther(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev, dir, run := w.say("carol", "/mergexo review"), filepath.Join(t.TempDir(), "handoff"), w.engine().Run
 	for _, job := range []struct {
 		phase thread.Phase
@@ -298,7 +259,7 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 				assert.Len(t, w.marked("turn", "done"), 1)
 				assert.Empty(t, w.reviewed())
 			} else {
-				w.gives(model.ResultRetry, w.inThree(w.say("carol", "/mergexo review")))
+				w.gives(model.ResultRetry, w.inTwo(w.asksForAReview()))
 				assert.Contains(t, w.reviewed(), "3 findings")
 				assert.Empty(t, w.marked("turn", ""))
 			}
@@ -312,14 +273,11 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 
 // A sweep runs no agent here. It starts a run for the number.
 func TestASweepStartsARunForAReview(t *testing.T) {
-	w := newWorld(t, "", "[review]\nauto = \"label\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"label\"")
 	w.labels("carol", "agent:review")
 	e := w.engine()
 	e.Phase = thread.ApplyPhase
-	_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-	require.NoError(t, err)
-	w.over(w.runs)
+	w.sweepWith(e, sweeping.Options{})
 	assert.Contains(t, strings.Join(w.gate.seen, "\n"), "/actions/workflows/mergexo.yml/dispatches")
 	assert.Contains(t, w.said(), "The findings follow as one review.")
 	w.done(w.inTwo(w.pullEvent()))

@@ -30,10 +30,8 @@ func TestAForgedReviewIsRefusedByName(t *testing.T) {
 		}), "which the pull request does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.finds(threeFindings())
-			ev := w.say("carol", "/mergexo review")
-			require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
+			w := newReview(t)
+			ev := w.asksForAReview()
 			dir := w.prepared(ev)
 			c.with(t, w, dir)
 			w.gives(model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir))

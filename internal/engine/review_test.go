@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,9 +76,16 @@ func threeFindings() []model.Finding {
 	return []model.Finding{found("greeting.txt", 1, model.Nit, "No capital."), found("other.txt", 9, model.Should, "This still says hello."), world}
 }
 
-func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
-	w := newWorld(t)
+// newReview is a world whose reviewer finds three things.
+func newReview(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newWorld(t, more...)
 	w.finds(threeFindings())
+	return w
+}
+
+func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
+	w := newReview(t)
 	rep := w.done(w.orders("carol", "/mergexo review"))
 	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
 	assert.LessOrEqual(t, rep.Calls.Git, 3)
@@ -101,39 +107,12 @@ func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
 	assert.Equal(t, 2, w.calls())
 }
 
-func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	w.orders("bob", "/mergexo review")
-	w.answered("rejected", "Only people with the maintain or admin role")
-	w.gives(model.ResultNothing, w.orders("eve", "/mergexo review"))
-	assert.Zero(t, w.calls())
-	assert.Empty(t, w.reviewed())
-}
-
-func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
-	w := newWorld(t)
-	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	w.later(time.Minute)
-	w.agent = "talk"
-	w.api("alice", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
-	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
-	w.agent = "reviews"
-	w.finds([]model.Finding{found("greeting.txt", 3, model.Must, "This greeting is too informal for people, still.")})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	assert.Len(t, w.lineComments(), 1)
-	assert.Contains(t, w.asked(), "Settled. ")
-	assert.Contains(t, w.reviewed(), "nothing new was found; it does not repeat 1 earlier finding.")
-}
-
 // followed is the comment with which a sweep tracks a pull request.
 var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is on.*?\[pr\]\n`)
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.only(2, diesFirst)
 	w.orders("carol", "/mergexo review")
 	require.True(t, w.gate.died())
@@ -146,35 +125,30 @@ func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
 	require.Equal(t, 4, w.gate.writes, "the reply that claims it, a sign, the review, the end")
-	for _, n := range writes(1, 4, 2, 3) {
-		for name, before := range deathsBy(n) {
-			for _, next := range []string{"event", "sweep"} {
-				t.Run(fmt.Sprintf("%s write %d, then %s", name, n, next), func(t *testing.T) {
-					w := dead.after(t, n-before)
-					if next == "event" {
-						w.recover(ev)
-					} else {
-						w.recoverBySweep()
-					}
-					assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
-					calls := w.calls()
-					assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-					assert.Equal(t, calls, w.calls())
-				})
-			}
-		}
+	for _, next := range []string{"event", "sweep"} {
+		t.Run(next, func(t *testing.T) {
+			dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
+				if next == "event" {
+					w.recover(ev)
+				} else {
+					w.recoverBySweep()
+				}
+				assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
+				calls := w.calls()
+				assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+				assert.Equal(t, calls, w.calls())
+			})
+		})
 	}
 }
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/reviews") {
 			w.gate.at = nil
@@ -187,8 +161,7 @@ func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 }
 
 func TestTwoRunsMakeOneReview(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
+	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
 	w.gate.after = func(n int) {
 		if n == 1 { // the reply that claims it is there

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -101,24 +99,6 @@ func TestAReviewCountsAgainstTheBudgetOfTheDay(t *testing.T) {
 	assert.Equal(t, "budget_spent", rep.BlockedReason, "turns share it")
 }
 
-func TestALineThatGitHubDoesNotTakeStandsInTheText(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	refused := 0
-	w.gate.answers(func(r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/reviews") && r.Method == http.MethodPost && refused == 0
-	}, func(rw http.ResponseWriter) {
-		refused++
-		rw.Header().Set("Content-Type", "application/json")
-		rw.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = fmt.Fprint(rw, `{"message": "Unprocessable Entity", "errors": ["Pull request review thread line must be part of the diff"]}`)
-	})
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
-	assert.Equal(t, 1, refused)
-	assert.Empty(t, w.lineComments())
-	assert.Contains(t, w.reviewed(), "- **must** `greeting.txt` line 2: Greet")
-}
-
 func TestWhatAReviewerSaysDoesNothingElse(t *testing.T) {
 	w := newWorld(t)
 	secret := "ghp" + "_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL"
@@ -137,30 +117,11 @@ func TestWhatAReviewerSaysDoesNothingElse(t *testing.T) {
 	assert.NotContains(t, w.lastSaid(), "Here, too", "it is no feedback either")
 }
 
-func TestThereIsNoReviewOfWhatIsOverOrTakenOver(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
-	w.orders("carol", "/mergexo review")
-	w.answered("rejected", "is closed")
-	assert.Zero(t, w.calls())
-}
-
 func TestAReviewNeedsAnAgentThatCan(t *testing.T) {
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\nisolation = \"none\"\n")
 	w.orders("carol", "/mergexo review")
 	w.answered("rejected", "No agent is configured for reviews.")
-}
-
-func TestADryRunOfAReviewEndsBeforeTheReviewer(t *testing.T) {
-	w := newWorld(t)
-	w.finds(threeFindings())
-	w.talk("carol", "/mergexo review")
-	rep := w.dry(w.delivery("issue_comment"))
-	assert.Contains(t, rep.Reason, "the review of pull request 1 at ")
-	assert.Zero(t, w.calls())
-	assert.Zero(t, w.gate.writes)
 }
 
 func TestAReviewerHasAUserOfItsOwn(t *testing.T) {

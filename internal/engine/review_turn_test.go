@@ -83,37 +83,18 @@ func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
 	assert.Contains(t, w.reviewed(), "**must:** Say who has worked.")
 }
 
-func TestAReviewBeforeAPushKeepsToTheBudgetOfTheDay(t *testing.T) {
-	w := newWorld(t, "", "[review]\non = [\"feedback\"]\n[feedback]\ncost_per_day_usd = 0.5")
-	w.agent = "works+costs+reviews"
-	w.finds(threeFindings())
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
-	assert.Equal(t, 1, w.calls())
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: today's budget is used up")
-}
-
-func TestAReviewerThatHangsHoldsNoTurnUp(t *testing.T) {
-	w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
-	w.agent = "works"
-	w.passing(2*time.Minute, atWork)
-	w.done(w.handle(w.remark("alice", "Greet people.")))
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
-}
-
 func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
 	sweep := func(w *world) {
 		w.sweep()
 	}
-	w := newWorld(t, "", "[review]\nauto = \"ready\"")
-	w.finds(threeFindings())
+	w := newReview(t, "", "[review]\nauto = \"ready\"")
 	sweep(w)
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
 	sweep(w)
 	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 
-	old := newWorld(t, "", "[review]\nauto = \"ready\"")
-	old.finds(threeFindings())
+	old := newReview(t, "", "[review]\nauto = \"ready\"")
 	old.later(25 * time.Hour)
 	sweep(old)
 	assert.Zero(t, old.calls(), "it was there before")

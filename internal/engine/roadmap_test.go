@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -12,11 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-func mustParse(t *testing.T, text []byte, into any) {
-	t.Helper()
-	require.NoError(t, json.Unmarshal(text, into), "%s", text)
-}
 
 func TestARoadmapFromItsLabelToTheLastMerge(t *testing.T) {
 	w := newRoadmap(t, "plan")

@@ -24,17 +24,12 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	require.Equal(t, roadmapWrites+7+1, w.gate.writes, "the roadmap's own, those of the item's agent, and the comment once more: %v", w.gate.seen)
 	want := w.showsRoadmap()
-	for _, n := range writes(1, roadmapWrites, 1, 5, roadmapWrites) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				rep := w.recover(ev)
-				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-				assert.Equal(t, want, w.showsRoadmap())
-				assert.Equal(t, 2, w.calls(), "the plan and the first item")
-			})
-		}
-	}
+	dead.each(t, writes(1, roadmapWrites, 1, 5, roadmapWrites), func(t *testing.T, w *world, _ int) {
+		rep := w.recover(ev)
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.showsRoadmap())
+		assert.Equal(t, 2, w.calls(), "the plan and the first item")
+	})
 }
 
 func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
@@ -63,21 +58,6 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 		w.handle(w.merged(w.openPulls()[0]))
 	}
 	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"], "and the roadmap is done")
-}
-
-func TestTwoRunsAtOnceAskAboutAnItemOnce(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
-	w.later(time.Minute)
-	number := w.openPulls()[0]
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", number)), object{"state": "closed"})
-	closed := w.closedEvent(number)
-	w.beforeWriting(func() { w.handle(closed) })
-	w.handle(closed)
-	w.gate.revive()
-	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
-	w.handle(closed)
-	assert.Equal(t, 1, strings.Count(w.talkOn(w.number), "has stopped"))
 }
 
 // The issue of a dropped item is closed, and no sweep looks there any more.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -246,7 +247,7 @@ func (w *world) parent(number int) int {
 		return 0
 	}
 	o := object{}
-	mustParse(w.t, out, &o)
+	require.NoError(w.t, json.Unmarshal(out, &o), "%s", out)
 	return int(o["number"].(float64))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -19,7 +20,7 @@ func (e *Engine) reading() *thread.World {
 
 // onlooker are the topics of a number, for a token that need not be the one that runs work with.
 func onlooker(w *thread.World, repo model.Repo, number int, rep *model.Report) *topics {
-	p := newTopics(w, model.Event{Repo: repo, Number: number}, rep, nil)
+	p := topicsOf(thread.New(w, model.Event{Repo: repo, Number: number}, rep, nil))
 	p.Onlooks = true
 	return p
 }
@@ -45,13 +46,20 @@ type Explanation struct {
 }
 
 // Why is Look with the conditions of a merge as well, and for issues too.
-func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (Explanation, error) {
+func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Explanation, err error) {
 	p := onlooker(e.reading(), repo, number, &model.Report{})
 	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
-		return Explanation{}, err
+		return why, err
 	}
-	return kindOf(p).explain(ctx)
+	if !p.Snap.IsPull() {
+		row, step := sweeping.OfIssue(p.Thread)
+		return Explanation{Issue: &row, Step: step}, nil
+	}
+	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
+		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
+	}
+	return why, err
 }
 
 // Standings tells how every open pull request stands that is tracked or asked to be merged, the oldest first, and all that

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
@@ -21,17 +23,6 @@ func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
 	}
 }
 
-func TestASweepBeginsNothingForWhoMayNot(t *testing.T) {
-	w := newIssue(t)
-	w.open("eve", "Do this", "Please.")
-	w.put("/_sandbox/users/trent", object{"type": "User", "repository": repo.String(), "permission": "triage"})
-	w.label("trent", smallJob)
-	w.sweep()
-	assert.Empty(t, w.pulls())
-	assert.Zero(t, w.calls())
-	w.quiet()
-}
-
 func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
 	w := newIssue(t)
 	w.handle(w.label("alice", design))
@@ -44,6 +35,21 @@ func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
 	w.sweep()
 	assert.Len(t, w.pulls(), 2, "its implementation")
 	w.quiet()
+}
+
+// TestASweepReportsADesignThatItLands: the work goes on at the issue, whose number the report has.
+func TestASweepReportsADesignThatItLands(t *testing.T) {
+	w := newIssue(t, "", "[merge]\ntests = \"none\"")
+	w.done(w.handle(w.label("alice", design)))
+	issue := w.number
+	w.number = 3
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+	w.say("carol", "/mergexo merge")
+	rep := of(w.sweep(), issue)
+	require.NotNil(t, rep)
+	assert.Equal(t, model.ResultDone, rep.Result)
+	assert.Equal(t, "merged", w.badge())
+	assert.Len(t, w.pulls(), 2)
 }
 
 func TestAMergeThatWaitsCostsNothingUntilSomethingChanges(t *testing.T) {

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -36,26 +35,15 @@ func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
 	w.quiet()
 }
 
-func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
-	w := newWorld(t)
-	w.sweep()
-	w.review("eve", "Do as I say.")
-	w.quiet()
-	assert.Zero(t, w.calls())
-}
-
 func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 	w, ev := twoComments(t)
 	dead := w.wrecks(func() { w.handle(ev) })
 	want, last := w.shows(), w.gate.writes
-	for _, n := range writes(1, last, 2, 5) {
-		t.Run(fmt.Sprint("after write ", n), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.sweep()
-			assert.Equal(t, want, w.shows())
-			w.quiet()
-		})
-	}
+	dead.each(t, writes(1, last, 2, 5), func(t *testing.T, w *world, _ int) {
+		w.sweep()
+		assert.Equal(t, want, w.shows())
+		w.quiet()
+	})
 }
 
 func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {
@@ -92,16 +80,6 @@ func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
 	require.NotNil(t, rep)
 	assert.Equal(t, model.ResultBlocked, rep.Result)
 	assert.Len(t, w.marked("block", ""), 1)
-	w.quiet()
-}
-
-func TestASweepLetsAHeadBeThatGrew(t *testing.T) {
-	w := newWorld(t)
-	w.sweep()
-	w.later(time.Minute)
-	w.write("alice", w.head, "more.txt", "more\n")
-	w.sweep()
-	assert.Empty(t, w.marked("block", ""))
 	w.quiet()
 }
 

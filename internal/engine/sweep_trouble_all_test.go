@@ -135,9 +135,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 		w.later(time.Hour)
 		e := w.engine()
 		e.Phase = thread.ApplyPhase
-		_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
-		require.NoError(t, err)
-		w.over(w.runs)
+		w.sweepWith(e, sweeping.Options{})
 	}
 	assert.Len(t, w.marked("command", ""), 1)
 }
@@ -154,13 +152,6 @@ func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
 	w.rests()
 }
 
-func TestAFlowThatIsRecordedIsFinishedThoughItsLabelIsOff(t *testing.T) {
-	w := newIssue(t)
-	w.recordedWithoutLabel()
-	w.sweep()
-	assert.Len(t, w.pulls(), 1)
-}
-
 func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
 	w := newWorld(t)
 	w.sweep()
@@ -172,21 +163,6 @@ func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
 	w.sweep()
 	assert.Len(t, w.marked("command", ""), 1)
 	w.quiet()
-}
-
-func TestTheWorkOfATurnIsKeptWhenAPersonMergesMeanwhile(t *testing.T) {
-	w := newWorld(t)
-	ev := w.remark("alice", "Answer me.")
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
-	}) // the turn is planned
-	w.handle(ev)
-	w.gate.revive()
-	require.NotEmpty(t, w.stages())
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.pull("/merge"), object{})
-	w.sweep()
-	assert.NotEmpty(t, w.stages(), "the only copy of what the agent has made")
 }
 
 func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {

@@ -16,7 +16,12 @@ func (w *world) sweep() sweeping.Swept { w.t.Helper(); return w.sweepBy(sweeping
 
 func (w *world) sweepBy(opt sweeping.Options) sweeping.Swept {
 	w.t.Helper()
-	swept, err := w.engine().Sweep(context.Background(), repo, opt)
+	return w.sweepWith(w.engine(), opt)
+}
+
+func (w *world) sweepWith(e *engine.Engine, opt sweeping.Options) sweeping.Swept {
+	w.t.Helper()
+	swept, err := e.Sweep(context.Background(), repo, opt)
 	require.NoError(w.t, err)
 	w.over(w.runs)
 	for _, r := range swept.Results {

@@ -31,28 +31,15 @@ type topics struct {
 	desk    *operator.Desk
 }
 
-// newTopics are those of a pull request or issue, with what the run remembers of it; nil: nothing.
-func newTopics(w *thread.World, ev model.Event, rep *model.Report, known *thread.Memory) *topics {
-	return topicsOf(thread.New(w, ev, rep, known))
-}
-
 // topicsOf are those of what a thread is about.
 func topicsOf(t *thread.Thread) *topics {
 	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}, review: reviewing.NewPull(t)}
 	p.fork = &forks.Pull{Work: &work.Work{Thread: t}, Merging: p.merging}
 	p.merging.Voided = p.fork.Voided
-	p.plan = planning.New(t)
-	p.plan.Followed, p.issue.Planned = p.hasFollowed, p.plan.Continue
-	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }, Followed: p.hasFollowed}
+	p.plan = &planning.Issue{Thread: t}
+	p.issue.Planned = p.plan.Continue
+	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }}
 	return p
-}
-
-// once takes the pull request or issue as far as one turn goes. It says whether another look is due.
-func (p *topics) once(ctx context.Context) (again bool, err error) {
-	if err := p.Begin(ctx); err != nil {
-		return false, err
-	}
-	return kindOf(p).takeTurn(ctx)
 }
 
 // hear takes in what the agent's job handed over, and answers commands.
@@ -70,9 +57,6 @@ func (p *topics) instead(number int) error {
 	next.Instead = true
 	return next
 }
-
-// hasFollowed says that the follow-up of this cause has come to its end.
-func (p *topics) hasFollowed(cause string) bool { return p.task.hasFollowed(cause) }
 
 // FindMerge, FindReview, Revert, MergeGates and NextStep are what commands ask of the topics.
 func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found, error) {

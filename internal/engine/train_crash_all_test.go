@@ -180,15 +180,10 @@ func TestTheTrainGoesOnAfterADeathAtAnyWrite(t *testing.T) {
 			writes, stands := w.gate.writes, w.stands(numbers)
 			want := w.trainEnds(numbers)
 			require.Positive(t, writes)
-			for n := 1; n <= writes; n++ {
-				for how, before := range deathsBy(n) {
-					t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
-						w := dead.after(t, n-before)
-						w.recover(ev)
-						w.goesOn(numbers, stands, want)
-					})
-				}
-			}
+			dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+				w.recover(ev)
+				w.goesOn(numbers, stands, want)
+			})
 		})
 	}
 }
@@ -239,14 +234,9 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 	want := w.trainEnds([]int{2, 3})
 	require.Contains(t, want, "#2 merged")
 	require.Positive(t, writes)
-	for n := 1; n <= writes; n++ {
-		for how, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				w.recoverBySweep()
-				w.sweep()
-				w.goesOn([]int{2, 3}, stands, want)
-			})
-		}
-	}
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.recoverBySweep()
+		w.sweep()
+		w.goesOn([]int{2, 3}, stands, want)
+	})
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -113,6 +114,20 @@ func (k wrecks) after(t *testing.T, writes int) *world {
 	w := k[writes].takeUp(t)
 	w.over(w.runs)
 	return w
+}
+
+// each has somebody go on in the worlds of a process that died at these writes, or at every one where there are none: after each, and
+// before the first.
+func (k wrecks) each(t *testing.T, at []int, next func(t *testing.T, w *world, n int)) {
+	t.Helper()
+	for n := 1; n < len(k); n++ {
+		if at != nil && !slices.Contains(at, n) {
+			continue
+		}
+		for name, before := range deathsBy(n) {
+			t.Run(fmt.Sprintf("%s write %d of %d", name, n, len(k)-1), func(t *testing.T) { next(t, k.after(t, n-before), n) })
+		}
+	}
 }
 
 // moveOrigin puts the address of one server in the place of another one's, in all that a sandbox has written down.

@@ -142,7 +142,7 @@ func (f Facts) rows() []Row {
 		rows[i].wait(rows)
 	}
 	for i := range rows {
-		if rows[i].State == model.ItemWaiting && stuck(rows, rows[i].Key, map[string]bool{}) {
+		if rows[i].State == model.ItemWaiting && len(Step{Rows: rows}.Causes(rows[i])) > 0 {
 			rows[i].State = model.ItemBlocked
 		}
 	}
@@ -178,7 +178,7 @@ func (r *Row) wait(rows []Row) {
 		return
 	}
 	for _, key := range r.Needs {
-		if at := slices.IndexFunc(rows, func(o Row) bool { return o.Key == key }); at < 0 || rows[at].Fact.state() != model.ItemDone {
+		if needed := rowOf(rows, key); needed == nil || needed.Fact.state() != model.ItemDone {
 			r.For = append(r.For, key)
 		}
 	}
@@ -188,17 +188,14 @@ func (r *Row) wait(rows []Row) {
 	}
 }
 
-// stuck says that an item needs one that failed, directly or not.
-func stuck(rows []Row, key string, seen map[string]bool) bool {
-	at := slices.IndexFunc(rows, func(o Row) bool { return o.Key == key })
-	if at < 0 || seen[key] {
-		return false
+// rowOf is the first row of an item; nil for none.
+func rowOf(rows []Row, key string) *Row {
+	for i := range rows {
+		if rows[i].Key == key {
+			return &rows[i]
+		}
 	}
-	seen[key] = true
-	return slices.ContainsFunc(rows[at].For, func(need string) bool {
-		n := slices.IndexFunc(rows, func(o Row) bool { return o.Key == need })
-		return n >= 0 && (rows[n].State == model.ItemFailed || stuck(rows, need, seen))
-	})
+	return nil
 }
 
 // Causes are the failed items that keep an item from beginning, in the order of the plan.
@@ -207,10 +204,9 @@ func (s Step) Causes(r Row) []Row {
 	var walk func(keys []string)
 	walk = func(keys []string) {
 		for _, key := range keys {
-			at := slices.IndexFunc(s.Rows, func(o Row) bool { return o.Key == key })
-			if at >= 0 && !reach[key] {
+			if one := rowOf(s.Rows, key); one != nil && !reach[key] {
 				reach[key] = true
-				walk(s.Rows[at].For)
+				walk(one.For)
 			}
 		}
 	}
@@ -229,8 +225,8 @@ func (s Step) sorted() []*Row {
 		}
 		seen[r.Key] = true
 		for _, key := range r.Needs {
-			if at := slices.IndexFunc(s.Rows, func(o Row) bool { return o.Key == key }); at >= 0 {
-				visit(&s.Rows[at])
+			if needed := rowOf(s.Rows, key); needed != nil {
+				visit(needed)
 			}
 		}
 		out = append(out, r)

@@ -33,17 +33,15 @@ var kinds = []struct {
 }
 
 // Leftovers returns the refs that nobody needs. known tells the state of the number that a ref belongs to, if it was
-// asked for. A ref that keep reports stays in any case; a nil keep reports none.
-func Leftovers(refs []model.Ref, known func(number int) (state model.PullState, known bool), keep func(model.Ref) bool) []model.Ref {
+// asked for.
+func Leftovers(refs []model.Ref, known func(number int) (state model.PullState, known bool)) []model.Ref {
 	var gone []model.Ref
 	for _, ref := range refs {
 		number, closed, ok := about(ref)
 		if !ok {
 			continue
 		}
-		state, is := known(number)
-		over := is && (state == model.PullMerged || state == model.PullClosed && closed)
-		if over && (keep == nil || !keep(ref)) {
+		if state, is := known(number); is && (state == model.PullMerged || state == model.PullClosed && closed) {
 			gone = append(gone, ref)
 		}
 	}

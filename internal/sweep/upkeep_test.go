@@ -40,15 +40,14 @@ func TestWhichRefsNobodyNeeds(t *testing.T) {
 	} {
 		for i, want := range gone {
 			ref := model.Ref{Name: fmt.Sprintf(name, i+1), SHA: sha}
-			got := sweep.Leftovers([]model.Ref{ref}, known, nil)
+			got := sweep.Leftovers([]model.Ref{ref}, known)
 			assert.Equal(t, want, len(got) == 1, "%s of one that is %s", ref.Name, states[i+1])
-			assert.Empty(t, sweep.Leftovers([]model.Ref{ref}, known, func(model.Ref) bool { return true }))
 		}
-		assert.Empty(t, sweep.Leftovers([]model.Ref{{Name: fmt.Sprintf(name, 4), SHA: sha}}, known, nil), "nobody asked about it")
+		assert.Empty(t, sweep.Leftovers([]model.Ref{{Name: fmt.Sprintf(name, 4), SHA: sha}}, known), "nobody asked about it")
 	}
 	asked := false
 	sweep.Leftovers([]model.Ref{{Name: "refs/heads/main"}, {Name: "refs/mergexo/lock/main"}, {Name: "refs/mergexo/turn/7/x"}, {Name: "refs/mergexo/kept/99999999999999999999/x"}},
-		func(int) (model.PullState, bool) { asked = true; return model.PullMerged, true }, nil)
+		func(int) (model.PullState, bool) { asked = true; return model.PullMerged, true })
 	assert.False(t, asked, "only numbers that matter are asked about")
 }
 

@@ -3,7 +3,6 @@ package forks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
@@ -30,13 +30,13 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	if err != nil {
 		return nil, err
 	}
-	defer g.dispose(removeBase)
+	defer work.Dispose(g.Work, removeBase)
 	if dir == "" {
 		var removeTree func() error
 		if dir, removeTree, err = testtree.Make(ctx, g.Checkout, m.Tip); err != nil {
 			return nil, err
 		}
-		defer g.dispose(removeTree)
+		defer work.Dispose(g.Work, removeTree)
 	}
 	stdin, err := g.evaluation(ctx, kind, base)
 	if err != nil {
@@ -46,7 +46,7 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	if err != nil {
 		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
 	}
-	defer g.dispose(func() error { return scratch.RemoveAll(temp) })
+	defer work.Dispose(g.Work, func() error { return scratch.RemoveAll(temp) })
 	if argv, err = ofBase(argv, base, dir); err != nil {
 		return nil, err
 	}
@@ -57,24 +57,11 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	}
 	opt.Also, opt.Reads, opt.Redact = []string{base}, []string{g.Checkout.Objects}, redact.Words(ctx, g.Thread)
 	var out []byte
-	err = g.InTime(ctx, func(ctx context.Context) error {
-		defer g.Working.Show("running " + strings.Join(argv, " "))()
+	err = work.Foreign(ctx, g.Work, strings.Join(argv, " "), func(ctx context.Context) (err error) {
 		out, err = agent.Filter(ctx, dir, argv, stdin, opt)
-		if alive := thread.StillAlive(err, ""); alive != nil {
-			return alive
-		}
 		return err
 	})
-	if thread.Outlives(err) {
-		return nil, err
-	}
-	return out, errors.Join(err, g.Checkout.Recreate())
-}
-
-func (g *admission) dispose(remove func() error) {
-	if err := remove(); err != nil {
-		g.Log.Warn("tree_not_removed", "error", err)
-	}
+	return out, err
 }
 
 // ofBase puts the files of the base branch in the place of the arguments that name them. An argument that names anything else

@@ -83,7 +83,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 	if step.Act == external.Finish || step.Act == external.GoOn {
 		g.marker = step.From.Marker
 	}
-	if step.Act == external.GoOn && g.marker.State == model.ExternalApproved && g.asked() {
+	if _, asked := g.State.Commands[g.token("merge")]; asked && step.Act == external.GoOn && g.marker.State == model.ExternalApproved {
 		return nil, nil
 	}
 	if step.Act == external.GiveUp || step.Act == external.GoOn {
@@ -92,17 +92,19 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 		}
 	}
 	pull := p.Snap.Pull
-	switch step.Act {
-	case external.Relabel:
-		return g.turnAway(ctx, external.RelabelText(pull, step.Marker), step.Why)
-	case external.Void:
-		away, err := g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
-		if err != nil {
+	away := map[external.Act]func(model.Pull, model.ExternalMarker) string{
+		external.Relabel: external.RelabelText, external.Void: external.VoidText, external.GiveUp: external.FailedText,
+	}
+	if text := away[step.Act]; text != nil { // to put the label on again is to look again
+		if err := g.end(ctx, text(pull, step.Marker)); err != nil {
 			return nil, err
 		}
-		return away, g.takeBack(ctx, step.From.Marker)
-	case external.GiveUp:
-		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
+		if err := g.takeOff(ctx); err != nil || step.Act != external.Void {
+			return thread.End(model.ResultNothing, "%s", step.Why), err
+		}
+		return thread.End(model.ResultNothing, "%s", step.Why), g.takeBack(ctx, step.From.Marker)
+	}
+	switch step.Act {
 	case external.Finish:
 		if err := g.close(ctx); err != nil {
 			return nil, err
@@ -183,14 +185,6 @@ func (g *admission) end(ctx context.Context, text string) error {
 	return nil
 }
 
-// turnAway says why the pull request is not continued, and takes the label off: to put it on again is to look again.
-func (g *admission) turnAway(ctx context.Context, text, why string) (*thread.Stop, error) {
-	if err := g.end(ctx, text); err != nil {
-		return nil, err
-	}
-	return thread.End(model.ResultNothing, "%s", why), g.takeOff(ctx)
-}
-
 // takeBack ends the request to merge what is void now. The comment that says so is that of the letting in.
 func (g *admission) takeBack(ctx context.Context, was model.ExternalMarker) error {
 	said := g.State.Merge()
@@ -206,7 +200,7 @@ func (g *admission) takeBack(ctx context.Context, was model.ExternalMarker) erro
 // takeOff takes the label off.
 func (g *admission) takeOff(ctx context.Context) error {
 	label := cmp.Or(g.marker.Label, g.Settings.External.Label)
-	if !slices.ContainsFunc(g.Snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
+	if !model.Named(g.Snap.Pull.Labels, label) {
 		return nil
 	}
 	_, err := g.Apply(ctx, effect.Unlabel(g.Event.Number, label, g.token("label")))

@@ -29,28 +29,19 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 	case g.Snap.Pull.State != model.PullOpen:
 		return thread.End(model.ResultNothing, "%s", step.Why), g.End(ctx)
 	case step.Act != external.Nothing || !external.Labelled(facts): // it was put on again, which asks for another evaluation
-		return g.unlabelled(ctx, was.Marker)
+		g.marker = was.Marker
+		g.marker.State, g.marker.Reason = model.ExternalVoid, model.ExternalUnlabelled
+		if err := g.record().Write(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultNothing, "the label %q was removed in the meantime, so the result for pull request %d does not count", was.Marker.Label, g.Event.Number), nil
 	}
-	return g.wait(ctx, was.Marker, step.Why)
-}
-
-// unlabelled ends what a label had let in that was taken off since.
-func (g *admission) unlabelled(ctx context.Context, was model.ExternalMarker) (*thread.Stop, error) {
-	g.marker = was
-	g.marker.State, g.marker.Reason = model.ExternalVoid, model.ExternalUnlabelled
-	if err := g.record().Write(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
-		return nil, err
-	}
-	return thread.End(model.ResultNothing, "the label %q was removed in the meantime, so the result for pull request %d does not count", was.Label, g.Event.Number), nil
-}
-
-// wait leaves what was let in to a later run, because a person has stopped it for now. A record that somebody edited stays as it is.
-func (g *admission) wait(ctx context.Context, was model.ExternalMarker, why string) (*thread.Stop, error) {
-	waits := thread.End(model.ResultNothing, "%s", why)
+	// A person has stopped it for now. A later run goes on, unless somebody edited the record, which stays as it is.
+	waits := thread.End(model.ResultNothing, "%s", step.Why)
 	if g.State.Spoilt() != nil {
 		return waits, nil
 	}
-	g.marker = was
+	g.marker = was.Marker
 	g.marker.Attempt--
 	return waits, g.record().Release(ctx, g.text())
 }

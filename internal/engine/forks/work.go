@@ -55,12 +55,6 @@ func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
 	return g.conclude(ctx)
 }
 
-// asked says that the merge of what was approved was asked for.
-func (g *admission) asked() bool {
-	_, asked := g.State.Commands[g.token("merge")]
-	return asked
-}
-
 // text is what the comment says while it is open.
 func (g *admission) text() string {
 	if g.marker.State == model.ExternalLetIn {
@@ -116,7 +110,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	m := &g.marker
-	ref := fmt.Sprintf("refs/pull/%d/head", g.Event.Number)
+	ref := thread.HeadRef(g.Thread)
 	div, err := history.FetchMergeBase(ctx, g.Checkout, m.Base, ref)
 	if err != nil {
 		return err
@@ -302,24 +296,20 @@ func (g *admission) conclude(ctx context.Context) (*thread.Stop, error) {
 	if away, err := g.stands(ctx); away != nil || err != nil {
 		return away, err
 	}
-	m, pull := g.marker, g.Snap.Pull
+	m, pull, last := g.marker, g.Snap.Pull, g.takeOff
+	text, ended := external.FailedText(pull, m), thread.End(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
 	switch m.State {
 	case model.ExternalRejected:
-		if err := g.end(ctx, external.RejectedText(pull, m)); err != nil {
-			return nil, err
-		}
-		return thread.End(model.ResultDone, "pull request %d is rejected", pull.Number), g.close(ctx)
+		text, ended, last = external.RejectedText(pull, m), thread.End(model.ResultDone, "pull request %d is rejected", pull.Number), g.close
 	case model.ExternalLanded:
-		if err := g.end(ctx, external.LandedText(pull, m)); err != nil {
-			return nil, err
-		}
-		return thread.End(model.ResultDone, "the commits of pull request %d are already on %s", pull.Number, m.Base), g.close(ctx)
+		text, ended, last = external.LandedText(pull, m), thread.End(model.ResultDone, "the commits of pull request %d are already on %s", pull.Number, m.Base), g.close
 	case model.ExternalWanting:
-		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("the evaluation of pull request %d requests changes", pull.Number))
+		text, ended = external.WantingText(pull, m), thread.End(model.ResultNothing, "the evaluation of pull request %d requests changes", pull.Number)
 	}
-	blocked := thread.End(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
-	_, err := g.turnAway(ctx, external.FailedText(pull, m), m.Reason)
-	return blocked, err
+	if err := g.end(ctx, text); err != nil {
+		return nil, err
+	}
+	return ended, last(ctx)
 }
 
 // request asks for the merge of what was approved, once.

@@ -40,8 +40,6 @@ type Desk struct {
 	Topics Topics
 	// Of is the desk of another number.
 	Of func(other *thread.Thread) *Desk
-	// Followed says that the follow-up of this cause has come to its end.
-	Followed func(cause string) bool
 
 	others map[int]*Desk // further pull requests that commands are about
 }
@@ -260,7 +258,7 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 			return command.Answer{}, err
 		}
 	}
-	if c.Command.Wakes() && !p.Followed(c.Key) {
+	if c.Command.Wakes() && !slices.Contains(p.Memory.Followed, c.Key) {
 		// Before the reply, which ends the command: if this run dies, the next one continues.
 		return command.Answer{}, thread.Follow(p.Thread, d.about.Event.Number, c.Key)
 	}

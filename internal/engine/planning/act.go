@@ -2,6 +2,7 @@ package planning
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
@@ -22,13 +23,14 @@ const (
 // act does what is to be done, in its order. Nothing here has to be remembered: what was done is found again on GitHub.
 func (p *Issue) act(ctx context.Context, v *view) error {
 	for _, a := range v.step.Acts {
-		if a.Kind == roadmap.Finish {
+		writes := 1
+		switch {
+		case a.Kind == roadmap.Finish, a.Kind == roadmap.Link && p.noSubs:
 			continue
+		case a.Kind == roadmap.Drop:
+			writes = 2 // a comment, and the end of the issue
 		}
-		if a.Kind == roadmap.Link && p.noSubs {
-			continue
-		}
-		if err := p.pace(ctx, costs(a)); err != nil {
+		if err := p.pace(ctx, writes); err != nil {
 			return err
 		}
 		if p.stopped {
@@ -68,14 +70,6 @@ func (p *Issue) pace(ctx context.Context, more int) error {
 		p.writes = append(p.writes, p.Now())
 	}
 	return nil
-}
-
-// costs is how many writes an act takes.
-func costs(a roadmap.Act) int {
-	if a.Kind == roadmap.Drop {
-		return 2 // a comment, and the end of the issue
-	}
-	return 1
 }
 
 func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
@@ -152,19 +146,19 @@ func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
 		return err
 	}
 	token := p.token("drop", r.Key)
-	switch said := other.State.Tokens[token] != 0; {
-	case said && v.lost: // it may be open because somebody wants it
+	if v.lost && other.State.Tokens[token] != 0 { // it may be open because somebody wants it
 		r.Fact.Kept = true
 		return nil
-	case !said:
-		if err := thread.SayOnce(ctx, other, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}); err != nil {
-			return err
-		}
+	}
+	if err := thread.SayOnce(ctx, other, token, journal.Body{Text: roadmap.DropText(v.plan, v.file)}); err != nil {
+		return err
 	}
 	if _, err := p.Apply(ctx, effect.CloseIssue(r.Fact.Issue, false, token)); err != nil {
 		return err
 	}
 	r.Fact.Closed, r.State = true, model.ItemFailed
-	v.change(r.Fact.Issue, func(s *roadmap.Sub) { s.State, s.Reason = "CLOSED", "NOT_PLANNED" })
+	if i := slices.IndexFunc(v.subs, func(s roadmap.Sub) bool { return s.Number == r.Fact.Issue }); i >= 0 { // for looked
+		v.subs[i].State, v.subs[i].Reason = "CLOSED", "NOT_PLANNED"
+	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
@@ -53,8 +52,7 @@ func Check(ctx context.Context, t *thread.Thread) error {
 // proposed are the files of roadmaps that a pull request adds or changes, where somebody may have changed them just now.
 func proposed(t *thread.Thread) (names []model.File) {
 	pull := t.Snap.Pull
-	ignored := slices.ContainsFunc(pull.Labels, func(l string) bool { return strings.EqualFold(l, t.Settings.Labels.Ignore) })
-	if pull.State != model.PullOpen || ignored || !thread.Watched(t) {
+	if pull.State != model.PullOpen || model.Named(pull.Labels, t.Settings.Labels.Ignore) || !thread.Watched(t) {
 		return nil
 	}
 	for _, f := range pull.Files {

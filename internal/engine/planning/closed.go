@@ -27,11 +27,7 @@ func (p *Issue) TellClosed(ctx context.Context) error {
 			created, token = append(created, *a.Row), append(token, a.Row.Key)
 		}
 	}
-	same := journal.Token(token...)
-	if p.State.Tokens[same] != 0 {
-		return nil
-	}
-	err = thread.SayOnce(ctx, p.Thread, same, journal.Body{Text: roadmap.ClosedText(v.file, created)})
+	err = thread.SayOnce(ctx, p.Thread, journal.Token(token...), journal.Body{Text: roadmap.ClosedText(v.file, created)})
 	if err == nil && thread.Changed(p.Report.Effects) {
 		p.Report.Result, p.Report.Reason = model.ResultDone, ""
 	}

@@ -280,15 +280,6 @@ func (v *view) looked(most int) string {
 	})
 }
 
-// change notes in the view what was done, for looked.
-func (v *view) change(number int, do func(*roadmap.Sub)) {
-	for i := range v.subs {
-		if v.subs[i].Number == number {
-			do(&v.subs[i])
-		}
-	}
-}
-
 // labelOf is the label that has an item of this flow begin.
 func (p *Issue) labelOf(f string) string {
 	switch model.Flow(strings.TrimSpace(f)) {

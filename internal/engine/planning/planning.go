@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
@@ -25,19 +23,11 @@ import (
 // Issue is the issue of a roadmap.
 type Issue struct {
 	*thread.Thread
-	// Followed says that the follow-up of this cause has come to its end.
-	Followed func(cause string) bool
-
 	lock    *transport.Lock
 	noSubs  bool        // the server has no sub-issues
 	writes  []time.Time // that create content, by this look
 	stopped bool        // at the limit of an hour
 	summons []int       // items that were labeled and that no agent has begun
-}
-
-// New is the roadmap that a thread is about.
-func New(t *thread.Thread) *Issue {
-	return &Issue{Thread: t, Followed: func(string) bool { return false }}
 }
 
 // Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognized by its token, so that every step
@@ -89,9 +79,6 @@ func (v *view) creates() bool {
 // lease is how long a run may take for the opening of issues.
 const lease = 30 * time.Minute
 
-// lockName is what the lock of a roadmap is known by, beside those of branches.
-func (p *Issue) lockName() string { return fmt.Sprintf("mergexo/roadmap/%d", p.Event.Number) }
-
 // alone takes the lock under which issues are opened, and looks again: another run may have opened some since.
 func (p *Issue) alone(ctx context.Context) (*view, error) {
 	if err := p.Open(ctx); err != nil {
@@ -100,7 +87,7 @@ func (p *Issue) alone(ctx context.Context) (*view, error) {
 	hold := transport.Lease{Holder: thread.Holder(p.Thread), Until: p.ServerNow().Add(lease), URL: p.Run.URL}
 	gone := func(holder string) (bool, error) { return thread.HolderGone(ctx, p.Thread, holder) }
 	var err error
-	p.lock, err = thread.TakeLock(ctx, p.Thread, p.lockName(), hold, gone)
+	p.lock, err = thread.TakeLock(ctx, p.Thread, fmt.Sprintf("mergexo/roadmap/%d", p.Event.Number), hold, gone) // beside those of branches
 	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
 		return nil, thread.End(model.ResultRetry, "another run is opening the issues of the roadmap of issue %d, until %s at most", p.Event.Number, locked.Until.UTC().Format(time.RFC3339))
 	}
@@ -146,11 +133,6 @@ func (p *Issue) marker(v *view) model.RoadmapMarker {
 	}
 }
 
-// commentToken names the comment on the roadmap's issue.
-func (p *Issue) commentToken() string {
-	return journal.Token("roadmap", strconv.Itoa(p.Event.Number))
-}
-
 // write brings the comment to what the marker says.
 func (p *Issue) write(ctx context.Context, m model.RoadmapMarker, text string) error {
 	said := model.Posted[model.RoadmapMarker]{}
@@ -159,8 +141,8 @@ func (p *Issue) write(ctx context.Context, m model.RoadmapMarker, text string) e
 	}
 	said.Marker = m
 	r := record.Record{
-		Thread: p.Thread, Comment: &said.CommentID, Marker: &said.Marker, Kind: journal.KindRoadmap, Token: p.commentToken(),
-		About: fmt.Sprintf("the roadmap of issue %d", p.Event.Number),
+		Thread: p.Thread, Comment: &said.CommentID, Marker: &said.Marker, Kind: journal.KindRoadmap,
+		Token: journal.Token("roadmap", strconv.Itoa(p.Event.Number)), About: fmt.Sprintf("the roadmap of issue %d", p.Event.Number),
 	}
 	err := r.Write(ctx, text)
 	p.State.Roadmap = &said
@@ -213,20 +195,14 @@ func (p *Issue) token(kind, key string) string {
 func (p *Issue) summon(ctx context.Context, v *view) error {
 	for _, number := range p.summons {
 		cause := "roadmap item " + strconv.Itoa(number)
-		if p.Followed(cause) {
+		if slices.Contains(p.Memory.Followed, cause) {
 			continue
 		}
-		if p.Run.Workflow != "" {
-			_, err := p.Apply(ctx, effect.Dispatch(path.Base(p.Run.Workflow), v.branch, number, journal.Token("dispatch", strconv.Itoa(number), p.Run.URL)))
-			if err == nil {
-				continue
-			}
-			if k := github.KindOf(err); k != github.Forbidden && k != github.NotFound && k != github.Invalid {
-				return err
-			}
-			p.Log.Warn("no_run_started", "number", number, "error", err)
+		if started, err := thread.StartRun(ctx, p.Thread, v.branch, number); err != nil {
+			return err
+		} else if !started {
+			return thread.Follow(p.Thread, number, cause)
 		}
-		return thread.Follow(p.Thread, number, cause)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ package reviewer
 
 import (
 	"cmp"
-
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +53,7 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	defer dispose(w, remove)
+	defer work.Dispose(w, remove)
 	req, diff, err := request(ctx, w, t)
 	if err != nil {
 		return a, err
@@ -65,7 +64,7 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 		if dirs[i], err = w.Git.Scratch.Make(w.Git.Temp, "review", w.Log); err != nil {
 			return a, fmt.Errorf("make directory of the reviewer: %w", err)
 		}
-		defer dispose(w, func() error { return scratch.RemoveAll(dirs[i]) })
+		defer work.Dispose(w, func() error { return scratch.RemoveAll(dirs[i]) })
 	}
 	who, err := newAgent(ctx, w, dirs[0], dirs[1])
 	if err != nil {
@@ -73,22 +72,15 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 	}
 	w.Log.Info("reviewer_started", w.NumberKey(), w.Event.Number, "turn_key", t.Key, "head", t.Head)
 	var out model.Outcome
-	err = w.InTime(ctx, func(ctx context.Context) (err error) {
-		defer w.Working.Show("running the reviewer " + w.Settings.Reviewer().Adapter)()
+	err = work.Foreign(ctx, w, "the reviewer "+w.Settings.Reviewer().Adapter, func(ctx context.Context) (err error) {
 		out, err = who.Run(ctx, tree, req)
-		if alive := thread.StillAlive(err, ""); alive != nil {
-			return alive
-		}
 		return err
 	})
-	if thread.Outlives(err) {
-		return a, err
-	}
 	a.CostUSD = out.Usage.CostUSD
 	if failed := (*agent.Error)(nil); errors.As(err, &failed) {
 		a.CostUSD = failed.Usage.CostUSD
 	}
-	if err := errors.Join(err, w.Checkout.Recreate()); err != nil {
+	if err != nil {
 		return a, err
 	}
 	if err := review.Check(out.Findings); err != nil {
@@ -192,10 +184,4 @@ func guidelines(ctx context.Context, w *work.Work, t Task) (*model.Document, err
 		return nil, err
 	}
 	return &model.Document{Path: file, Text: string(text)}, nil
-}
-
-func dispose(w *work.Work, remove func() error) {
-	if err := remove(); err != nil {
-		w.Log.Warn("tree_not_removed", "error", err)
-	}
 }

@@ -27,18 +27,22 @@ func (p *Pull) askByItself(ctx context.Context) (*thread.Stop, error) {
 	return p.post(ctx, *a)
 }
 
-// asks is what asks for a review without a command; nil: nothing does.
+// asks is what asks for a review without a command: an operator's label, or the pull request's being ready. nil: nothing does.
 func (p *Pull) asks(ctx context.Context) (*thread.Asking, error) {
 	if p.Snap.Pull.State != model.PullOpen || p.held() != "" {
 		return nil, nil
 	}
-	switch p.Settings.Review.Auto {
-	case config.AutoLabel:
-		return p.asksByLabel(ctx)
-	case config.AutoReady:
+	if p.Settings.Review.Auto == config.AutoReady {
 		return p.asksWhenReady(ctx)
 	}
-	return nil, nil
+	a, on := p.labelled()
+	if !on {
+		return nil, nil
+	}
+	if may, err := thread.MayAsk(ctx, p.Thread, a); !may && !p.knows(a.Key) || err != nil {
+		return nil, err
+	}
+	return &a, nil
 }
 
 // held says why a review that nobody gave a command for waits; "" where it does not. What the agent's job has paid for is said.
@@ -53,18 +57,6 @@ func (p *Pull) held() string {
 func (p *Pull) labelled() (thread.Asking, bool) {
 	a, on := thread.LabelAsks(p.Thread, p.Settings.Review.Label, "review_auto", "Review")
 	return a, on && p.Settings.Review.Auto == config.AutoLabel
-}
-
-// asksByLabel asks in the name of the operator who has put the label on.
-func (p *Pull) asksByLabel(ctx context.Context) (*thread.Asking, error) {
-	a, on := p.labelled()
-	if !on {
-		return nil, nil
-	}
-	if may, err := thread.MayAsk(ctx, p.Thread, a); !may && !p.knows(a.Key) || err != nil {
-		return nil, err
-	}
-	return &a, nil
 }
 
 // asksWhenReady asks for the review of a pull request of somebody who may write, when it is opened or is no longer a draft.
@@ -104,8 +96,8 @@ func (p *Pull) post(ctx context.Context, a thread.Asking) (*thread.Stop, error) 
 	if why != "" {
 		m.State, m.Reason, m.Spent, m.Own = model.ReviewFailed, why, nil, nil
 		text = why
-	} else {
-		p.part().begin(&m)
+	} else if !p.Phase.RunsAgent() && p.brought() {
+		p.sign(&m)
 	}
 	r := &round{Pull: p, text: a.Heading + "\n\n", marker: m}
 	if err := r.record().Claim(ctx, text); err != nil {

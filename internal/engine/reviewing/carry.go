@@ -46,11 +46,8 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
 		return record.Taken(p.about(), said.URL), err
 	}
-	if id, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); err != nil || id != 0 { // the run died that had posted it
-		if err != nil {
-			return nil, err
-		}
-		return r.done(ctx, thread.ReviewURL(p.Thread, id))
+	if url, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil { // the run died that had posted it
+		return r.done(ctx, url, err)
 	}
 	if p.Snap.Pull.State != model.PullOpen {
 		return r.give(ctx, "The pull request is no longer open.")
@@ -59,13 +56,13 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return thread.End(model.ResultNothing, "%s", why), nil
 	}
 	if r.Claims[r.marker.Claim] {
-		return p.part().carry(ctx, r)
+		return r.carry(ctx)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
 	}
-	if end := p.part().ready(); end != nil {
-		return end, nil
+	if !p.Phase.RunsAgent() && !p.brought() {
+		return p.waits(), nil
 	}
 	if err := p.Overtime(); err != nil {
 		return nil, err
@@ -81,13 +78,15 @@ func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 		return nil, err
 	}
 	r.posted = nil
-	if id, err := r.reviewed(ctx, r.marker.Head, r.Snap.Pull.HeadSHA); err != nil || id != 0 {
-		if err != nil {
-			return nil, err
-		}
-		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+	if url, err := r.reviewed(ctx, r.marker.Head, r.Snap.Pull.HeadSHA); url != "" || err != nil {
+		return r.done(ctx, url, err)
 	}
-	return r.part().carry(ctx, r)
+	return r.carry(ctx)
+}
+
+// waits is the end of a run to which the agent's job has not handed the answer over.
+func (p *Pull) waits() *thread.Stop {
+	return thread.EndWithoutAgent(p.World, "the review of pull request %d waits", p.Event.Number)
 }
 
 // endOthers ends the reviews in whose place a later one is, which would else say forever that they are under way. The Stop says
@@ -109,8 +108,24 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 	return nil, nil
 }
 
-// ask has the reviewer look, and posts what is new of its findings.
-func (r *round) ask(ctx context.Context) (*thread.Stop, error) {
+// carry takes a review that this run has claimed to its end: it has the reviewer look, or takes up what the agent's job handed over, and
+// posts what is new of the findings.
+func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
+	if !r.Phase.RunsAgent() {
+		if r.handed == nil { // this run has claimed it before, and used up what was handed over
+			return r.waits(), nil
+		}
+		h := r.handed.handoff
+		r.marker.Charge(0, h.Outcome.Usage.CostUSD)
+		answer, err := r.admit(ctx, *r.handed)
+		if err != nil {
+			return r.stumble(ctx, err)
+		}
+		if url, err := r.moved(ctx, h.Start); url != "" || err != nil {
+			return r.done(ctx, url, err)
+		}
+		return r.post(ctx, answer)
+	}
 	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
@@ -118,11 +133,8 @@ func (r *round) ask(ctx context.Context) (*thread.Stop, error) {
 	if err != nil {
 		return r.stumble(ctx, err)
 	}
-	if id, err := r.moved(ctx, div.HeadSHA); err != nil || id != 0 {
-		if err != nil {
-			return nil, err
-		}
-		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+	if url, err := r.moved(ctx, div.HeadSHA); url != "" || err != nil {
+		return r.done(ctx, url, err)
 	}
 	answer, err := r.look(ctx, div)
 	r.marker.Charge(0, answer.CostUSD)
@@ -138,15 +150,15 @@ func (r *round) ask(ctx context.Context) (*thread.Stop, error) {
 
 // moved notes in the claim that the head is another one by now, so that the run that may have to go on from here knows which one
 // is reviewed. It gives the review of that head, where there is one.
-func (r *round) moved(ctx context.Context, head string) (id int64, err error) {
+func (r *round) moved(ctx context.Context, head string) (url string, err error) {
 	if head == r.marker.Head {
-		return 0, nil
+		return "", nil
 	}
 	r.marker.Head = head
-	if id, err = r.reviewed(ctx, head); err != nil || id != 0 {
-		return id, err
+	if url, err = r.reviewed(ctx, head); url != "" || err != nil {
+		return url, err
 	}
-	return 0, r.record().Write(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
+	return "", r.record().Write(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
 }
 
 // post posts what is new of an answer, by what stands on the pull request now: the reviewer was at work for long.
@@ -159,7 +171,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 		return nil, err
 	}
 	if id := posted.Tokens[reviewer.Token(r.Event.Number, r.marker.Head)]; id != 0 {
-		return r.done(ctx, thread.ReviewURL(r.Thread, id))
+		return r.done(ctx, thread.ReviewURL(r.Thread, id), nil)
 	}
 	if posted.State != model.PullOpen {
 		return r.give(ctx, "The pull request is no longer open.")
@@ -173,10 +185,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 	if reviewer.Refused(err) {
 		return r.give(ctx, "GitHub refused the review: "+err.Error())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.done(ctx, url)
+	return r.done(ctx, url, err)
 }
 
 // fetch fetches the head, which may have moved since the claim.
@@ -184,14 +193,10 @@ func (r *round) fetch(ctx context.Context) (div history.Divergence, err error) {
 	if err := r.Open(ctx); err != nil {
 		return div, err
 	}
-	pull := r.Snap.Pull
-	ref := "refs/heads/" + pull.HeadRef
-	if pull.CrossRepo {
-		ref = fmt.Sprintf("refs/pull/%d/head", r.Event.Number)
-	}
-	div, err = history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
+	base := r.Snap.Pull.BaseRef
+	div, err = history.FetchMergeBase(ctx, r.Checkout, base, thread.HeadRef(r.Thread))
 	if err == nil && div.Unrelated {
-		err = &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", pull.BaseRef)}
+		err = &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", base)}
 	}
 	return div, err
 }
@@ -247,20 +252,14 @@ func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	if err := r.record().Release(ctx, review.AgainText(r.Snap.Pull, r.marker)); err != nil {
 		return nil, err
 	}
+	ended := thread.End(model.ResultFailed, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why)
 	if late != nil {
-		return tried(r, thread.OutOfTime(r.Thread)), nil
+		ended = thread.OutOfTime(r.Thread)
+	} else if agent.Starved(err) {
+		ended.Result = model.ResultRetry
 	}
-	result := model.ResultFailed
-	if agent.Starved(err) {
-		result = model.ResultRetry
-	}
-	return tried(r, thread.End(result, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why)), nil
-}
-
-// tried notes how the attempt of this run ended: the next one is another run's.
-func tried(r *round, ended *thread.Stop) *thread.Stop {
-	r.Memory.Reviewed = map[string]*thread.Stop{r.marker.Claim: ended}
-	return ended
+	r.Memory.Reviewed = map[string]*thread.Stop{r.marker.Claim: ended} // the next attempt is another run's
+	return ended, nil
 }
 
 // untry takes an attempt back that was none of the reviewer's.
@@ -278,8 +277,11 @@ func (r *round) give(ctx context.Context, why string) (*thread.Stop, error) {
 	return thread.End(model.ResultFailed, "pull request %d was not reviewed: %s", r.Event.Number, why), r.takeOff(ctx)
 }
 
-// done ends a review that is posted.
-func (r *round) done(ctx context.Context, url string) (*thread.Stop, error) {
+// done ends a review that is posted there, unless that failed.
+func (r *round) done(ctx context.Context, url string, err error) (*thread.Stop, error) {
+	if err != nil {
+		return nil, err
+	}
 	r.marker.State, r.marker.Reason = model.ReviewDone, ""
 	if err := r.record().Write(ctx, review.DoneText(r.Snap.Pull, r.marker, url)); err != nil {
 		return nil, err
@@ -287,16 +289,11 @@ func (r *round) done(ctx context.Context, url string) (*thread.Stop, error) {
 	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), r.takeOff(ctx)
 }
 
-// heading is the first paragraph of the comment, which says who asked.
-func heading(text string) string {
-	first, _, _ := strings.Cut(text, "\n\n")
-	return first + "\n\n"
-}
-
-// record is the comment of the review.
+// record is the comment of the review. Its first paragraph says who asked.
 func (r *round) record() record.Record {
+	heading, _, _ := strings.Cut(r.text, "\n\n")
 	return record.Record{
 		Thread: r.Thread, Comment: &r.comment, Marker: &r.marker, Kind: journal.KindReview, Token: thread.CommandToken(r.marker.Command),
-		About: r.about(), Heading: heading(r.text), Term: r.term(),
+		About: r.about(), Heading: heading + "\n\n", Term: r.term(),
 	}
 }

@@ -59,15 +59,20 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 	} else if why != "" {
 		return "The budget is used up: " + why + ".", nil
 	}
-	posted, err := p.read(ctx)
-	if err != nil {
-		return "", err
-	}
 	head := p.Snap.Pull.HeadSHA
-	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
-		return fmt.Sprintf("%s has already been [reviewed](%s). After a new commit, you can request another review.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
+	if url, err := p.reviewed(ctx, head); err != nil {
+		return "", err
+	} else if url != "" {
+		return fmt.Sprintf("%s has already been [reviewed](%s). After a new commit, you can request another review.", markdown.Commit(p.Snap.Pull.URL, head), url), nil
 	}
-	return "", p.part().isolate(ctx)
+	if !p.Phase.RunsAgent() {
+		return "", nil
+	}
+	s := reviewer.Settings(p.Thread)
+	if wrong := thread.NeedKey(p.Thread, s); wrong != nil {
+		return "", wrong
+	}
+	return "", thread.Isolate(ctx, p.World, s)
 }
 
 // adapter is what people know the reviewer by.
@@ -85,28 +90,34 @@ func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
 	return *p.posted, nil
 }
 
-// reviewed is the review of one of these heads; 0 for none.
-func (p *Pull) reviewed(ctx context.Context, heads ...string) (int64, error) {
-	for _, head := range heads {
-		if id := p.State.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
-			return id, nil
+// reviewed is where the review of one of these heads is; "" where there is none.
+func (p *Pull) reviewed(ctx context.Context, heads ...string) (string, error) {
+	find := func(tokens map[string]int64) string {
+		for _, head := range heads {
+			if id := tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+				return thread.ReviewURL(p.Thread, id)
+			}
 		}
+		return ""
+	}
+	if url := find(p.State.Tokens); url != "" {
+		return url, nil
 	}
 	posted, err := p.read(ctx)
-	for _, head := range heads {
-		if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
-			return id, err
-		}
-	}
-	return 0, err
+	return find(posted.Tokens), err
 }
 
-// opening claims a review of the head for this process, if this one runs the reviewer. key is what asked for it.
+// opening claims a review of the head for this process, if this one runs the reviewer. Else the claim is left to whoever brings the
+// answer. key is what asked for it.
 func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
 	m := model.ReviewMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA,
 	}
-	p.part().open(&m)
+	if !p.Phase.RunsAgent() {
+		m.RunURL, m.Expires = p.Run.URL, p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
+	} else {
+		p.sign(&m)
+	}
 	return m
 }
 
@@ -127,8 +138,3 @@ func (p *Pull) about() string { return fmt.Sprintf("the review of pull request %
 
 // term is how long a reviewer may take.
 func (p *Pull) term() time.Duration { return p.Settings.Agent.Timeout + thread.ClaimMargin }
-
-// expired is the end of a claim that nobody holds.
-func (p *Pull) expired() time.Time {
-	return p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
-}

@@ -75,8 +75,7 @@ func (p *Pull) due(ctx context.Context) (*round, error) {
 			return nil, nil
 		}
 		r.marker = said.Marker
-		id, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA)
-		if id != 0 || err != nil {
+		if url, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil {
 			return nil, err
 		}
 		r.marker.Head = p.Snap.Pull.HeadSHA
@@ -194,24 +193,4 @@ func (r *round) admit(ctx context.Context, got handed) (a reviewer.Answer, err e
 // unusable is an attempt that failed in the agent's job.
 func unusable(why string) error {
 	return &agent.Error{Kind: agent.Output, Detail: strings.TrimPrefix(why, "agent: ")}
-}
-
-// apply posts what was handed over, or says why there is nothing to post.
-func (r *round) apply(ctx context.Context) (*thread.Stop, error) {
-	got := r.handed
-	if got == nil { // this run has claimed it before, and used up what was handed over
-		return thread.EndWithoutAgent(r.World, "the review of pull request %d waits", r.Event.Number), nil
-	}
-	r.marker.Charge(0, got.handoff.Outcome.Usage.CostUSD)
-	answer, err := r.admit(ctx, *got)
-	if err != nil {
-		return r.stumble(ctx, err)
-	}
-	if id, err := r.moved(ctx, got.handoff.Start); err != nil || id != 0 {
-		if err != nil {
-			return nil, err
-		}
-		return r.done(ctx, thread.ReviewURL(r.Thread, id))
-	}
-	return r.post(ctx, answer)
 }

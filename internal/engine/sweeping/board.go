@@ -1,6 +1,9 @@
 package sweeping
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
@@ -30,22 +33,19 @@ func (p *reading) boardPull() model.BoardPull {
 		}
 		row.Turns = append(row.Turns, boardTurn("turn", t, before))
 	}
-	for _, m := range p.State.Merges {
-		one := model.BoardTurn{Kind: "merge", Phase: string(m.Marker.State), From: m.Marker.Head, To: m.Marker.Landed, Began: m.At, URL: m.URL, RunURL: m.Marker.RunURL, Reason: string(m.Marker.Reason)}
-		if !m.Marker.Open() {
-			one.Ended = m.UpdatedAt
+	add := func(one model.BoardTurn, open bool, updated time.Time) {
+		if !open {
+			one.Ended = updated
 		}
 		row.Turns = append(row.Turns, one)
 	}
-	for _, r := range p.State.Reviews {
-		one := model.BoardTurn{Kind: "review", Phase: string(r.Marker.State), Began: r.At, URL: r.URL, RunURL: r.Marker.RunURL, Reason: r.Marker.Reason}
-		if r.Marker.Own != nil {
-			one.CostUSD = r.Marker.Own.CostUSD
-		}
-		if !r.Marker.Open() {
-			one.Ended = r.UpdatedAt
-		}
-		row.Turns = append(row.Turns, one)
+	for _, s := range p.State.Merges {
+		m := s.Marker
+		add(model.BoardTurn{Kind: "merge", Phase: string(m.State), From: m.Head, To: m.Landed, Began: s.At, URL: s.URL, RunURL: m.RunURL, Reason: string(m.Reason)}, m.Open(), s.UpdatedAt)
+	}
+	for _, s := range p.State.Reviews {
+		m, cost := s.Marker, cmp.Or(s.Marker.Own, &model.Spent{}).CostUSD
+		add(model.BoardTurn{Kind: "review", Phase: string(m.State), Began: s.At, URL: s.URL, RunURL: m.RunURL, Reason: m.Reason, CostUSD: cost}, m.Open(), s.UpdatedAt)
 	}
 	return row
 }
@@ -80,14 +80,12 @@ func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 	row := model.BoardIssue{Number: t.Number, Title: t.Title, URL: t.URL}
 	var labelled bool
 	row.Flow, _, labelled = flow.Of(t.Labels, thread.LabelsOf(p.Settings.Labels))
-	for i, f := range p.State.Flows {
-		var earlier []model.Posted[model.TurnMarker]
-		for _, e := range p.State.Flows[:i] {
-			earlier = append(earlier, asTurn(e))
-		}
-		said := asTurn(f)
+	var earlier []model.Posted[model.TurnMarker]
+	for _, f := range p.State.Flows {
+		said := model.Posted[model.TurnMarker]{Marker: f.Marker.TurnMarker, At: f.At, UpdatedAt: f.UpdatedAt, URL: f.URL}
+		said.Marker.Phase = f.Marker.Status
 		one := boardTurn("flow", said, dayBefore(earlier, said))
-		one.To = f.Marker.LastCheckpoint
+		earlier, one.To = append(earlier, said), f.Marker.LastCheckpoint
 		row.Turns = append(row.Turns, one)
 		row.Flow, row.Status, row.Waiting, row.Pull = f.Marker.Flow, f.Marker.Status, f.Marker.Waiting, f.Marker.Pull
 	}
@@ -101,13 +99,6 @@ func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 		}
 	}
 	return row, labelled || len(p.State.Flows) > 0
-}
-
-// asTurn is an attempt on an issue as the turn that it is.
-func asTurn(f model.Posted[model.IssueMarker]) model.Posted[model.TurnMarker] {
-	m := f.Marker.TurnMarker
-	m.Phase = f.Marker.Status
-	return model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID, At: f.At, UpdatedAt: f.UpdatedAt, URL: f.URL, Text: f.Text}
 }
 
 // OfIssue is the row of an issue on the dashboard, and what is done about the issue next.

@@ -8,7 +8,7 @@ import (
 )
 
 // dueClosed finds what is due on a pull request that is no longer open: the end of what was begun before.
-func (p *reading) dueClosed() item {
+func (p *reading) dueClosed() *item {
 	g := p.item()
 	for _, m := range p.State.Requests() {
 		if m.Marker.Leader == "" {

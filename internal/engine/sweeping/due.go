@@ -24,7 +24,6 @@ type reading struct{ *thread.Thread }
 // item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
 type item struct {
 	number     int
-	viewer     string // who we are
 	logKey     string // what the log calls the number
 	isIssue    bool
 	why        []model.Reason
@@ -48,7 +47,6 @@ type item struct {
 	quiet      flow.Step                          // on an issue: the step if nobody spoke there who may
 	facts      flow.Facts                         // of a step for which a pull request is looked up
 	roadmap    *model.Posted[model.RoadmapMarker] // the comment on it
-	tip        string                             // of the default branch
 	settled    model.Mark
 	policy     turn.Policy
 	operators  command.Policy
@@ -63,13 +61,13 @@ func (g *item) due(why model.Reason, since time.Time) {
 	}
 }
 
-func (p *reading) item() item {
-	return item{number: p.Event.Number, viewer: p.Snap.Viewer.Login, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+func (p *reading) item() *item {
+	return &item{number: p.Event.Number, logKey: p.NumberKey(), settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
 }
 
 // openItem is the item of an open number: with whether MergeXO has worked on it with another account, what two runs said in the same
 // moment, and who gave commands.
-func (p *reading) openItem() item {
+func (p *reading) openItem() *item {
 	g := p.item()
 	g.foreign = thread.ForeignPeople(p.State)
 	if slices.ContainsFunc(p.State.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
@@ -104,22 +102,22 @@ func (p *reading) dueAnswers(g *item, st model.State, question model.Posted[mode
 }
 
 // duePull finds what is due on a pull request, by what was read of it in a survey.
-func (p *reading) duePull() item {
+func (p *reading) duePull() *item {
 	g, st := p.openItem(), p.State
 	if since, due := p.mergeDue(); due {
 		g.due(model.DueMerge, since)
 	} else if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Reason == model.CodeDepends {
 		g.depends = merge.DependsOf(p.Snap.Pull).On
 	}
-	p.dueReview(&g)
+	p.dueReview(g)
 	if said := merge.Badge(p.State); said != nil && merge.Waits(said.Marker, p.Snap.Pull.HeadSHA) { // it is over but for the badge
 		return g
 	}
 	if p.Snap.Pull.CrossRepo {
-		p.dueExternal(&g)
+		p.dueExternal(g)
 		return g
 	}
-	p.dueTurn(&g, st)
+	p.dueTurn(g, st)
 	return g
 }
 
@@ -229,12 +227,11 @@ func (p *reading) failingHead() *failingHead {
 }
 
 // dueFailures says of which items a failure has no answer yet, by the workflow runs of all failing heads at once.
-func (s *sweeper) dueFailures(ctx context.Context, items []item) error {
+func (s *sweeper) dueFailures(ctx context.Context, items []*item) error {
 	var shas []string
+	items = slices.DeleteFunc(slices.Clone(items), func(g *item) bool { return g.fails == nil })
 	for _, g := range items {
-		if g.fails != nil {
-			shas = append(shas, g.fails.sha)
-		}
+		shas = append(shas, g.fails.sha)
 	}
 	if len(shas) == 0 {
 		return nil
@@ -246,16 +243,10 @@ func (s *sweeper) dueFailures(ctx context.Context, items []item) error {
 	if err != nil {
 		return err
 	}
-	for i := range items {
-		g := &items[i]
-		if g.fails == nil {
-			continue
-		}
-		for _, c := range turn.Failures(runs[g.fails.sha], g.fails.sha, g.number, g.fails.policy) {
-			if !g.fails.answered[c.Key(g.number)] {
-				g.due(model.DueCI, c.UpdatedAt)
-				break
-			}
+	for _, g := range items {
+		failed := turn.Failures(runs[g.fails.sha], g.fails.sha, g.number, g.fails.policy)
+		if i := slices.IndexFunc(failed, func(c model.Comment) bool { return !g.fails.answered[c.Key(g.number)] }); i >= 0 {
+			g.due(model.DueCI, failed[i].UpdatedAt)
 		}
 	}
 	return nil
@@ -293,7 +284,7 @@ func (p *reading) dueExternal(g *item) {
 }
 
 // dueIssue finds what is due on an issue.
-func (p *reading) dueIssue() item {
+func (p *reading) dueIssue() *item {
 	g, st := p.openItem(), p.State
 	g.isIssue = true
 	if d := st.Spoilt(); d != nil && !d.Deleted { // what was deleted stops only an attempt
@@ -320,7 +311,7 @@ func (p *reading) dueIssue() item {
 	case flow.Nothing, flow.Wait:
 		return g
 	case flow.Run:
-		g.roadmap, g.tip = st.Roadmap, p.Snap.DefaultSHA
+		g.roadmap = st.Roadmap
 		return g
 	case flow.Finish:
 		if g.quiet.Act == flow.Finish {
@@ -342,8 +333,9 @@ func (p *reading) dueIssue() item {
 // lookUp decides the steps of the issues whose pull requests have to be looked up for that.
 func (s *sweeper) lookUp(ctx context.Context, f *scan) error {
 	var ask []int
-	for _, g := range f.items {
-		if g.step.Act == flow.LookUp && !f.open[g.step.From.Marker.Pull] {
+	items := slices.DeleteFunc(slices.Clone(f.items), func(g *item) bool { return g.step.Act != flow.LookUp })
+	for _, g := range items {
+		if !f.open[g.step.From.Marker.Pull] {
 			ask = append(ask, g.step.From.Marker.Pull)
 		}
 	}
@@ -351,11 +343,7 @@ func (s *sweeper) lookUp(ctx context.Context, f *scan) error {
 	if err != nil {
 		return err
 	}
-	for i := range f.items {
-		g := &f.items[i]
-		if g.step.Act != flow.LookUp {
-			continue
-		}
+	for _, g := range items {
 		g.facts.Pulls = []model.PullRef{}
 		if n := g.step.From.Marker.Pull; f.open[n] {
 			g.facts.Pulls = append(g.facts.Pulls, model.PullRef{Number: n, State: model.PullOpen})

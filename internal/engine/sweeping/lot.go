@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -70,17 +69,9 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 		return nil
 	}
 	number := f.unread[s.lot(len(f.unread))]
-	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{Repo: s.repo, Number: number, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		if len(read) >= maxFurther {
-			return s.ahead(), true
-		}
-		p, err := s.reading(ctx, snap)
-		if err != nil { // which the reading of what is found here meets again
-			return model.Mark{}, false
-		}
-		_ = p.Configure()
-		return thread.Settled(p.Thread, snap, read)
-	}})
+	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{Repo: s.repo, Number: number, Posted: f.posted, Settled: s.settled(ctx, func(_ *reading, read []model.Comment, _ bool) bool {
+		return len(read) >= maxFurther
+	})})
 	if err != nil {
 		return skipGone(err)
 	}

@@ -74,7 +74,7 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 			ask = append(ask, number)
 		}
 		return model.PullOpen, true
-	}, nil)
+	})
 	states, err := s.states(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -85,33 +85,13 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 		}
 		ref, known := states[number]
 		return ref.State, known
-	}, nil)
-	for _, ref := range f.refs {
-		if f.answered(ref) && !slices.Contains(gone, ref) {
+	})
+	for _, ref := range f.refs { // of a turn that has its receipt, the stage was only left behind
+		if rest, staged := strings.CutPrefix(ref.Name, hiddenRefs+"turn/"); staged && f.done[rest[strings.LastIndexByte(rest, '/')+1:]] {
 			gone = append(gone, ref)
 		}
 	}
 	return gone, nil
-}
-
-// lockRefs is where merges have their leases.
-const lockRefs = hiddenRefs + "lock/"
-
-// locks are the leases that there are. Whether one is over its own commit tells.
-func (f *scan) locks() []git.Ref {
-	var out []git.Ref
-	for _, ref := range f.refs {
-		if strings.HasPrefix(ref.Name, lockRefs) {
-			out = append(out, git.Ref(ref))
-		}
-	}
-	return out
-}
-
-// answered says that the turn of a stage has its receipt: its ref was only left behind.
-func (f *scan) answered(ref model.Ref) bool {
-	at := strings.LastIndexByte(ref.Name, '/')
-	return strings.HasPrefix(ref.Name, hiddenRefs+"turn/") && f.done[ref.Name[at+1:]]
 }
 
 // repository does what is the whole repository's: heads that are not what was accepted, conflicts, refs that are left.
@@ -127,7 +107,7 @@ func (s *sweeper) repository(ctx context.Context) error {
 			s.Log.Warn("train_not_advanced", "base", base, "error", err)
 		}
 	}
-	shown, err := s.trains(ctx, slices.Sorted(maps.Keys(f.trains)))
+	shown, err := s.trains(ctx, slices.Collect(maps.Keys(f.trains)))
 	if ends(ctx, err) != nil {
 		return err
 	} else if err != nil {
@@ -146,6 +126,18 @@ func (s *sweeper) repository(ctx context.Context) error {
 		}
 	}
 	return s.cleanUp(ctx, p)
+}
+
+// trains reads the merge trains of bases by name, up to the first that cannot be read.
+func (s *sweeper) trains(ctx context.Context, bases []string) (all []model.Train, err error) {
+	for _, base := range slices.Sorted(slices.Values(bases)) {
+		some, err := s.runner.Trains(ctx, s.repo, base)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // anyThread is a thread that is about no number, for its checkout.
@@ -193,8 +185,8 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 		if !h.told {
 			m.Paths, m.With = nil, nil
 		}
-		if act := sweep.Sticky(h.sticky, m); act != sweep.None {
-			err := s.tellConflicts(ctx, p, m, act)
+		if sweep.Sticky(h.sticky, m) != sweep.None {
+			err := s.tellConflicts(ctx, p, m)
 			if fatal := ends(ctx, err); fatal != nil {
 				return fatal
 			}
@@ -264,7 +256,7 @@ func (s *sweeper) guardHeads(ctx context.Context, p *thread.Thread, gone []int) 
 
 // tellConflicts brings the comment on conflicts of one pull request up to date, by what is there now: somebody may have closed it
 // meanwhile, or another sweep may have said it.
-func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.ConflictMarker, act sweep.Act) error {
+func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.ConflictMarker) error {
 	rep := &model.Report{Result: model.ResultNothing, Number: m.Number, Effects: []model.Effect{}}
 	p := thread.New(s.World, swept(s.repo, m.Number), rep, nil)
 	defer p.Close()
@@ -273,6 +265,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 	} else if err != nil {
 		return skipGone(err)
 	}
+	act := sweep.Sticky(p.State.Conflicts, m)
 	if p.Snap.Pull.State != model.PullOpen && act != sweep.Delete || p.Snap.Pull.HeadSHA != m.Head {
 		return nil
 	}
@@ -284,7 +277,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 		Thread: p, Comment: &id, Marker: &m, Kind: journal.KindConflicts, Token: journal.Token("conflicts", strconv.Itoa(m.Number)),
 		About: fmt.Sprintf("the conflicts of pull request %d", m.Number),
 	}
-	switch sweep.Sticky(p.State.Conflicts, m) {
+	switch act {
 	case sweep.None:
 		return nil
 	case sweep.Delete:
@@ -356,7 +349,13 @@ func (s *sweeper) leaveWord(ctx context.Context, p *thread.Thread) error {
 // cleanUp deletes what nobody needs.
 func (s *sweeper) cleanUp(ctx context.Context, p *thread.Thread) error {
 	f := s.found
-	gone, err := transport.LapsedLocks(ctx, p.Checkout, f.locks())
+	var locks []git.Ref // of merges. Whether one is over its own commit tells.
+	for _, ref := range f.refs {
+		if strings.HasPrefix(ref.Name, hiddenRefs+"lock/") {
+			locks = append(locks, git.Ref(ref))
+		}
+	}
+	gone, err := transport.LapsedLocks(ctx, p.Checkout, locks)
 	if err != nil {
 		return err
 	}

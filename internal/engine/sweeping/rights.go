@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
-func (g item) unasked(known map[string]model.Permission) []string {
+func (g *item) unasked(known map[string]model.Permission) []string {
 	ask := turn.UnknownRights(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
 	more := func(logins []string, listed func(string) bool) {
 		for _, login := range logins {
@@ -99,12 +100,7 @@ func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
 	if g.step.Act == flow.Redirect {
 		return allowed > 0
 	}
-	may := func(login string) bool {
-		if len(g.policy.AllowedUsers) > 0 {
-			return slices.ContainsFunc(g.policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
-		}
-		return rights[login] >= model.PermissionWrite
-	}
+	may := func(login string) bool { return thread.MaySetOff(g.policy, rights, login) }
 	if g.unlooked != nil {
 		if ok, _ := flow.Untouched(*g.unlooked, may); ok {
 			return true
@@ -127,9 +123,8 @@ func (s *sweeper) leaveOutResolved(ctx context.Context, f *scan, rights map[stri
 		return nil
 	}
 	by, err := s.GitHub.Threads.Resolved(ctx, s.repo, ask)
-	for i := range f.items {
-		g := &f.items[i]
-		g.candidates = slices.DeleteFunc(g.candidates, func(c model.Comment) bool { return onLine(c) && turn.DoneBy(by[c.Thread()], g.viewer) })
+	for _, g := range f.items {
+		g.candidates = slices.DeleteFunc(g.candidates, func(c model.Comment) bool { return onLine(c) && turn.DoneBy(by[c.Thread()], f.viewer.Login) })
 	}
 	return err
 }

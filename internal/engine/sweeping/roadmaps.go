@@ -44,9 +44,9 @@ func (f *scan) dueRoadmap(g *item) {
 			told[s.Number] = said.Marker.Items[at].Pull
 		}
 	}
-	dir := cmp.Or(f.roadmaps.Dir, g.tip)
+	dir := cmp.Or(f.roadmaps.Dir, f.tip)
 	if path.Dir(said.Marker.File) != path.Clean(f.base.Roadmap.Dir) {
-		dir = g.tip
+		dir = f.tip
 	}
 	looked := roadmap.Looked(dir, f.base.Roadmap.MaxActive, now, func(issue int) (int, bool, bool) {
 		pull, closed := told[issue]

@@ -28,7 +28,7 @@ type scan struct {
 	links     []link       // of those that have one
 	heads     []seen
 	open      map[int]bool // numbers of open pull requests and issues that were read
-	items     []item
+	items     []*item
 	work      []model.Work
 	board     model.Board
 	base      config.Settings // of the default branch
@@ -70,22 +70,14 @@ func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
 	if f.refs, err = s.GitHub.Refs.List(ctx, s.repo, hiddenRefs); err != nil {
 		return f, nil, err
 	}
-	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
-		f.cut = err // what was read is worked at anyway
-	} else if err != nil {
-		return f, nil, err
-	} else if err := s.readFurther(ctx, f); github.KindOf(err) == github.RateLimited {
-		f.cut = err
-	} else if err != nil {
-		return f, nil, err
-	}
-	if f.invalid != nil {
-		return f, nil, f.invalid
-	}
-	if err := s.readIssues(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
-		f.cut = cmp.Or(f.cut, err)
-	} else if err != nil {
-		return f, nil, err
+	for _, read := range []func(context.Context, *scan) error{s.readPulls, s.readFurther, s.readIssues} {
+		err := read(ctx, f)
+		if github.KindOf(err) == github.RateLimited && len(f.open) > 0 { // what was read is worked at anyway
+			f.cut, err = cmp.Or(f.cut, err), nil
+		}
+		if err = cmp.Or(err, f.invalid); err != nil {
+			return f, nil, err
+		}
 	}
 	if err := s.decide(ctx, f); err != nil {
 		return f, nil, err
@@ -105,18 +97,9 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		p, err := s.reading(ctx, snap)
-		switch {
-		case err != nil: // which the reading of what is found here meets again
-			return model.Mark{}, false
-		case snap.IsPull():
-			_ = p.Configure()
-		case snap.Issue().Closed:
-			return s.ahead(), true
-		}
-		return thread.Settled(p.Thread, snap, read)
-	}}
+	q := github.IssueSurveyQuery{Repo: s.repo, Roadmap: l.Roadmap, RoadmapDir: path.Clean(f.base.Roadmap.Dir), Roadmaps: &f.roadmaps, Labels: []string{l.Design, l.Roadmap, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(s.lot), NoMirrors: len(f.unlinked) == 0, Posted: f.posted, Settled: s.settled(ctx, func(p *reading, _ []model.Comment, _ bool) bool {
+		return !p.Snap.IsPull() && p.Snap.Issue().Closed
+	})}
 	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p, err := s.reading(ctx, snap)
 		if err != nil {
@@ -169,6 +152,24 @@ func (s *sweeper) reading(ctx context.Context, snap model.Snapshot) (*reading, e
 	return p, thread.LearnNames(ctx, p.Thread)
 }
 
+// settled is a query's Settled, by which a conversation that has had enough is not read to its end.
+func (s *sweeper) settled(ctx context.Context, enough func(p *reading, read []model.Comment, settled bool) bool) func(model.Snapshot, []model.Comment) (model.Mark, bool) {
+	return func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p, err := s.reading(ctx, snap)
+		if err != nil { // which the reading of what is found here meets again
+			return model.Mark{}, false
+		}
+		if snap.IsPull() {
+			_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
+		}
+		mark, settled := thread.Settled(p.Thread, snap, read)
+		if enough(p, read, settled) {
+			return s.ahead(), true
+		}
+		return mark, settled
+	}
+}
+
 // configured looks at a number whose base branch has settings. What does not hold there is that branch's own affair.
 func (s *sweeper) configured(p *reading, look func() error) error {
 	if !p.Snap.SettingsFound {
@@ -194,18 +195,10 @@ func ownAffair(err error) bool {
 // readPulls reads all open pull requests, from where the last sweep had to stop, and around.
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 	staged := f.staged()
-	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Posted: f.posted, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		p, err := s.reading(ctx, snap)
-		if err != nil { // which the reading of what is found here meets again
-			return model.Mark{}, false
-		}
-		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
-		mark, settled := thread.Settled(p.Thread, snap, read)
-		if !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, isOurs) && !slices.Contains(staged, snap.Pull.Number) {
-			return s.ahead(), true // what people say among each other is not read to its end
-		}
-		return mark, settled
-	}}
+	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Posted: f.posted, Settled: s.settled(ctx, func(p *reading, read []model.Comment, settled bool) bool { // what people say among each other
+		pull := p.Snap.Pull
+		return !settled && !turn.Tracked(pull, p.State, p.Policy) && !slices.ContainsFunc(read, isOurs) && !slices.Contains(staged, pull.Number)
+	})}
 	read := func(snap model.Snapshot) error {
 		if f.open[snap.Pull.Number] {
 			return errAround
@@ -340,8 +333,8 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	if err := s.dueFailures(ctx, f.items); err != nil {
 		return err
 	}
-	for i := range f.items {
-		f.items[i].hear(rights)
+	for _, g := range f.items {
+		g.hear(rights)
 	}
 	if err := s.lookUp(ctx, f); err != nil {
 		return err
@@ -351,7 +344,7 @@ func (s *sweeper) decide(ctx context.Context, f *scan) error {
 	}
 	for _, g := range f.items {
 		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
-		f.dueRoadmap(&g)
+		f.dueRoadmap(g)
 		if f.cut == nil && len(g.depends) > 0 && !slices.ContainsFunc(g.depends, func(n int) bool { return f.open[n] }) {
 			g.due(model.DueMerge, time.Time{})
 		}

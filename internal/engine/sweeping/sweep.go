@@ -7,14 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-	"strconv"
 
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
@@ -75,8 +72,6 @@ type Task interface {
 	// Turn takes the number as far as one turn goes, behind what that wants to be done first. again says that it may have more
 	// to be done.
 	Turn(ctx context.Context, rep *model.Report) (again bool, t *thread.Thread, err error)
-	// Rounds is how many turns were taken.
-	Rounds() int
 	// Leave ends the work.
 	Leave()
 }
@@ -105,7 +100,10 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 	w.Begins()
 	began := w.Now()
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
-	err := thread.ByPhase[func(context.Context) error]{Whole: s.run, Agent: s.leave, Apply: s.run}.Of(w.Phase)(ctx)
+	err := error(thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent"))
+	if w.Phase.Writes() {
+		err = s.run(ctx)
+	}
 	s.count(&s.own)
 	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
 	last := thread.IsLast(err)
@@ -130,7 +128,13 @@ func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo)
 		return model.Board{}, err
 	}
 	f.board.Left = len(f.work)
-	f.board.Trains, err = s.trains(ctx, f.recorded())
+	var bases []string // whose merge train has a record
+	for _, ref := range f.refs {
+		if base, is := transport.TrainBase(ref.Name); is {
+			bases = append(bases, base)
+		}
+	}
+	f.board.Trains, err = s.trains(ctx, bases)
 	return f.board, err
 }
 
@@ -142,13 +146,11 @@ func (s *sweeper) count(rep *model.Report) {
 	s.counted = [2]int{rest, graphql}
 }
 
-// leave is the sweep of an agent's job, which is about one number.
-func (s *sweeper) leave(context.Context) error {
-	return thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent")
-}
-
 func (s *sweeper) run(ctx context.Context) error {
-	only := named(s.opt.Only)
+	only := make([]model.Work, len(s.opt.Only))
+	for i, n := range s.opt.Only {
+		only[i] = model.Work{Number: n}
+	}
 	if !s.opt.all() && !s.opt.Repository {
 		_, err := s.visitAll(ctx, only, len(only))
 		return err
@@ -190,20 +192,12 @@ func (s *sweeper) run(ctx context.Context) error {
 	return s.planEnd
 }
 
-// named is the work of numbers that were asked for by name.
-func named(numbers []int) []model.Work {
-	work := make([]model.Work, len(numbers))
-	for i, n := range numbers {
-		work[i] = model.Work{Number: n}
-	}
-	return work
-}
-
 // visit is one number that is being worked at.
 type visit struct {
 	model.Work
 	Task
 	report model.Report
+	turns  int
 }
 
 // visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
@@ -219,7 +213,7 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (le
 	defer func() {
 		for _, v := range all {
 			v.Leave()
-			if v.Rounds() > 0 {
+			if v.turns > 0 {
 				s.swept.Results = append(s.swept.Results, v.report)
 			}
 		}
@@ -233,7 +227,7 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (le
 			s.leaveTo(len(queue)+1, err.Error())
 			return 0, err
 		}
-		if len(v.report.Effects) > before && v.Rounds() == 1 { // what cannot be moved keeps nobody from their turn
+		if len(v.report.Effects) > before && v.turns == 1 { // what cannot be moved keeps nobody from their turn
 			moved++
 		}
 		if again {
@@ -250,6 +244,7 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	s.count(&s.own)
 	began := s.Now()
 	s.Number = v.Number
+	v.turns++
 	again, t, err := v.Turn(ctx, &v.report)
 	if s.found != nil {
 		s.found.refresh(t)
@@ -258,7 +253,8 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
 	if n := (*thread.Stop)(nil); errors.As(err, &n) && n.Agent {
-		fatal = s.summon(ctx, t)
+		_, failed := thread.StartRun(ctx, t, t.Snap.DefaultBranch, v.Number) // agents have a job of their own, and this one has none
+		fatal = ends(ctx, failed)
 	}
 	if thread.HadDone(&v.report, err) {
 		err = nil
@@ -278,20 +274,6 @@ func (s *sweeper) conclude(v *visit, err error) {
 	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) && !thread.IsLast(err) {
 		rep.Result, rep.Reason = model.ResultDone, ""
 	}
-}
-
-// summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
-func (s *sweeper) summon(ctx context.Context, t *thread.Thread) error {
-	if s.Run.Workflow == "" {
-		return nil
-	}
-	number := t.Event.Number
-	token := journal.Token("dispatch", strconv.Itoa(number), s.Run.URL)
-	_, err := t.Apply(ctx, effect.Dispatch(path.Base(s.Run.Workflow), t.Snap.DefaultBranch, number, token))
-	if err != nil {
-		s.Log.Warn("no_run_started", "number", number, "error", err)
-	}
-	return ends(ctx, err)
 }
 
 // swept is the event that a sweep makes of a number.

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Everybody is who has a right as long as nobody was asked about it.
@@ -47,11 +48,14 @@ func MarkItem(t *Thread, i *model.Issue, text string) {
 }
 
 // MayStart says that somebody has the right to set an agent to work, as far as it was asked for.
-func MayStart(t *Thread, login string) bool {
-	if allowed := t.Policy.AllowedUsers; len(allowed) > 0 {
-		return model.Named(allowed, login)
+func MayStart(t *Thread, login string) bool { return MaySetOff(t.Policy, t.Memory.Rights, login) }
+
+// MaySetOff is MayStart by these rights.
+func MaySetOff(p turn.Policy, rights map[string]model.Permission, login string) bool {
+	if len(p.AllowedUsers) > 0 {
+		return model.Named(p.AllowedUsers, login)
 	}
-	return t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
+	return rights[strings.ToLower(login)] >= model.PermissionWrite
 }
 
 // Untouched says that an item of a roadmap is as it was opened, but for what people changed who may set an agent to work.

@@ -231,6 +231,8 @@ type Memory struct {
 	PushedTo string
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	Source *model.Issue
+	// Followed are the causes of the follow-ups that have come to their end.
+	Followed []string
 	// Reviewed is how this run's attempt at a review ended that has not posted one, by its claim.
 	Reviewed map[string]*Stop
 	// received is what an agent's phase handed over; used says that a turn was made of it.

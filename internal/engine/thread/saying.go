@@ -39,8 +39,12 @@ func Clip(text string) string {
 	return strings.ToValidUTF8(text[:MaxReason], "") + " […]"
 }
 
-// SayOnce posts a comment that has no record but its tokens, and looks for the same one of another run: the first stays.
+// SayOnce posts a comment that has no record but its tokens, unless it is there, and looks for the same one of another run: the first
+// stays.
 func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) error {
+	if t.State.Tokens[token] != 0 {
+		return nil
+	}
 	if _, err := t.Comment(ctx, token, body, nil); err != nil {
 		return err
 	}

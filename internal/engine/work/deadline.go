@@ -35,3 +35,27 @@ func (w *Work) InTime(ctx context.Context, part func(context.Context) error) err
 	e.Waits = left < min(w.Settings.Agent.Timeout, w.Settings.Agent.RunTimeout/2)
 	return e
 }
+
+// Foreign runs a program that is not ours, whose name is shown until it is over, within the time of the run. It may find our own
+// directory and leave a configuration there, so that one is made again.
+func Foreign(ctx context.Context, w *Work, name string, run func(context.Context) error) error {
+	err := w.InTime(ctx, func(ctx context.Context) error {
+		defer w.Working.Show("running " + name)()
+		err := run(ctx)
+		if alive := thread.StillAlive(err, ""); alive != nil {
+			return alive
+		}
+		return err
+	})
+	if thread.Outlives(err) {
+		return err
+	}
+	return errors.Join(err, w.Checkout.Recreate())
+}
+
+// Dispose removes what such a program worked in. What stays is no reason to fail.
+func Dispose(w *Work, remove func() error) {
+	if err := remove(); err != nil {
+		w.Log.Warn("tree_not_removed", "error", err)
+	}
+}
