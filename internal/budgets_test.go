@@ -28,7 +28,7 @@ var budgets = []budget{
 	{"scripts", `scripts(/.*)?`, 4439},
 	{"engine", `internal/engine(/.*)?`, 18050},
 	{"github", `internal/github(/.*)?`, 6136},
-	{"git", `internal/git(/.*)?`, 10887},
+	{"git", `internal/git(/.*)?`, 10883},
 	{"agent", `internal/agent(/.*)?`, 6365},
 	{"cli", `cmd(/.*)?|internal/cli`, 4315},
 	{"train", `internal/train`, 1936},
