@@ -8,6 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// Wrap says of an error what failed; nil stays nil.
+func Wrap(err error, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(doing, args...), err)
+}
+
 // ErrHeadMoved says that the server's branch was not at the expected head, twice.
 type ErrHeadMoved struct{ Branch, Want, Seen string }
 

@@ -256,10 +256,7 @@ func locate(ctx context.Context, c *Checkout) error {
 	if err == nil && said != "true" {
 		err = errors.New("it is in no working tree")
 	}
-	if err != nil {
-		return fmt.Errorf("find git directory of %s: %w", c.Top, err)
-	}
-	return nil
+	return Wrap(err, "find git directory of %s", c.Top)
 }
 
 // parts make git rev-parse tell where the parts of a checkout are.
@@ -295,10 +292,7 @@ func (c *Checkout) Close() error {
 	if c.person != nil && c.person.bare != "" {
 		errs = append(errs, os.RemoveAll(c.person.bare))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("close checkout: %w", err)
-	}
-	return nil
+	return Wrap(errors.Join(errs...), "close checkout")
 }
 
 // AgentEnv is git's part of an agent's environment: no credential, no hooks, no system configuration, our identity, and no
@@ -326,10 +320,7 @@ func (c *Checkout) Temporary(purpose string) (string, error) {
 // trackedCommits are the commits of the server's branches and tags that the workspace knows.
 func trackedCommits(ctx context.Context, c *Checkout) ([]string, error) {
 	out, err := c.Inside(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTracked), "--format=%(objectname)", "refs/remotes/origin", "refs/tags")
-	if err != nil {
-		return nil, fmt.Errorf("list what the workspace has of the server: %w", err)
-	}
-	return strings.Fields(string(out)), nil
+	return strings.Fields(string(out)), Wrap(err, "list what the workspace has of the server")
 }
 
 // LargestFile is the size in bytes of the largest file that GitHub takes

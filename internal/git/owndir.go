@@ -77,10 +77,7 @@ func (c *Checkout) NewOwnDir() error {
 
 // PointHead makes a commit the HEAD of our own git directory, with which the index and the files are compared.
 func (c *Checkout) PointHead(sha string) error {
-	if err := os.WriteFile(filepath.Join(c.OwnDir, "HEAD"), []byte(sha+"\n"), 0o600); err != nil {
-		return fmt.Errorf("write HEAD of the git directory: %w", err)
-	}
-	return nil
+	return Wrap(os.WriteFile(filepath.Join(c.OwnDir, "HEAD"), []byte(sha+"\n"), 0o600), "write HEAD of the git directory")
 }
 
 // configText is the configuration of our own git directory. core.commitGraph is off because git trusts a commit-graph file

@@ -43,10 +43,7 @@ func ShareObjects(c *Checkout, dir string) error {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "info", "alternates"), []byte(c.Objects+"\n"), 0o600)
 	}
-	if err != nil {
-		return fmt.Errorf("make git directory: %w", err)
-	}
-	return nil
+	return Wrap(err, "make git directory")
 }
 
 // Quarantine is a view of a checkout in which somebody else is at work. New objects go to dir, which may have those of an
@@ -65,9 +62,6 @@ func Quarantine(c *Checkout, dir string) (view *Checkout, leave func() error, er
 		return nil, nil, err
 	}
 	return view, func() error {
-		if err := os.RemoveAll(view.OwnDir); err != nil {
-			return fmt.Errorf("remove git directory: %w", err)
-		}
-		return nil
+		return Wrap(os.RemoveAll(view.OwnDir), "remove git directory")
 	}, nil
 }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,10 +19,7 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 		return nil, nil
 	}
 	out, err := c.Inside(ctx, "config", "--file", file, "--no-includes", "--null", "--list")
-	if err != nil {
-		return nil, fmt.Errorf("read configuration of the checkout: %w", err)
-	}
-	return SettingsIn(out), nil
+	return SettingsIn(out), Wrap(err, "read configuration of the checkout")
 }
 
 // SettingsIn reads what git config --null --list prints.

@@ -30,10 +30,7 @@ func WriteObject(c *Checkout, kind string, content []byte) (id string, err error
 	if err == nil {
 		err = put(dir, id[2:], packed.Bytes())
 	}
-	if err != nil {
-		return "", fmt.Errorf("write %s: %w", kind, err)
-	}
-	return id, nil
+	return id, Wrap(err, "write %s", kind)
 }
 
 // put writes a file that nobody sees before it is whole. Git removes what a killed process leaves of one.

@@ -33,10 +33,7 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if err := worktree.ForgetStates(c); err != nil {
 		return err
 	}
-	if err := worktree.CheckOut(ctx, c, c.Branch, sha, "", true); err != nil {
-		return fmt.Errorf("reset checkout to %s: %w", sha, err)
-	}
-	return nil
+	return git.Wrap(worktree.CheckOut(ctx, c, c.Branch, sha, "", true), "reset checkout to %s", sha)
 }
 
 // Recover makes a checkout readable in which git finds no commit after an agent has worked there: HEAD is detached at the commit of the
@@ -57,10 +54,7 @@ func Recover(ctx context.Context, c *git.Checkout) error {
 		err = errors.Join(c.Recreate(), os.MkdirAll(filepath.Join(filepath.Dir(c.Config), "refs"), 0o755),
 			guard.ReplaceFile(filepath.Join(c.GitDir, "HEAD"), []byte(c.Started+"\n")), worktree.ForgetStates(c))
 	}
-	if err != nil {
-		return fmt.Errorf("recover checkout: %w", err)
-	}
-	return nil
+	return git.Wrap(err, "recover checkout")
 }
 
 // Tip is the current commit of the local branch of the last Restore or Begin, wherever HEAD is: an agent may have switched

@@ -71,11 +71,11 @@ func unshallowMerge(ctx context.Context, c *git.Checkout, head, other string) er
 	if _, err := c.Ask(ctx, "merge-base", head, other); git.ExitCode(err) != 1 || len(c.Boundary) == 0 {
 		return err
 	}
-	wants := [][2]string{{other, "refs/fetched/sha-" + other}}
+	shas := []string{other}
 	if known := c.Refs[git.FetchedHead]; known != "" {
-		wants = append(wants, [2]string{known, "refs/fetched/sha-" + known})
+		shas = append(shas, known)
 	}
-	return fetch.Get(ctx, c, []string{"--unshallow"}, wants...)
+	return fetch.Get(ctx, c, []string{"--unshallow"}, fetch.ByID(shas...)...)
 }
 
 // MarkedPaths returns those paths whose files in the checkout have lines that start a conflict and lines that end one, as in

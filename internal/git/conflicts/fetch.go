@@ -97,10 +97,7 @@ func gatherBy(ctx context.Context, c *git.Checkout, options, shas []string) erro
 	for _, sha := range shas {
 		wants = append(wants, [2]string{sha})
 	}
-	if err := errors.Join(fetch.MissingRef(c, err, wants), c.TakeShallow()); err != nil {
-		return fmt.Errorf("fetch heads: %w", err)
-	}
-	return nil
+	return git.Wrap(errors.Join(fetch.MissingRef(c, err, wants), c.TakeShallow()), "fetch heads")
 }
 
 // agree finds the merge bases of every head and its base, and fetches the history that is missing for that.

@@ -216,11 +216,15 @@ func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, e
 			}
 		}
 	}
-	var wants [][2]string
-	for _, sha := range slices.Compact(slices.Sorted(slices.Values(ask))) {
+	return ByID(slices.Compact(slices.Sorted(slices.Values(ask)))...), nil
+}
+
+// ByID are what Get fetches commits by their ids into.
+func ByID(shas ...string) (wants [][2]string) {
+	for _, sha := range shas {
 		wants = append(wants, [2]string{sha, "refs/fetched/sha-" + sha})
 	}
-	return wants, nil
+	return wants
 }
 
 // fetched reports whether a commit is part of what a fetch got.
@@ -239,28 +243,22 @@ func fetched(ctx context.Context, c *git.Checkout, sha string) bool {
 // Commits fetches missing commits by ID, with as much history as the checkout has of others. *ErrNoRef names one that the
 // server does not serve. One network operation, none if all are here.
 func Commits(ctx context.Context, c *git.Checkout, shas ...string) error {
-	var wants [][2]string
 	for _, sha := range shas {
 		if !syntax.IsSHA(sha) {
 			return fmt.Errorf("fetch commit %q: not a commit id", sha)
 		}
-		here, err := c.Present(ctx, sha)
-		if err != nil {
-			return err
-		}
-		if want := [2]string{sha, "refs/fetched/sha-" + sha}; !here {
-			wants = append(wants, want)
-		}
 	}
+	found, err := c.Peel(ctx, shas...)
+	if err != nil {
+		return err
+	}
+	wants := ByID(slices.DeleteFunc(slices.Clone(shas), func(sha string) bool { return slices.Contains(found, sha) })...)
 	if len(wants) == 0 {
 		return nil
 	}
-	if err := Get(ctx, c, append(Bounded(ctx, c, 0), Filtered(c)...), wants...); err != nil {
-		var none *git.ErrNoRef
-		if errors.As(err, &none) {
-			return none
-		}
-		return fmt.Errorf("fetch commits: %w", err)
+	err = Get(ctx, c, append(Bounded(ctx, c, 0), Filtered(c)...), wants...)
+	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
+		return none
 	}
-	return nil
+	return git.Wrap(err, "fetch commits")
 }

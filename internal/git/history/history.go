@@ -81,10 +81,7 @@ func Message(ctx context.Context, c *git.Checkout, sha string) (string, error) {
 		return "", fmt.Errorf("read the message of %q: not a commit id", sha)
 	}
 	out, err := c.Ask(ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", sha)
-	if err != nil {
-		return "", fmt.Errorf("read the message of %s: %w", sha, err)
-	}
-	return string(out), nil
+	return string(out), git.Wrap(err, "read the message of %s", sha)
 }
 
 // Change is one path in which two commits differ. Renames are a deletion and an addition.
@@ -129,8 +126,5 @@ func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]stri
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)
 	}
 	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
-	}
-	return syntax.Fields(out), nil
+	return syntax.Fields(out), git.Wrap(err, "compare %s with %s", from, to)
 }

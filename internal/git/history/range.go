@@ -45,10 +45,7 @@ func compare(ctx context.Context, c *git.Checkout, lines []string, visit func(n 
 	read := func(in *bufio.Reader) error { return readSteps(in, len(lines), visit) }
 	err := c.Pour(ctx, []byte(strings.Join(lines, "\n")+"\n"), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
 		"--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
-	if err != nil {
-		return fmt.Errorf("compare commits: %w", err)
-	}
-	return nil
+	return git.Wrap(err, "compare commits")
 }
 
 // readSteps reads git diff-tree --stdin -c -z

@@ -49,10 +49,7 @@ func list(ctx context.Context, c *git.Checkout, rev, dir string, options ...stri
 		args = append(args, "--", strings.TrimSuffix(dir, "/")+"/")
 	}
 	out, err := c.Ask(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("list files in %q of %s: %w", dir, rev, err)
-	}
-	return syntax.Fields(out), nil
+	return syntax.Fields(out), git.Wrap(err, "list files in %q of %s", dir, rev)
 }
 
 // Blob is the content of a file in a commit; fs.ErrNotExist if there is none. No network operation, but one if a partial
@@ -74,10 +71,7 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 	}
 	blob, err := c.Ask(ctx, "cat-file", "blob", entry[2])
-	if err != nil {
-		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
-	}
-	return blob, nil
+	return blob, git.Wrap(err, "read %q of %s", path, rev)
 }
 
 // TreeOf is the tree of a commit.

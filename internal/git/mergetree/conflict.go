@@ -339,10 +339,7 @@ func WriteAttributes(ctx context.Context, c *git.Checkout, dir string, files map
 		names = names[1:]
 		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
 	})
-	if err != nil {
-		return fmt.Errorf("read attributes: %w", err)
-	}
-	return nil
+	return git.Wrap(err, "read attributes")
 }
 
 // Without drops what concerns only some paths.

@@ -42,10 +42,7 @@ func changes(ctx context.Context, c *git.Checkout, pairs [][2]string) ([]change,
 	if err == nil && len(list) != len(pairs) {
 		err = errors.New("the answer breaks off")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("compare what changed: %w", err)
-	}
-	return list, nil
+	return list, git.Wrap(err, "compare what changed")
 }
 
 // fillChanges fetches the files for these comparisons into a partial clone.

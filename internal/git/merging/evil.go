@@ -2,7 +2,6 @@ package merging
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -39,8 +38,5 @@ func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []com
 			found = append(found, t.sha)
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("look into merge commits: %w", err)
-	}
-	return found, nil
+	return found, git.Wrap(err, "look into merge commits")
 }

@@ -69,10 +69,7 @@ func (g *input) close() error {
 	if g.files == "" {
 		return nil
 	}
-	if err := os.RemoveAll(g.files); err != nil {
-		return fmt.Errorf("remove directory of attributes: %w", err)
-	}
-	return nil
+	return git.Wrap(os.RemoveAll(g.files), "remove directory of attributes")
 }
 
 // trees reads both sides' trees, and drops known commits that are not here.

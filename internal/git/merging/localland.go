@@ -77,20 +77,14 @@ func TipOf(ctx context.Context, c *git.Checkout, ref string) (string, error) {
 	if git.ExitCode(err) == 1 {
 		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", ref, err)
-	}
-	return syntax.Line(out), nil
+	return syntax.Line(out), git.Wrap(err, "read %s", ref)
 }
 
 // LandLocal fast-forwards a branch of the checkout, with the files where it is checked out, here or in a linked worktree.
 // Errors are *ErrDirty, *ErrRewind, *ErrRejected (Stale: the branch is neither at from nor at to) or *Error; nothing is
 // changed then. No network operation, and no hook runs.
 func LandLocal(ctx context.Context, c *git.Checkout, base, from, to string) error {
-	if err := landLocal(ctx, c, base, from, to); err != nil {
-		return fmt.Errorf("land on %s: %w", base, err)
-	}
-	return nil
+	return git.Wrap(landLocal(ctx, c, base, from, to), "land on %s", base)
 }
 
 func landLocal(ctx context.Context, c *git.Checkout, base, from, to string) error {
@@ -121,10 +115,7 @@ func CanLandLocal(ctx context.Context, c *git.Checkout, base, from, to string) e
 	if err == nil && !free {
 		err = canForward(ctx, c, base, at, from, to)
 	}
-	if err != nil {
-		return fmt.Errorf("land on %s: %w", base, err)
-	}
-	return nil
+	return git.Wrap(err, "land on %s", base)
 }
 
 // clearWay finds the only worktree with the branch (free: there is none), and checks what is in the way of a move.
@@ -160,10 +151,7 @@ func MoveLocal(ctx context.Context, c *git.Checkout, branch, from, to string) er
 			}
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("move %s: %w", branch, err)
-	}
-	return nil
+	return git.Wrap(err, "move %s", branch)
 }
 
 // expect checks where a branch is, and reports whether it is at its destination already.

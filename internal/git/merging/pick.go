@@ -187,10 +187,7 @@ func rawCommits(ctx context.Context, c *git.Checkout, commits []commitNode) (map
 		raws[id], err = io.ReadAll(content)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read commits: %w", err)
-	}
-	return raws, nil
+	return raws, git.Wrap(err, "read commits")
 }
 
 // treeIn is the tree that a commit object names.
@@ -232,8 +229,5 @@ func (g *input) count(ctx context.Context, tip string) (n int, err error) {
 	if err == nil {
 		n, err = strconv.Atoi(syntax.Line(out))
 	}
-	if err != nil {
-		return 0, fmt.Errorf("count commits of %s: %w", tip, err)
-	}
-	return n, nil
+	return n, git.Wrap(err, "count commits of %s", tip)
 }

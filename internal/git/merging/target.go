@@ -132,8 +132,5 @@ func replaceEntries(ctx context.Context, c *git.Checkout, tree string, change []
 		return "", fmt.Errorf("change tree %s: %w", tree, err)
 	}
 	out, err := run("", "write-tree", "--missing-ok")
-	if err != nil {
-		return "", fmt.Errorf("write tree: %w", err)
-	}
-	return syntax.Line(out), nil
+	return syntax.Line(out), git.Wrap(err, "write tree")
 }

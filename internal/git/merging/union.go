@@ -130,8 +130,5 @@ func readTexts(ctx context.Context, c *git.Checkout, ids []string, limit int64) 
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read files: %w", err)
-	}
-	return texts, nil
+	return texts, git.Wrap(err, "read files")
 }

@@ -53,8 +53,5 @@ func compareFiles(ctx context.Context, c *git.Checkout, index string) (f worktre
 // its directory, with a final slash.
 func otherFiles(ctx context.Context, c *git.Checkout, index string, more ...string) ([]string, error) {
 	out, err := c.TreeWith(ctx, index, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for new files: %w", err)
-	}
-	return syntax.Fields(out), nil
+	return syntax.Fields(out), git.Wrap(err, "look for new files")
 }

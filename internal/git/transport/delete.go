@@ -30,10 +30,7 @@ func set(ctx context.Context, c *git.Checkout, p Update, may bool) error {
 	if !may || !p.valid() {
 		return fmt.Errorf("set %q: not a branch of that kind and commit ids", p)
 	}
-	if err := push(ctx, c, p.move()); err != nil {
-		return fmt.Errorf("set %s: %w", p.Branch, err)
-	}
-	return nil
+	return git.Wrap(push(ctx, c, p.move()), "set %s", p.Branch)
 }
 
 // Delete deletes branches and private refs on the server, each only if it is still at its commit. A missing one is no

@@ -27,8 +27,5 @@ func PublishIsolated(ctx context.Context, c *git.Checkout, p Update) error {
 			return fmt.Errorf("publish: %w", err)
 		}
 	}
-	if err := push(ctx, c, p.move()); err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	return nil
+	return git.Wrap(push(ctx, c, p.move()), "publish")
 }

@@ -224,6 +224,7 @@ func TestAServerThatRefusesLocksSaysSo(t *testing.T) {
 	readOnly := h.Open("", func(o *git.Options) { o.Token = "another" })
 	_, err = transport.AcquireLock(gittest.Ctx, readOnly, "main", gittest.Lease("one", 60))
 	assert.Equal(t, git.Denied, gittest.As[*git.Error](t, err).Failure)
+	assert.NotErrorAs(t, err, new(*transport.ErrNoLocks), "only an error of the lock is typed")
 }
 
 func TestALeaseHasAHolderAndAnEnd(t *testing.T) {

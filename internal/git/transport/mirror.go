@@ -45,10 +45,7 @@ func Mirror(ctx context.Context, c *git.Checkout, from, sha, branch, at string) 
 			err = &ErrNameTaken{Ref: "refs/heads/" + branch, Other: other}
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("mirror %s: %w", from, err)
-	}
-	return nil
+	return git.Wrap(err, "mirror %s", from)
 }
 
 // getMirrored fetches a commit with everything that the server's branches may lack.

@@ -81,10 +81,7 @@ func writePrivate(ctx context.Context, c *git.Checkout, h PrivateRef, from strin
 		move.From, sha = from, move.To
 		return push(ctx, a, move)
 	})
-	if err != nil {
-		return sha, fmt.Errorf("keep %s: %w", h.Ref, err)
-	}
-	return sha, nil
+	return sha, git.Wrap(err, "keep %s", h.Ref)
 }
 
 // TrainRefs is where the manifests of merge trains are, one below it for each base.
@@ -171,10 +168,7 @@ func Forget(ctx context.Context, c *git.Checkout, ref git.Ref) error {
 	if errors.As(err, &rejected) && rejected.Reason == git.Stale || strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("forget %s: %w", ref.Name, err)
-	}
-	return nil
+	return git.Wrap(err, "forget %s", ref.Name)
 }
 
 // checkPrivate is an error unless the ref is ours to force-push.

@@ -63,10 +63,7 @@ func Publish(ctx context.Context, c *git.Checkout, p Update) error {
 	if p.Stage != "" {
 		drop = append([]git.Ref{{Name: p.Stage}}, drop...)
 	}
-	if err := publish(ctx, c, p, drop); err != nil {
-		return fmt.Errorf("publish: %w", err)
-	}
-	return nil
+	return git.Wrap(publish(ctx, c, p, drop), "publish")
 }
 
 // descends is ErrRewind unless sha is start or has it as an ancestor.

@@ -91,10 +91,7 @@ func complete(ctx context.Context, c *git.Checkout, index, head string, settings
 	if err == nil {
 		_, err = c.TreeWith(ctx, index, out, "update-index", "-z", "--skip-worktree", "--stdin")
 	}
-	if err != nil {
-		return fmt.Errorf("leave out what a sparse checkout does not have: %w", err)
-	}
-	return nil
+	return git.Wrap(err, "leave out what a sparse checkout does not have")
 }
 
 // smallestIndex is the size of an index with one entry (https://git-scm.com/docs/index-format).
@@ -298,8 +295,5 @@ func Retree(ctx context.Context, c *git.Checkout, tree string, entries map[strin
 // Tree writes an index as a tree.
 func Tree(ctx context.Context, c *git.Checkout, index string) (string, error) {
 	out, err := c.TreeWith(ctx, index, nil, "write-tree")
-	if err != nil {
-		return "", fmt.Errorf("write tree: %w", err)
-	}
-	return syntax.Line(out), nil
+	return syntax.Line(out), git.Wrap(err, "write tree")
 }

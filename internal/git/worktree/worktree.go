@@ -182,8 +182,5 @@ func ForgetStates(c *git.Checkout) error {
 	for _, name := range names {
 		errs = append(errs, os.RemoveAll(filepath.Join(c.GitDir, name)))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("end what was going on in the checkout: %w", err)
-	}
-	return nil
+	return git.Wrap(errors.Join(errs...), "end what was going on in the checkout")
 }
