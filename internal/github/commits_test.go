@@ -10,23 +10,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-func (w *world) head(branch string) string {
-	w.t.Helper()
-	return w.as("octo", "GET", "git/ref/heads/"+branch, nil)["object"].(map[string]any)["sha"].(string)
-}
-
 // What a rewrite took away is told by the request that tells of the rewrite.
 func TestLost(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
-	start := w.head("agent/7")
+	start := w.tip("agent/7")
 	for _, path := range []string{"one", "two", "three"} {
 		w.put("agent/7", path, path)
 	}
-	old := w.head("agent/7")
+	old := w.tip("agent/7")
 	w.as("octo", "PATCH", "git/refs/heads/agent/7", map[string]any{"sha": start, "force": true})
 	w.put("agent/7", "other", "x")
-	rewritten := w.head("agent/7")
+	rewritten := w.tip("agent/7")
 
 	c := w.client("actions")
 	relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, old, rewritten, 10)
@@ -77,7 +72,7 @@ func TestLost(t *testing.T) {
 func TestResolveCommit(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
-	head := w.head("agent/7")
+	head := w.tip("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
 		assert.Equal(t, head, must(c.Commits.Resolve(t.Context(), widgets, prefix))(t))

@@ -22,7 +22,7 @@ func longAgo(w *world) (number int, first, draft, last map[string]any, at time.T
 	}
 	line := func(body string) map[string]any { return map[string]any{"path": "a.txt", "line": 1, "body": body} }
 	w.tick()
-	head := w.as("octo", "GET", "git/ref/heads/agent/7", nil)["object"].(map[string]any)["sha"]
+	head := w.tip("agent/7")
 	one := line("first")
 	one["commit_id"] = head
 	first = w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", number), one)
@@ -125,7 +125,7 @@ func TestASurveySeesWhatChangedLately(t *testing.T) {
 		}
 		return heard, calls(c)
 	}
-	head := w.as("octo", "GET", "git/ref/heads/agent/101", nil)["object"].(map[string]any)["sha"]
+	head := w.tip("agent/101")
 	said := w.as("ada", "POST", "pulls/101/comments", map[string]any{"path": "changes/101.txt", "line": 1, "body": "line", "commit_id": head})
 	for range 12 {
 		w.tick()

@@ -15,7 +15,7 @@ import (
 
 func (w *world) branch(name string) {
 	w.t.Helper()
-	main := w.as("octo", "GET", "git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	main := w.tip("main")
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/" + name, "sha": main})
 }
 
@@ -81,7 +81,7 @@ func TestABranch(t *testing.T) {
 	snap := w.snapshot(c, Query{Number: issue, Branch: "agent/7"})
 	assert.Equal(t, &model.Branch{Name: "agent/7"}, snap.Branch, "there is none")
 	assert.Equal(t, "main", snap.DefaultBranch)
-	main := w.as("octo", "GET", "git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	main := w.tip("main")
 	assert.Equal(t, main, snap.DefaultSHA)
 
 	first := w.pull()

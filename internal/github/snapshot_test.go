@@ -277,7 +277,7 @@ func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
 	read := w.snapshot(c, Query{Number: n}).Pull
 	assert.NotEqual(t, was, read.HeadSHA)
 	assert.Empty(t, read.Rollup, "of the commit before")
-	tip := w.as("octo", "GET", "git/ref/heads/agent/7", nil)["object"].(map[string]any)["sha"]
+	tip := w.tip("agent/7")
 	assert.Equal(t, tip, read.HeadSHA)
 	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
 	w.as("octo", "PUT", "contents/d.txt", map[string]any{"branch": "agent/7", "message": "d", "content": "Yg=="})

@@ -85,7 +85,7 @@ func (w *world) put(branch, path, text string) {
 // pull opens a pull request of octo's from agent/7 that adds a.txt with three lines.
 func (w *world) pull() int {
 	w.t.Helper()
-	main := w.as("octo", "GET", "git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	main := w.tip("main")
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/agent/7", "sha": main})
 	w.put("agent/7", "a.txt", "one\ntwo\nthree\n")
 	made := w.as("octo", "POST", "pulls", map[string]any{"title": "Add a", "body": "Text", "head": "agent/7", "base": "main"})
