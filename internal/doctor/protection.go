@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -82,7 +83,7 @@ func sourceOf(d model.Demand) string {
 	if len(d.Names) == 0 {
 		return d.Source
 	}
-	return d.Source + ": " + cut(list(each(d.Names, quote)), 120)
+	return d.Source + ": " + markdown.Cut(list(each(d.Names, quote)), 120)
 }
 
 // hindrances says which rules keep the agent from pushing its branches, and what follows.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // signs precede a finding in a terminal.
@@ -49,18 +51,11 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
-	return strings.ReplaceAll(cut(s, 400), "##[", "## [")
+	return strings.ReplaceAll(markdown.Cut(s, 400), "##[", "## [")
 }
 
 // quote quotes untrusted text, shortened and with invisible characters escaped.
-func quote(s string) string { return strconv.Quote(cut(s, 80)) }
-
-func cut(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}
+func quote(s string) string { return strconv.Quote(markdown.Cut(s, 80)) }
 
 // list is "a, b and c".
 func list(words []string) string {

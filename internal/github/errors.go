@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/credential"
+	"github.com/mergexo/mergexo/internal/markdown"
 )
 
 // Kind says what sort of failure an Error is; callers decide on it and on nothing else.
@@ -186,12 +186,5 @@ func reason(body []byte) string {
 func (c *conn) line(s string) string { return oneLine(credential.Redact(c.source, s)) }
 
 func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.IsSpace(r)
-	}), " ")
-	const limit = 300
-	if runes := []rune(s); len(runes) > limit {
-		s = string(runes[:limit]) + "…"
-	}
-	return strings.ToValidUTF8(s, "�")
+	return strings.ToValidUTF8(markdown.Cut(markdown.OneLine(s), 300), "�")
 }

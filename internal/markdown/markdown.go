@@ -67,10 +67,12 @@ var (
 )
 
 // Clip shortens a word or a name for a sentence.
-func Clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
+func Clip(s string) string { return Cut(s, 60) }
+
+// Cut shortens a text to a number of characters.
+func Cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
 	}
 	return s
 }

@@ -114,7 +114,7 @@ func inTheWay(page, path string, culprits []Culprit) string {
 	}
 	c := culprits[i]
 	text := fmt.Sprintf(", changed by %s", markdown.Commit(page, c.Commit.SHA))
-	if s := markdown.Inline(cut(c.Commit.Subject, 120)); s != "" {
+	if s := markdown.Inline(markdown.Cut(c.Commit.Subject, 120)); s != "" {
 		text += " " + s
 	}
 	if c.Pull != 0 {
@@ -124,7 +124,7 @@ func inTheWay(page, path string, culprits []Culprit) string {
 }
 
 // file is a path as a comment shows it.
-func file(path string) string { return markdown.Inline(cut(path, 200)) }
+func file(path string) string { return markdown.Inline(markdown.Cut(path, 200)) }
 
 // files are some paths in one line.
 func files(paths []string, most int) string {
@@ -145,12 +145,4 @@ func further(all, most int) string {
 		return ""
 	}
 	return fmt.Sprintf("\n- and %d more", all-most)
-}
-
-// cut shortens a text to a number of characters.
-func cut(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

@@ -35,7 +35,7 @@ func SummaryText(b model.Board, reports []model.Report, trains ...string) string
 	if b.Left > 0 {
 		fmt.Fprintf(&out, "%s left for the next sweep", markdown.Count(b.Left, "number"))
 		if b.LeftWhy != "" {
-			fmt.Fprintf(&out, ": %s", markdown.Inline(cut(b.LeftWhy, summaryCell)))
+			fmt.Fprintf(&out, ": %s", markdown.Inline(markdown.Cut(b.LeftWhy, summaryCell)))
 		}
 		out.WriteString("\n\n")
 	}
@@ -71,8 +71,8 @@ func list(out *strings.Builder, head string, lines []string) {
 func needs(b model.Board, at func(int) string) []string {
 	var lines []string
 	for _, n := range b.Needs() {
-		lines = append(lines, fmt.Sprintf("- %s: [%s](%s) (%s): %s; %s %s", at(n.Number), n.Headline, n.URL, n.Who, markdown.Inline(cut(n.Next, 100)),
-			markdown.Inline(cut(n.Reason, 100)), markdown.Inline(cut(n.Title, 100))))
+		lines = append(lines, fmt.Sprintf("- %s: [%s](%s) (%s): %s; %s %s", at(n.Number), n.Headline, n.URL, n.Who, markdown.Inline(markdown.Cut(n.Next, 100)),
+			markdown.Inline(markdown.Cut(n.Reason, 100)), markdown.Inline(markdown.Cut(n.Title, 100))))
 	}
 	return lines
 }
@@ -89,7 +89,7 @@ func rows(reports []model.Report, at func(int) string) []string {
 			did = strings.TrimPrefix(did+"; opened "+at(r.Opened.Number), "; ")
 		}
 		if first, _, _ := strings.Cut(strings.TrimSpace(r.Reason), "\n"); first != "" {
-			did = strings.TrimPrefix(did+"; "+markdown.Inline(cut(first, summaryCell)), "; ")
+			did = strings.TrimPrefix(did+"; "+markdown.Inline(markdown.Cut(first, summaryCell)), "; ")
 		}
 		where := "repository"
 		if r.Number != 0 {

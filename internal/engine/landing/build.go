@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -137,7 +138,7 @@ func (m *member) what() merging.Request {
 	pull := m.Snap.Pull
 	pull.Title = cmp.Or(m.title, pull.Title)
 	known, _ := model.StrategyNamed(m.way.Strategy)
-	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
+	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, markdown.OneLine(pull.Title)), ""
 	branch := cmp.Or(strings.TrimPrefix(m.mirror.Name, "refs/heads/"), pull.HeadRef)
 	if pull.CrossRepo && m.mirror.Name == "" { // it lands without one
 		branch = transport.MirrorName(pull.Number, pull.HeadRef, func(string) bool { return false })
@@ -151,22 +152,12 @@ func (m *member) what() merging.Request {
 	case pull.Number == 0: // a squash of several commits is named after the branch
 		title = pull.HeadRef
 	case known.Titled:
-		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
+		title = fmt.Sprintf("%s (#%d)", markdown.OneLine(pull.Title), pull.Number)
 	}
 	head, _ := m.source()
 	return merging.Request{
 		Strategy: m.way.Strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
 	}
-}
-
-// oneLine is a title as a commit's subject takes it.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, s)), " ")
 }
 
 // test runs the tests of the project on the very commit that would land, within the time of the run. What that ends is left
