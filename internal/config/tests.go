@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
@@ -43,8 +42,8 @@ func (s Settings) TestsOf(changed []string, plain func() ([]string, error)) ([]s
 		}
 		if len(argv) > 0 {
 			words := slices.Clone(argv)
-			for i := range words {
-				words[i] = markdown.Quoted(words[i])
+			for i, word := range words { // each one, since CI=1 or time mean something else to a shell
+				words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 			}
 			lines = append(lines, strings.Join(words, " "))
 		}

@@ -12,25 +12,25 @@ func TestWhatAChangeIsTestedWith(t *testing.T) {
 	t.Parallel()
 	web, api := PathTests{[]string{"web/**", "shared/*.ts"}, "cd web && npm test # all"}, PathTests{[]string{"api/**"}, "go test ./api/..."}
 	rest := PathTests{nil, "make lint"}
-	plain := []string{"make", "it's"}
+	plain := []string{"A=1", "it's"} // neither an assignment nor an open quotation
 	both := "(" + web.Run + "\n) && (" + api.Run + "\n)"
 	for name, c := range map[string]struct {
 		tests   []PathTests
 		changed string
 		want    string // after sh -c; else the words of plain
 	}{
-		"no [[tests]]":                       {nil, "web/a.js", "make it's"},
+		"no [[tests]]":                       {nil, "web/a.js", "A=1 it's"},
 		"one package":                        {[]PathTests{web, api}, "web/deep/a.js", web.Run},
 		"another glob of it":                 {[]PathTests{web, api}, "shared/a.ts", web.Run},
 		"both, in the order of the settings": {[]PathTests{web, api}, "api/a.go web/a.js", both},
-		"a file of none":                     {[]PathTests{web, api}, "README.md", "make it's"},
-		"a file of none beside a package":    {[]PathTests{web, api}, "api/a.go README.md", "(" + api.Run + "\n) && (make 'it'\\''s'\n)"},
-		"a name that only begins alike":      {[]PathTests{web, api}, "webpack.js", "make it's"},
+		"a file of none":                     {[]PathTests{web, api}, "README.md", "A=1 it's"},
+		"a file of none beside a package":    {[]PathTests{web, api}, "api/a.go README.md", "(" + api.Run + "\n) && ('A=1' 'it'\\''s'\n)"},
+		"a name that only begins alike":      {[]PathTests{web, api}, "webpack.js", "A=1 it's"},
 		"a file of none, with a command":     {[]PathTests{web, rest, api}, "README.md", rest.Run},
 		"a package, with a command for none": {[]PathTests{web, rest, api}, "web/a.js", web.Run},
-		"the settings":                       {[]PathTests{web, api}, ".github/mergexo.toml", both + " && (make 'it'\\''s'\n)"},
+		"the settings":                       {[]PathTests{web, api}, ".github/mergexo.toml", both + " && ('A=1' 'it'\\''s'\n)"},
 		"how a runner is set up":             {[]PathTests{web, rest, api}, ".github/mergexo/setup/action.yml", "(" + web.Run + "\n) && (make lint\n) && (" + api.Run + "\n)"},
-		"nothing":                            {[]PathTests{web, api}, "", "make it's"},
+		"nothing":                            {[]PathTests{web, api}, "", "A=1 it's"},
 	} {
 		argv, err := Settings{Tests: c.tests}.TestsOf(strings.Fields(c.changed), func() ([]string, error) { return plain, nil })
 		assert.NoError(t, err, name)

@@ -90,7 +90,10 @@ func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report)
 
 // look takes turns on the numbers of an event and on what follows, or has an agent's job hand one turn over.
 func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	return thread.ByPhase[func(context.Context, model.Event, *model.Report) error]{Whole: e.lookAtAll, Agent: e.handOver, Apply: e.lookAtAll}.Of(e.Phase)(ctx, ev, rep)
+	if !e.Phase.Writes() {
+		return e.handOver(ctx, ev, rep)
+	}
+	return e.lookAtAll(ctx, ev, rep)
 }
 
 // lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.

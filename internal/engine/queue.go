@@ -47,7 +47,9 @@ func (e *Engine) turn(ctx context.Context, t *task, rep *model.Report) (again bo
 			return again && t.rounds < maxRounds, p.Thread, err
 		}
 		below := newTask(next.Event)
-		below.led = next.Instead
+		if below.led = next.Instead; below.led { // this number is done with
+			t.known.Leave(e.Log)
+		}
 		err = e.drain(ctx, below, rep)
 		rep.Number = next.Event.Number
 		if next.Instead || over(ctx, err) {

@@ -101,6 +101,9 @@ var stories = map[string]struct {
 	"nobody may":         {func(f *external.Facts) { f.Operator = nil }, external.Nothing, "olga, who may not"},
 	"put on again by another": {func(f *external.Facts) { relabel(f); f.Pull.LabelChanges[2].By.Login = "alice" },
 		external.Nothing, "alice, who may not"},
+	"taken over on an issue that the author names": {func(f *external.Facts) {
+		f.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}}
+	}, external.LetIn, ""},
 	"taken over": {func(f *external.Facts) { f.Pull.Labels = append(f.Pull.Labels, "Agent:Ignore") }, external.Nothing, "a person has taken over"},
 	"paused": {func(f *external.Facts) {
 		f.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}}

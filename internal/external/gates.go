@@ -45,7 +45,9 @@ func standing(f Facts) []model.Gate {
 	if st.Released != nil {
 		released = model.NewGate(GateReleased, false, "released by %s, see %s", st.Released.Marker.By, st.Released.URL)
 	}
-	return []model.Gate{released, st.BlockGate(), st.MarkersGate(), st.PausedGate(), f.Pull.TakenGate(f.Policy.Ignore)}
+	own := f.Pull
+	own.Issue = nil // which the author of the fork names, and could name to stop what is under way
+	return []model.Gate{released, st.BlockGate(), st.MarkersGate(), st.PausedGate(), own.TakenGate(f.Policy.Ignore)}
 }
 
 // labelGate requires that the label is on, and that whoever added it last may do so.

@@ -3,12 +3,15 @@ package github
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -131,11 +134,18 @@ func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) er
 // https://docs.github.com/rest/actions/workflow-runs#cancel-a-workflow-run
 func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("cancel workflow run %d of %s", run, repo)
-	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/runs/%d/cancel", run), nil, nil)
-	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
+	if accepted := (*gogithub.AcceptedError)(nil); err == nil || errors.As(err, &accepted) { // 202
 		return nil
 	}
-	return explained(err, noActions)
+	e := c.failWrite(op, err)
+	if e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
+		return nil
+	}
+	return explained(e, noActions)
 }
 
 // noActions names the right to start and stop workflows.

@@ -65,7 +65,7 @@ func queryText(name string) string {
 
 // asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
 // name and number. A request is about most things at most, and keeps to the size of its pages. lack is what stands before an alias
-// that may have an error: mayLack, or "" for any error.
+// that may have an error: mayLack, "" for any error, or mustBe for none.
 type asked struct {
 	query, variable, kind, field string
 	pages                        string
@@ -78,7 +78,7 @@ var (
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
 	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) " +
-		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, ""}
+		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, mustBe}
 	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
 	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
@@ -113,7 +113,9 @@ func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 	q := question{op: op, document: a.document(len(some)), repo: repo}
 	for i, one := range some {
 		variables[fmt.Sprint(a.variable, i)] = one
-		q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
+		if a.lack != mustBe {
+			q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
+		}
 	}
 	data, err := ask[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 	for i := range some {

@@ -34,6 +34,9 @@ func (e graphError) kind() string {
 // mayLack before the name of a field or alias tolerates that it is not found, and no other error there.
 const mayLack = "?"
 
+// mustBe tolerates no error.
+const mustBe = "!"
+
 // at is the step of the error's path that is one of these fields (or aliases), or -1.
 func (e graphError) at(fields []string) int {
 	return slices.IndexFunc(e.Path, func(step any) bool {

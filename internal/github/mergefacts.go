@@ -52,7 +52,7 @@ type mergeNode struct {
 	}
 	Opinions *connection[*opinionNode]
 	Awaited  connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
-	Checks   rollupNode // null where there is no check of any kind, or where it is refused
+	Checks   *rollupNode // null where there is no check of any kind, or where it is refused
 }
 
 type updateRuleNode struct {
@@ -232,6 +232,9 @@ func (r *factsReading) take(n *mergeNode) {
 			r.facts.Reviews = append(r.facts.Reviews, o.review())
 		}
 		r.step(&r.opinions, "opinions", n.Opinions.PageInfo)
+	}
+	if n.Checks == nil {
+		return // on a further page, those behind the earlier ones are missing
 	}
 	for _, o := range n.Checks.Contexts.Nodes {
 		if o == nil || o.Typename == "" {

@@ -172,6 +172,10 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State, "one that has not begun is newer than all that have")
 
+	l = dial(t, Options{}, first, mergeAnswer(`, "checks": null`, ""))
+	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	assert.Equal(t, []string{"checks"}, f.Missing, "the head has moved to a commit without checks")
+
 	l = dial(t, Options{}, first)
 	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 2, "a page that says it is its own next one")

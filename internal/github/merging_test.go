@@ -170,6 +170,8 @@ func TestPullsOfCommits(t *testing.T) {
 	assert.Equal(t, n+1, each["next"][0].Number)
 	assert.Equal(t, model.PullClosed, each["dropped"][0].State, "although its branch is gone")
 	fails(c.Pulls.FromBranches(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{"agent/7", "next"}))(t, NotFound)
+	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"p0": null}}, "errors": [{"type": "FORBIDDEN", "path": ["repository", "p0"], "message": "no"}]}`, nil})
+	fails(l.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7"}))(t, Forbidden)
 }
 
 func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {

@@ -3,7 +3,6 @@ package github
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -110,9 +109,6 @@ func (c *conn) send(ctx context.Context, method, path string, body, into any) er
 		return &Error{Kind: Invalid, Message: c.line(err.Error())}
 	}
 	_, err = c.rest.Do(ctx, req, into)
-	if accepted := (*gogithub.AcceptedError)(nil); errors.As(err, &accepted) { // 202: GitHub takes a while
-		return nil
-	}
 	return err
 }
 

@@ -251,7 +251,8 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end, a asker) string
 	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {
-		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(markdown.Restore(p.HeadRef, p.HeadSHA, m.Head), maxDetail, false))
+		back := fmt.Sprintf("git push %s origin %s", markdown.Quoted("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), markdown.Quoted(m.Head+":refs/heads/"+p.HeadRef))
+		b.WriteString("\n\nTo restore the branch, run this in a clone that has its commits:\n\n" + fenced(back, maxDetail, false))
 	}
 	if next := e.next(a); next != "" {
 		b.WriteString("\n\n" + next)

@@ -256,6 +256,17 @@ func TestARunThatDied(t *testing.T) {
 		assert.Contains(t, y.passed(), "done #1 landed m0+1")
 		assert.Equal(t, "m9+2 testing", y.line())
 	})
+	t.Run("while a commit of what is pushed cannot be fetched", func(t *testing.T) {
+		y := newYard(t)
+		y.settings.Batch = 1
+		y.ask(requests(1, 2)...)
+		y.run()
+		y.report("m0+1", green)
+		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
+		y.facts.Results = []train.Result{train.Stale{Car: 1, Tip: "m0+1", Why: train.WhyLost}, train.Stale{Car: 2, Tip: "m0+1+2", Why: train.WhyLost}}
+		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
+		assert.Equal(t, "m0+1 landing, m0+1+2 testing", y.line())
+	})
 	t.Run("before it, and somebody has pushed since", func(t *testing.T) {
 		y := newYard(t)
 		y.ask(requests(1)...)

@@ -73,7 +73,7 @@ func (r Unfit) learn(f *fold) {
 		outcome = Refuted
 	}
 	for _, n := range r.Numbers {
-		if i := f.request(n); i >= 0 {
+		if i := f.request(n); i >= 0 && c.has(n) {
 			f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
 		}
 	}
@@ -118,7 +118,7 @@ func (r PushRefused) learn(f *fold) {
 }
 
 func (r Stale) learn(f *fold) {
-	if c := f.car(r.Car); c != nil && c.Tip == r.Tip {
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && (r.Why != WhyLost || c.Pushed == 0) { // what is pushed is on the server
 		f.dropNumber(r.Car, r.Why)
 	}
 }

@@ -29,7 +29,7 @@ type Subject interface {
 	Block(ctx context.Context, m model.BlockMarker, detail string) error
 	// Cancelled brings the work of a run that was told to stop to safety, and says so. The error is what the run ends with.
 	Cancelled(ctx context.Context, cause error) error
-	// Stops is the reason to wait for a person after an attempt that failed, beside too many failures; "" for none.
+	// Stops is the reason to wait for a person after an attempt that failed; "" for none.
 	Stops(e *work.Ending) string
 	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
 	Deleted(ctx context.Context) error

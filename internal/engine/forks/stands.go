@@ -34,7 +34,8 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 		if err := g.record().Write(ctx, external.UnlabelledText(g.Snap.Pull, g.marker)); err != nil {
 			return nil, err
 		}
-		return thread.End(model.ResultNothing, "the label %q was removed in the meantime, so the result for pull request %d does not count", was.Marker.Label, g.Event.Number), nil
+		const removed = "the label %q was removed in the meantime, so the result for pull request %d does not count"
+		return thread.End(model.ResultNothing, removed, was.Marker.Label, g.Event.Number), nil
 	}
 	// A person has stopped it for now. A later run goes on, unless somebody edited the record, which stays as it is.
 	waits := thread.End(model.ResultNothing, "%s", step.Why)

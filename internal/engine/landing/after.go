@@ -53,11 +53,10 @@ func (g *merger) finish(ctx context.Context) error {
 	own := g.own()
 	k := &g.marker
 	k.State, k.Reason, k.Detail, k.Cause, k.Expires, k.Claim = model.MergeDone, "", "", "", time.Time{}, ""
-	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
-	if err := settleAll(ctx, g); err != nil {
+	if err := settleAll(ctx, g); err != nil { // by the tip that the record has
 		return err
 	}
-	k.Badge = own.badge
+	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy, k.Badge = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy, own.badge
 	listMembers(g)
 	if err := g.edit(ctx, merge.DoneText(g.Snap.Pull, *k, landingText(g, own))); err != nil {
 		return err

@@ -222,7 +222,11 @@ func (m *member) learn(ctx context.Context) (err error) {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	if err := fetch.Commits(ctx, m.Checkout, sha, m.head); err != nil {
+	err = fetch.Commits(ctx, m.Checkout, sha, m.head)
+	if git.IsNoRef(err) { // the head may be gone by now
+		err = fetch.Commits(ctx, m.Checkout, sha)
+	}
+	if err != nil {
 		return err
 	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, sha); err != nil {

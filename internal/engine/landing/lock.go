@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -72,8 +71,8 @@ func YieldToOther(ctx context.Context, t *thread.Thread) error {
 		return nil
 	}
 	live, err := thread.MergeAtWork(ctx, t, *said)
-	if err != nil || live {
-		return errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", t.Event.Number, said.URL))
+	if err == nil && live {
+		return thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", t.Event.Number, said.URL)
 	}
-	return nil
+	return err
 }

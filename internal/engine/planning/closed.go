@@ -27,7 +27,11 @@ func (p *Issue) TellClosed(ctx context.Context) error {
 			created, token = append(created, *a.Row), append(token, a.Row.Key)
 		}
 	}
-	err = thread.SayOnce(ctx, p.Thread, journal.Token(token...), journal.Body{Text: roadmap.ClosedText(v.file, created)})
+	said := journal.Token(token...)
+	if p.State.Tokens[said] != 0 {
+		return nil
+	}
+	err = thread.SayOnce(ctx, p.Thread, said, journal.Body{Text: roadmap.ClosedText(v.file, created)})
 	if err == nil && thread.Changed(p.Report.Effects) {
 		p.Report.Result, p.Report.Reason = model.ResultDone, ""
 	}

@@ -69,9 +69,16 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 		return nil
 	}
 	number := f.unread[s.lot(len(f.unread))]
-	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{Repo: s.repo, Number: number, Posted: f.posted, Settled: s.settled(ctx, func(_ *reading, read []model.Comment, _ bool) bool {
-		return len(read) >= maxFurther
-	})})
+	settled := s.settled(ctx, func(*reading, []model.Comment, bool) bool { return false })
+	snap, err := s.GitHub.Threads.Snapshot(ctx, github.Query{
+		Repo: s.repo, Number: number, Posted: f.posted,
+		Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+			if len(read) >= maxFurther {
+				return s.ahead(), true
+			}
+			return settled(snap, read)
+		},
+	})
 	if err != nil {
 		return skipGone(err)
 	}

@@ -25,8 +25,12 @@ func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker
 // LiveTurn is the first open turn that another process works on; nil: there is none.
 func LiveTurn(ctx context.Context, t *Thread) (*model.Posted[model.TurnMarker], error) {
 	for _, c := range turn.Open(t.State) {
-		if live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease); err != nil || live {
-			return &c, err
+		live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease)
+		if err != nil {
+			return nil, err
+		}
+		if live {
+			return &c, nil
 		}
 	}
 	return nil, nil

@@ -20,13 +20,14 @@ const (
 // RunsAgent reports whether a process of this phase runs the agent, in a checkout that it works in.
 func (p Phase) RunsAgent() bool { return p != ApplyPhase }
 
-// Writes reports whether it has a credential that can write. The other one tells people nothing: the next job finds the same, and tells it.
+// Writes reports whether a process of this phase has a credential that can write. The agent's job tells people nothing: the next job finds
+// the same, and tells it.
 func (p Phase) Writes() bool { return p != AgentPhase }
 
-// IsWhole reports whether one process does the whole run.
+// IsWhole reports whether one process does all of the run.
 func (p Phase) IsWhole() bool { return p == WholeRun }
 
-// ByPhase holds what is done in each phase. Nothing in the engine but this file asks which one it is.
+// ByPhase holds what is done in each phase. Nothing in the engine but this file compares phases.
 type ByPhase[T any] struct{ Whole, Agent, Apply T }
 
 // Of is what is done in a phase.

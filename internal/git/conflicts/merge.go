@@ -19,7 +19,7 @@ import (
 // maxBad is how many merges may fail by themselves; each costs several processes.
 const maxBad = 10
 
-// mergeAll makes all merges, in one process for each base, whose attributes count. The written objects are discarded.
+// mergeAll makes all merges, in one process for all bases that have the same attributes. The written objects are discarded.
 func (r *finder) mergeAll(ctx context.Context, list []pair) (err error) {
 	if len(list) == 0 {
 		return nil
@@ -36,18 +36,27 @@ func (r *finder) mergeAll(ctx context.Context, list []pair) (err error) {
 	if err != nil {
 		return err
 	}
-	for i, base := range slices.Sorted(maps.Keys(all)) {
+	for i := 0; len(list) > 0; i++ {
+		files := all[list[0].head.Base]
+		alike, others := []pair(nil), []pair(nil)
+		for _, e := range list {
+			if maps.Equal(all[e.head.Base], files) {
+				alike = append(alike, e)
+			} else {
+				others = append(others, e)
+			}
+		}
 		tree := filepath.Join(dir, strconv.Itoa(i))
 		if err := os.Mkdir(tree, 0o700); err != nil {
 			return fmt.Errorf("make directory for merges: %w", err)
 		}
-		if err := mergetree.WriteAttributes(ctx, r.c, tree, all[base]); err != nil {
+		if err := mergetree.WriteAttributes(ctx, r.c, tree, files); err != nil {
 			return err
 		}
-		own := slices.DeleteFunc(slices.Clone(list), func(e pair) bool { return e.head.Base != base })
-		if err := r.merge(ctx, filepath.Join(dir, "objects"), tree, own); err != nil {
+		if err := r.merge(ctx, filepath.Join(dir, "objects"), tree, alike); err != nil {
 			return err
 		}
+		list = others
 	}
 	return nil
 }

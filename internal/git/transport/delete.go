@@ -28,7 +28,7 @@ func PushCar(ctx context.Context, c *git.Checkout, branch, from, to string) erro
 // set moves a branch that may be moved to any commit.
 func set(ctx context.Context, c *git.Checkout, p Update, may bool) error {
 	if !may || !p.valid() {
-		return fmt.Errorf("set %q: not a branch of that kind and commit ids", p)
+		return fmt.Errorf("set %q from %q to %q: not a branch of that kind and commit ids", p.Branch, p.Start, p.SHA)
 	}
 	return git.Wrap(push(ctx, c, p.move()), "set %s", p.Branch)
 }

@@ -70,8 +70,11 @@ func SwapPrivate(ctx context.Context, c *git.Checkout, h PrivateRef, was string)
 
 // writePrivate replaces the content of a private ref that is at a commit.
 func writePrivate(ctx context.Context, c *git.Checkout, h PrivateRef, from string) (sha string, err error) {
-	if err := checkPrivate(h.Ref); err != nil || from != relay.AnyID && !syntax.IsSHA(from) {
-		return "", fmt.Errorf("keep %s in place of %q: not a hidden ref and a commit id", h.Ref, from)
+	if err := checkPrivate(h.Ref); err != nil {
+		return "", fmt.Errorf("keep: %w", err)
+	}
+	if from != relay.AnyID && !syntax.IsSHA(from) {
+		return "", fmt.Errorf("keep %s in place of %q: not a commit id", h.Ref, from)
 	}
 	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
 		move, err := privateCommit(ctx, a, h)
@@ -165,7 +168,8 @@ func Forget(ctx context.Context, c *git.Checkout, ref git.Ref) error {
 	err := push(ctx, c, deleting([]git.Ref{ref})...)
 	rejected := (*git.ErrRejected)(nil)
 	// Only some ways of deleting it make git say so; see publish.
-	if errors.As(err, &rejected) && rejected.Reason == git.Stale || strings.Contains(git.StderrOf(err), "remote ref does not exist") {
+	moved := ref.SHA != "" && errors.As(err, &rejected) && rejected.Reason == git.Stale
+	if moved || strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil
 	}
 	return git.Wrap(err, "forget %s", ref.Name)
