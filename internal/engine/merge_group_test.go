@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,28 @@ func TestMergeGroupWaitsForAllOfIt(t *testing.T) {
 	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
 }
 
+// A look at the other run that GitHub refuses ends a merge at once. It is no turn to wait for.
+func TestAMergeWaitsForNoLookThatIsRefused(t *testing.T) {
+	g := newGroup(t)
+	g.passes = true
+	g.claims(repo, g.number, time.Hour)
+	g.fail(object{"match": object{"path": "/api/v3/repos/octo/widgets/actions/runs/77"}, "status": 401, "skip": 1, "times": 99})
+	_, rep := g.request()
+	assert.Contains(t, rep.Reason, "401")
+	looks := slices.DeleteFunc(slices.Clone(g.gate.seen), func(s string) bool { return !strings.HasSuffix(s, "/actions/runs/77") })
+	assert.Len(t, looks, 2, "one before the answer to the command")
+}
+
+// claims posts the claim of another run's turn.
+func (g *grouped) claims(where model.Repo, number int, left time.Duration) {
+	g.t.Helper()
+	claim, err := journal.Codec{}.Encode(journal.Body{Text: "Working", Kind: journal.KindTurn, Marker: model.TurnMarker{
+		Repo: where.String(), Number: number, Key: "k", Phase: model.PhaseStarted, Lease: model.Lease{Claim: "another", Run: 77, RunAttempt: 1, Expires: g.now.Add(time.Minute + left)},
+	}})
+	require.NoError(g.t, err)
+	g.api("octo", "POST", fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", where, number), object{"body": claim})
+}
+
 // A turn that is at work on any of them is waited for, as long as a lock is.
 func TestMergeGroupWaitsForATurn(t *testing.T) {
 	t.Parallel()
@@ -148,12 +171,7 @@ func TestMergeGroupWaitsForATurn(t *testing.T) {
 			if c.there {
 				where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
 			}
-			at := fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", where, number)
-			claim, err := journal.Codec{}.Encode(journal.Body{Text: "Working", Kind: journal.KindTurn, Marker: model.TurnMarker{
-				Repo: where.String(), Number: number, Key: "k", Phase: model.PhaseStarted, Lease: model.Lease{Claim: "another", Run: 77, RunAttempt: 1, Expires: g.now.Add(time.Minute + c.left)},
-			}})
-			require.NoError(t, err)
-			g.api("octo", "POST", at, object{"body": claim})
+			g.claims(where, number, c.left)
 			_, rep := g.request()
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
 			assert.Equal(t, []string{c.badge, c.badge}, g.badges())
