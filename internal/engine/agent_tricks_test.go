@@ -37,8 +37,6 @@ func prints(text string) trick {
 	}
 }
 
-const fine = `{"general_comment": "Done."}`
-
 // says are words that are no answer, or not quite.
 var says = map[string]trick{
 	"binary": prints("\xff\xfe\x00\x1b[2J::stop::\n"),
