@@ -60,8 +60,6 @@ type Landing struct {
 	Closed  bool // GitHub did not show the pull request as merged in time, so that it was closed
 	// Fields are the list fields that a frontmatter-union joined.
 	Fields []string
-	// GivenUp are commits of the branch that were left out since the base had them once and gave them up.
-	GivenUp []model.Commit
 	// Unanswered is how many comments of people who are heard have no answer.
 	Unanswered int
 }
@@ -86,7 +84,6 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 		fmt.Fprintf(&b, "\n\nOnly list fields%s were merged. The text and all other fields are those of `%s`, even if the pull request changes them.", names(" ", quoted(l.Fields)), markdown.Code(m.Base))
 	}
 	b.WriteString(commits(p, "Commits", l.Commits, l.More))
-	b.WriteString(commits(p, fmt.Sprintf("Left out because `%s` dropped them earlier", markdown.Code(m.Base)), unmoved(l.GivenUp), 0))
 	if l.Unanswered > 0 {
 		fmt.Fprintf(&b, "\n\n%s unanswered. MergeXO does not answer after a merge.", either(l.Unanswered == 1, "1 comment here is", fmt.Sprintf("%d comments here are", l.Unanswered)))
 	}
@@ -301,15 +298,6 @@ func commits(p model.Pull, heading string, list []model.Moved, more int) string 
 		}
 	}
 	return b.String()
-}
-
-// unmoved are commits as they are.
-func unmoved(list []model.Commit) []model.Moved {
-	var out []model.Moved
-	for _, c := range list {
-		out = append(out, model.Moved{Commit: c})
-	}
-	return out
 }
 
 // quoted are names as code.

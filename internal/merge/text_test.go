@@ -129,8 +129,8 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"running_member": merge.RunningText(member(), with(func(m *model.MergeMarker) { m.Members = pair("", "") }), 3),
 		"done_union": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "frontmatter-union" }), merge.Landing{
 			Tests: merge.TestRun{}, Fields: []string{"tags", "a`b"}, Unanswered: 1}),
-		"done_given_up": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
-			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " had changes of its own, which landed too"}}),
+		"done_note": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
+			Notes: []string{"The merge commit " + c + " had changes of its own, which landed too"}}),
 		"cancel":        merge.CancelText(p, asked(), "oskar"),
 		"cancel_group":  merge.CancelText(p, with(func(m *model.MergeMarker) { m.Members = pair("", e) }), "oskar"),
 		"cancel_member": merge.CancelText(member(), with(func(m *model.MergeMarker) { m.Members = pair(d, "") }), "oskar"),

@@ -78,6 +78,7 @@ func (r *finder) attributes(ctx context.Context, list []pair) (map[string]map[st
 	}
 	all, ids := map[string]map[string]string{}, []string(nil)
 	for base := range names {
+		slices.Sort(names[base]) // git reads each directory once
 		files, err := mergetree.Attributes(ctx, r.c, r.Bases[base], names[base])
 		if err != nil {
 			return nil, err
