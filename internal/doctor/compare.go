@@ -80,7 +80,7 @@ func (e *exam) tree(w, other *workflow.Workflow) tree {
 	return t.with(jobs)
 }
 
-// differences is a rule for the differences that have its id; says is what holds if there are none.
+// differences makes a rule that reports the differences with its id. says describes a workflow without any; "" reports nothing then.
 func differences(says string) func(*exam) {
 	return func(e *exam) {
 		if e.differ(); says != "" {

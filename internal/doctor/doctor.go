@@ -142,7 +142,7 @@ func Exit(f Facts, findings []Finding, strict bool) int {
 	return 0
 }
 
-// exam is what the checks share: the facts, the parsed workflows, and the findings of the check at work.
+// exam holds the facts, the parsed workflows, and the findings of the running check.
 type exam struct {
 	Facts
 	workflows []*workflow.Workflow

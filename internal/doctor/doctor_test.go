@@ -44,7 +44,7 @@ func workflowWithKeys() string {
 	return Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}}.Workflow()
 }
 
-// found is what a check finds.
+// found runs one check and returns its findings.
 func found(f Facts, look func(*exam)) []Finding {
 	return newExam(f).check(check{when: always, look: look})
 }

@@ -158,7 +158,7 @@ func (w *world) tests(branch, sha string) model.Event {
 	return events[0]
 }
 
-// ciFile is what a workflow file says, as far as the CI of the stories goes by it.
+// ciFile holds the keys of a workflow file that the CI of the stories knows.
 type ciFile struct {
 	Name string    `yaml:"name"`
 	On   yaml.Node `yaml:"on"`

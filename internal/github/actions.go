@@ -151,7 +151,7 @@ func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 // noActions names the right to start and stop workflows.
 var noActions = refusalRow{status: http.StatusForbidden, fix: fixActions}
 
-// rerunRefusals are what GitHub says in words only: "This workflow is already running", "Unable to retry this workflow run because
+// rerunRefusals have a meaning in their words only: "This workflow is already running", "Unable to retry this workflow run because
 // it was created over a month ago". https://github.com/cli/cli/issues/9221
 var rerunRefusals = []refusalRow{
 	{http.StatusConflict, "", Running, "wait until it is completed"},

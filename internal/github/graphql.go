@@ -84,7 +84,7 @@ func (e graphError) isTolerable(fields []string, data any) bool {
 	return true
 }
 
-// answerInfo is what an answer says beside its data.
+// answerInfo holds the server time of an answer, and the parts that GitHub refused.
 type answerInfo struct {
 	at      time.Time // of the server
 	missing []string  // which of the tolerated fields or aliases had errors, each once and in their order

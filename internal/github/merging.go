@@ -111,7 +111,7 @@ func (c Pulls) Merge(ctx context.Context, repo model.Repo, number int, in MergeI
 	return done.SHA, explained(err, mergeRefusals...)
 }
 
-// mergeRefusals are what the endpoint says with its two statuses.
+// mergeRefusals tell the meanings of the two statuses of the endpoint apart.
 var mergeRefusals = []refusalRow{
 	{status: http.StatusConflict, kind: HeadMoved},
 	{status: http.StatusMethodNotAllowed, says: "base branch was modified", kind: BaseMoved},

@@ -36,7 +36,7 @@ func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (
 	}, nil
 }
 
-// pullRefusals are what GitHub says in words only.
+// pullRefusals have a meaning in their words only.
 var pullRefusals = []refusalRow{
 	{status: http.StatusUnprocessableEntity, says: "a pull request already exists for", kind: PullExists},
 	{status: http.StatusUnprocessableEntity, says: "no commits between", kind: NoCommits},

@@ -102,7 +102,7 @@ type surveyNode struct {
 	PullRequests     connection[*pullNode]
 }
 
-// surveyPage is what all threads of a page have in common.
+// surveyPage holds the facts that all threads of a page share.
 type surveyPage struct {
 	viewer actorNode
 	main   branchNode

@@ -88,7 +88,7 @@ func RebaseOnto(ctx context.Context, p *Attempt, head string) (fits bool, err er
 	return true, p.Record(ctx, m, o)
 }
 
-// rebased is where the commits lead on top of a head; "" when they do not fit there.
+// rebased replays the commits on top of a head and returns the new tip; "" when they do not fit there.
 func rebased(ctx context.Context, p *Attempt, head string) (string, error) {
 	var conflict *mergetree.ErrConflict
 	var broken *git.Error

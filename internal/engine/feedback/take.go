@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// feedbackOf is what a turn is about, as far as anything of it is left.
+// feedbackOf returns the comments and failed workflow runs of a turn, as far as they still exist.
 func feedbackOf(p *Pull, events []string) []model.Comment {
 	found, missing := turn.Find(p.Snap, events)
 	return append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)

@@ -112,7 +112,7 @@ func (m *member) steered() []string {
 	return merge.SteeringNotes(m.Snap.Pull.Paths())
 }
 
-// plan is what would land of a member.
+// plan lists the commits of a member, with its tests and notes.
 func (m *member) plan() merge.Plan {
 	made := m.made
 	return merge.Plan{Commits: made.Commits, More: made.Count - len(made.Commits), BaseSHA: m.is.BaseSHA, Tip: made.Tip, Tests: m.tests, Notes: slices.Concat(m.steers, m.told(), m.notes)}

@@ -27,7 +27,7 @@ func (p *Pull) askByItself(ctx context.Context) (*thread.Stop, error) {
 	return p.post(ctx, *a)
 }
 
-// asks is what asks for a review without a command: an operator's label, or the pull request's being ready. nil: nothing does.
+// asks returns the request for a review that needs no command: an operator's label, or a pull request that is ready; nil for none.
 func (p *Pull) asks(ctx context.Context) (*thread.Asking, error) {
 	if p.Snap.Pull.State != model.PullOpen || p.held() != "" {
 		return nil, nil

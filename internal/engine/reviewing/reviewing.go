@@ -90,7 +90,7 @@ func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
 	return *p.posted, nil
 }
 
-// reviewed is where the review of one of these heads is; "" where there is none.
+// reviewed returns the address of the review of one of these heads; "" for none.
 func (p *Pull) reviewed(ctx context.Context, heads ...string) (string, error) {
 	find := func(tokens map[string]int64) string {
 		for _, head := range heads {

@@ -54,7 +54,7 @@ func (t *Thread) Begin(ctx context.Context) error {
 	return t.Tidy(ctx)
 }
 
-// Unsaid is how a run that cannot write ends in place of telling people why it stops; nil for one that can.
+// Unsaid ends a run that cannot write, in place of telling people why it stops; nil for a run that can.
 func Unsaid(t *Thread, why string) error {
 	if !t.Phase.Writes() {
 		return End(model.ResultNothing, "%s", why)

@@ -219,7 +219,7 @@ func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, e
 	return ByID(slices.Compact(slices.Sorted(slices.Values(ask)))...), nil
 }
 
-// ByID are what Get fetches commits by their ids into.
+// ByID lists commits for Get, each with the ref to fetch it into.
 func ByID(shas ...string) (wants [][2]string) {
 	for _, sha := range shas {
 		wants = append(wants, [2]string{sha, "refs/fetched/sha-" + sha})

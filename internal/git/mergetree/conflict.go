@@ -311,7 +311,7 @@ func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) 
 	return found, nil
 }
 
-// Attributes are those of some .gitattributes files that a commit has, with their ids.
+// Attributes returns the ids of the .gitattributes files of a commit, by name.
 func Attributes(ctx context.Context, c *git.Checkout, rev string, names []string) (map[string]string, error) {
 	there, err := Entries(ctx, c, rev, names)
 	found := map[string]string{}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Workflow is what a file says. Lines count from 1. A Workflow without a name has that of its path.
+// Workflow is a parsed workflow file. Lines count from 1. The path stands in for a missing name.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type Workflow struct {
 	Path, Text, Name string
@@ -46,7 +46,7 @@ type Job struct {
 	Steps         []*Step
 }
 
-// container is what a job runs in; without an image, in none.
+// container is the container of a job; a job without one has no image here.
 type container struct{ Image, Options string }
 
 // Step is one step of a job.
