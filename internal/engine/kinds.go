@@ -68,7 +68,7 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	} else if err != nil {
 		return false, err
 	}
-	if p.merging.Train != "" {
+	if p.merging.Train != "" && p.Survey == nil { // a sweep advances each train once
 		if err := p.Read(ctx); err != nil { // what was said of it in this run
 			return false, err
 		}

@@ -96,6 +96,18 @@ func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked 
 	return e.advance(ctx, landing.TrainOrder{Repo: repo, Base: base, Seen: seen, Asked: asked, All: true}, rep)
 }
 
+// Survey looks at a thread that has a survey as a run of its number would.
+func (e *Engine) Survey(ctx context.Context, t *thread.Thread) error {
+	p := topicsOf(t)
+	p.task = newTask(t.Event)
+	defer p.Close()
+	err := p.Begin(ctx)
+	if err == nil {
+		_, err = p.takeTurn(ctx)
+	}
+	return thread.EndedBy(p.Thread, err)
+}
+
 // Task is the work at a number that a sweep has found.
 func (e *Engine) Task(ev model.Event) sweeping.Task { return &sweepTask{e, newTask(ev)} }
 

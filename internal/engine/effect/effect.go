@@ -108,13 +108,14 @@ type Probe struct{ next *Ended }
 
 // Apply ends the run.
 func (p *Probe) Apply(_ context.Context, _ Thread, e Effect) (Result, error) {
-	return Result{}, p.end(strings.TrimSpace(cmp.Or(e.As.Kind, "a program") + " " + e.As.Target))
+	return Result{}, p.End(strings.TrimSpace(cmp.Or(e.As.Kind, "a program") + " " + e.As.Target))
 }
 
 // Opening ends the run where it would open a checkout.
-func (p *Probe) Opening() error { return p.end("a checkout") }
+func (p *Probe) Opening() error { return p.End("a checkout") }
 
-func (p *Probe) end(next string) error {
+// End ends the run at its first step that is more than a look.
+func (p *Probe) End(next string) error {
 	if p.next == nil {
 		p.next = &Ended{Next: next}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/redact"
@@ -35,7 +36,8 @@ func (p *Pull) readFailures(ctx context.Context) error {
 	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
 		return nil
 	}
-	runs, err := p.GitHub.Actions.RunsOf(ctx, p.Event.Repo, p.Snap.Pull.HeadSHA)
+	p.Due(model.DueCI, time.Time{})
+	runs, err := runsOf(ctx, p.Thread)
 	if err != nil {
 		return err
 	}
@@ -58,6 +60,14 @@ func (p *Pull) readFailures(ctx context.Context) error {
 	p.Memory.Failures = turn.Failures(runs, p.Snap.Pull.HeadSHA, p.Event.Number, policy)
 	thread.RecallFailures(p.Thread)
 	return nil
+}
+
+// runsOf are the workflow runs on the head.
+func runsOf(ctx context.Context, t *thread.Thread) ([]model.CIRun, error) {
+	if t.Survey != nil {
+		return t.Survey.RunsSeen(t.Snap.Pull.HeadSHA)
+	}
+	return t.GitHub.Actions.RunsOf(ctx, t.Event.Repo, t.Snap.Pull.HeadSHA)
 }
 
 // flaky blocks where a failure came again that the agent held to be a test's own.

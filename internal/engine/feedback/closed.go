@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/attempt"
@@ -21,12 +22,14 @@ func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 	if p.Event.Name != "schedule" || p.Snap.Pull.State == model.PullOpen {
 		return false, nil
 	}
+	p.Due(model.DueSurplus, time.Time{})
 	if c := p.State.Conflicts; c != nil {
 		if err := p.Remove(ctx, c.CommentID, journal.Token("conflicts", strconv.Itoa(p.Event.Number))); err != nil {
 			return false, err
 		}
 	}
 	for _, t := range thread.OvertakenTurns(p.Thread) {
+		p.Due(model.DueTurn, t.At)
 		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil || live {
 			return false, err

@@ -5,6 +5,7 @@ package feedback
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -33,17 +34,20 @@ type due struct {
 // Continue takes the pull request as far as one turn goes.
 func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	d := &due{p: p}
+	p.Due(model.DueFeedback, time.Time{})
 	err = inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.tellLost,
 		d.find, d.restoreReceipts, d.readSource, d.isWorthIt)
 	if err != nil {
 		return false, err
 	}
+	p.Due(model.DueLink, p.Snap.Pull.CreatedAt)
 	if err := attempt.Track(ctx, p.Thread, 0, ""); err != nil {
 		return false, err
 	}
 	if d.empty() {
 		return false, d.nothing()
 	}
+	p.Due(d.reason())
 	thread.BackToWorkspace(p.Thread)
 	return take(ctx, p, d.pending, d.dead)
 }
@@ -66,6 +70,7 @@ func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 
 // find looks for the claims of runs that died, and for what is pending.
 func (d *due) find(ctx context.Context) (err error) {
+	d.p.Due(model.DueTurn, time.Time{})
 	if d.dead, err = thread.DeadClaims(ctx, d.p.Thread); err == nil {
 		d.pending, err = d.p.Pending(ctx)
 	}
@@ -100,6 +105,21 @@ func (d *due) isWorthIt(ctx context.Context) error {
 	return thread.GuardHistory(ctx, d.p.Thread, d.dead)
 }
 
+// reason is why a sweep would take the turn, and since when it waits.
+func (d *due) reason() (model.Reason, time.Time) {
+	if len(d.dead) > 0 {
+		return model.DueTurn, d.dead[0].At
+	}
+	since := d.pending[0].UpdatedAt
+	switch {
+	case slices.ContainsFunc(d.p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed }):
+		return model.DueRetry, since
+	case !slices.ContainsFunc(d.pending, func(c model.Comment) bool { return c.Kind != model.KindActions }):
+		return model.DueCI, since
+	}
+	return model.DueFeedback, since
+}
+
 func (d *due) empty() bool { return len(d.pending) == 0 && len(d.dead) == 0 }
 
 func (d *due) nothing() error {
@@ -108,6 +128,7 @@ func (d *due) nothing() error {
 
 // gates stops at the first gate that is not met.
 func (p *Pull) gates(ctx context.Context) error {
+	p.Due(model.DueReplies, time.Time{})
 	gates := turn.Gates(p.Snap, p.State, p.Policy)
 	if thread.OwesAnswers(p.Thread) {
 		gates = slices.DeleteFunc(gates, func(g model.Gate) bool { return g.Name == model.GateOpen || g.Name == turn.GateBranch })

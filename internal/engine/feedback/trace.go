@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"context"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -33,6 +34,7 @@ func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
 // restoreReceipts writes the receipts of turns that lost theirs, each once, so that nothing is done twice.
 func (d *due) restoreReceipts(ctx context.Context) error {
 	p := d.p
+	p.Due(model.DueReplies, time.Time{})
 	if len(p.Lost) == 0 {
 		return nil
 	}

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"context"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
@@ -14,6 +15,7 @@ func (p *Pull) End(ctx context.Context) error {
 	if said == nil {
 		return nil
 	}
+	p.Due(model.DueExternal, time.Time{})
 	g := &admission{Pull: p, comment: said.CommentID, marker: said.Marker}
 	if external.EndedByOthers(p.State) {
 		g.marker.State, g.marker.Reason = model.ExternalVoid, model.ExternalClosed

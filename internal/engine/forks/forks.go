@@ -51,9 +51,11 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if !p.Snap.Pull.CrossRepo || !p.Settings.External.Enabled {
 		return nil, nil
 	}
+	p.Due(model.DueReplies, time.Time{})
 	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
 		return nil, err
 	}
+	p.Due(model.DueExternal, time.Time{})
 	if err := thread.AskHost(ctx, p.Thread); err != nil {
 		return nil, err
 	}

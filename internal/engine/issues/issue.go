@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -62,9 +63,13 @@ func undertakes(p *Issue, w *progress) {
 
 // Continue takes an issue as far as one attempt goes. It says whether another look is due.
 func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
+	p.Due(model.DueFlow, time.Time{})
 	step, dead, err := due(ctx, p)
 	if err != nil {
 		return false, err
+	}
+	if step.From != nil {
+		p.Due(model.DueFlow, step.From.At)
 	}
 	switch step.Act {
 	case flow.Run:
@@ -125,7 +130,9 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 // spoilt stops everything on an issue where somebody edited or deleted a comment of ours: what it said is neither obeyed nor done again.
 func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
 	w := &progress{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
-	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waiting == model.ReasonMarkerEdited { // somebody was told
+		return waits(p, flow.Step{Why: d.Evidence(), From: &p.State.Flows[n-1]})
+	} else if n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
 		w.marker = p.State.Flows[n-1].Marker // the branch holds what it held
 	}
 	undertakes(p, w)
@@ -156,7 +163,13 @@ func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
 			s = quiet
 		}
 	}
-	if s.Act == flow.LookUp {
+	if s.Act == flow.LookUp && p.Survey != nil {
+		var err error
+		if p.pulls, err = p.Survey.PullsSeen(s.From.Marker.Pull); err != nil {
+			return flow.Step{}, err
+		}
+		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
+	} else if s.Act == flow.LookUp {
 		retried, accepted := p.State.Retried, p.State.EditAccepted // by the command at hand, too, which has no reply yet
 		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err

@@ -14,8 +14,8 @@ import (
 // redirect tells people who talk about an issue where its work goes on, once for each comment.
 func redirect(ctx context.Context, p *Issue, step flow.Step) error {
 	m, number := step.From.Marker, p.Event.Number
-	at := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return r.Number == m.Pull })
-	pull := p.Snap.Branch.Pulls[at]
+	at := slices.IndexFunc(p.pulls, func(r model.PullRef) bool { return r.Number == m.Pull })
+	pull := p.pulls[at]
 	now, _ := turn.Batch(thread.Untold(p.Thread, p.queue), p.Policy)
 	if len(now) == 0 {
 		return thread.End(model.ResultNothing, "%s", step.Why)

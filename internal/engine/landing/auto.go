@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -14,11 +15,12 @@ import (
 // askByItself asks for the merge where the settings let a label or an approval do so: in the name of the operator who has put the
 // label on, or, once all conditions hold, in that of who approved last.
 func askByItself(ctx context.Context, p *Request) error {
-	a, asks := thread.AsksByItself(p.Thread)
-	if !asks {
+	a, asks := asksByItself(p.Thread)
+	pull, byApproval := p.Snap.Pull, p.Settings.Merge.Auto == config.AutoApproval
+	if !asks || p.Survey != nil && byApproval && pull.Opinions == "" { // nobody approves it
 		return nil
 	}
-	pull, byApproval := p.Snap.Pull, p.Settings.Merge.Auto == config.AutoApproval
+	p.Due(model.DueMerge, a.At)
 	m := model.MergeMarker{Repo: p.Event.Repo.String(), Number: p.Event.Number, Head: pull.HeadSHA, Base: pull.BaseRef, By: a.By, Command: a.Key, ByApproval: byApproval}
 	if !byApproval {
 		if may, err := thread.MayAsk(ctx, p.Thread, a); !may {
@@ -53,4 +55,28 @@ func askByItself(ctx context.Context, p *Request) error {
 		return err
 	}
 	return p.Read(ctx)
+}
+
+// asksByItself is what the settings have ask for the merge, by what was read: a label once each time that it is put on, and an approval
+// once for each head, and again where somebody has approved it after At, when that request ended. A try is no request, but it comes to
+// its end first.
+func asksByItself(t *thread.Thread) (a thread.Asking, asks bool) {
+	pull := t.Snap.Pull
+	open := slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Open() })
+	switch mode := t.Settings.Merge.Auto; {
+	case open, pull.State != model.PullOpen, pull.CrossRepo, pull.Draft, t.State.Block != nil:
+	case mode == config.AutoLabel:
+		a, on := thread.LabelAsks(t, t.Settings.Merge.AutoLabel, "auto", "Merge")
+		return a, on && !slices.ContainsFunc(t.State.Merges, func(said model.Posted[model.MergeMarker]) bool { return said.Marker.Command == a.Key })
+	case mode == config.AutoApproval:
+		var ended model.Posted[model.MergeMarker]
+		for _, said := range t.State.Merges {
+			if m := said.Marker; slices.Contains(append(m.Tips(), m.Head), pull.HeadSHA) && !m.Tries() {
+				ended = said
+			}
+		}
+		a.Key, a.At = journal.Token("auto", "approval", pull.HeadSHA, ended.Marker.Command), ended.UpdatedAt
+		return a, ended.CommentID == 0 || pull.ApprovedAt.After(a.At)
+	}
+	return a, false
 }

@@ -31,7 +31,7 @@ func readQueue(ctx context.Context, p *Request) error {
 
 // queueing is how a request begins that goes through the merge queue.
 func queueing(p *Request, m model.MergeMarker) (model.MergeMarker, string) {
-	m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeQueue, "it joins GitHub's merge queue of "+m.Base, thread.Looked(p.Snap.Pull, p.State, model.CodeQueue)
+	m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeQueue, "it joins GitHub's merge queue of "+m.Base, looked(p.Thread, model.CodeQueue)
 	m.Queue = &model.QueueMark{After: exitID(p.queue)}
 	return m, merge.QueueText(p.Snap.Pull, m, *p.queue)
 }

@@ -82,13 +82,13 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 	}
 	switch {
 	case v.Wait:
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State, v.Code)
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), looked(p.Thread, v.Code)
 		return m, merge.WaitText(p.Snap.Pull, m, v)
 	case v.Way.Strategy == model.StrategyQueue:
 		return queueing(p, m)
 	case v.Way.Train:
 		m.Approved, m.Title = v.Approved, cmp.Or(m.Title, p.Snap.Pull.Title)
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State, model.CodeTrain)
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, looked(p.Thread, model.CodeTrain)
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
 	}
 	m.State = model.MergeRunning
@@ -289,6 +289,7 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 // Continue takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other
 // things may still be done in this run, and else it is how the run ends.
 func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
+	p.Due(model.DueMerge, time.Time{})
 	if err := endOthers(ctx, p); err != nil {
 		return nil, err
 	}
@@ -335,6 +336,12 @@ func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarke
 	}
 	if m.Leader != "" { // it is merged from there
 		return nil, nil
+	}
+	if p.Survey != nil && p.Snap.Pull.State == model.PullOpen {
+		p.Due(model.DueMerge, said.At)
+		if waits, err := waitsStill(p, m); waits || err != nil {
+			return thread.End(model.ResultNothing, "%s", merge.ShortLine(p.Event.Number, m.Reason, m.Detail)), err
+		}
 	}
 	if p.Snap.Pull.State == model.PullOpen && p.State.Block == nil { // else what waits says so
 		if err := thread.GuardMarkers(ctx, p.Thread); err != nil {

@@ -38,10 +38,10 @@ func (g *merger) edit(ctx context.Context, text string) error {
 // wait says what the request waits for, where it does not say so already.
 func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*thread.Stop, error) {
 	m := &g.marker
-	looked := thread.Looked(g.Snap.Pull, g.State, code)
-	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
+	now := looked(g.Thread, code)
+	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == now
 	was := m.Claim
-	m.Looked = looked
+	m.Looked = now
 	over := !landedInPart(g)
 	if over { // who belongs to it is found out again
 		m.Members = nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
@@ -46,6 +47,7 @@ type Desk struct {
 
 // Answer answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
 func (p *Desk) Answer(ctx context.Context) error {
+	p.Due(model.DueCommand, time.Time{})
 	open, err := thread.Commands(ctx, p.Thread, nil)
 	if err != nil {
 		return err

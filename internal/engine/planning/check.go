@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
@@ -16,6 +17,7 @@ import (
 // Check tells people what does not hold in the roadmaps that a pull request changes, whoever opened it: once for each head, and the
 // same problems once.
 func Check(ctx context.Context, t *thread.Thread) error {
+	t.Due(model.DueRoadmap, time.Time{})
 	names := proposed(t)
 	head := journal.Token("roadmap_check", strconv.Itoa(t.Event.Number), t.Snap.Pull.HeadSHA)
 	if len(names) == 0 || t.State.Tokens[head] != 0 {

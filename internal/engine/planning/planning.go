@@ -3,6 +3,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,12 @@ type Issue struct {
 // may be repeated.
 func (p *Issue) Continue(ctx context.Context) error {
 	defer p.unlock(ctx)
+	if p.Survey != nil {
+		p.Due(model.DueRoadmap, p.ReadAt)
+		if changed, err := p.Survey.RoadmapChanged(); !changed || err != nil {
+			return cmp.Or(err, error(thread.End(model.ResultNothing, "the roadmap of issue %d is as it was", p.Event.Number)))
+		}
+	}
 	v, err := p.look(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/record"
@@ -32,10 +33,12 @@ type round struct {
 // Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	p.collect()
+	p.Due(model.DueReview, time.Time{})
 	said := p.State.Review()
 	if said == nil || !said.Marker.Open() {
 		return p.askByItself(ctx)
 	}
+	p.Due(model.DueReview, said.At)
 	if other, err := p.endOthers(ctx, said.CommentID, said.URL); other != nil || err != nil {
 		return other, err
 	}
@@ -45,6 +48,9 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
 		return record.Taken(p.about(), said.URL), err
+	}
+	if why := p.held(); p.Survey != nil && why != "" && r.marker.ByItself() {
+		return thread.End(model.ResultNothing, "%s", why), nil
 	}
 	if url, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil { // the run died that had posted it
 		return r.done(ctx, url, err)

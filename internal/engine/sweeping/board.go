@@ -8,6 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // boardPull is the row of a pull request on the dashboard. How much waits for an answer is known later.
@@ -75,7 +76,7 @@ func boardTurn(kind string, t model.Posted[model.TurnMarker], before float64) mo
 }
 
 // boardIssue is the row of an issue on the dashboard; false where it is none of ours.
-func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
+func boardIssue(p *thread.Thread, step flow.Step) (model.BoardIssue, bool) {
 	t := p.Snap.Issue()
 	row := model.BoardIssue{Number: t.Number, Title: t.Title, URL: t.URL}
 	var labelled bool
@@ -103,10 +104,15 @@ func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 
 // OfIssue is the row of an issue on the dashboard, and what is done about the issue next.
 func OfIssue(t *thread.Thread) (row model.BoardIssue, next string) {
-	r := &reading{Thread: t}
-	step := r.dueIssue().step
-	row, _ = r.boardIssue(step)
+	step := nextAtIssue(t)
+	row, _ = boardIssue(t, step)
 	return row, step.Why
+}
+
+// nextAtIssue is the next step at an issue, if everybody who spoke there may.
+func nextAtIssue(t *thread.Thread) flow.Step {
+	candidates := turn.MaySteer(turn.Candidates(t.Snap, t.State, t.Policy), t.Memory.Rights, t.Policy)
+	return flow.Next(thread.IssueFacts(t, nil, candidates, thread.Everybody))
 }
 
 // tellPending puts on the dashboard how much waits for an answer.

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
@@ -23,17 +22,13 @@ func (f *scan) noteItem(p *reading) {
 	}
 }
 
-// dueRoadmap finds whether a roadmap, its items or their pull requests are not what its comment was made from. It costs no call: all
-// of that is in the survey.
-func (f *scan) dueRoadmap(g *item) {
-	if g.step.Act != flow.Run {
-		return
-	}
-	said := g.roadmap
-	subs, seen := f.roadmaps.Subs[g.number]
+// roadmapChanged reports whether a roadmap, its items or their pull requests are not what its comment was made from. It costs no call:
+// all of that is in the survey.
+func (f *scan) roadmapChanged(p *reading) bool {
+	said := p.State.Roadmap
+	subs, seen := f.roadmaps.Subs[p.Event.Number]
 	if said == nil || said.Marker.Unfinished || !seen {
-		g.due(model.DueRoadmap, g.since)
-		return
+		return true
 	}
 	var now []roadmap.Sub
 	told := map[int]int{} // by the comment, the pull requests of closed items, whose issues no sweep reads
@@ -55,7 +50,5 @@ func (f *scan) dueRoadmap(g *item) {
 		}
 		return pull, f.open[pull], f.asks[issue] || f.asks[pull]
 	})
-	if looked != said.Marker.Looked {
-		g.due(model.DueRoadmap, said.UpdatedAt)
-	}
+	return looked != said.Marker.Looked
 }

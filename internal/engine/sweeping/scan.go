@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,12 +26,14 @@ type scan struct {
 	unlinked  map[int]link // of forks' pull requests of which no comment says that there is a mirror
 	links     []link       // of those that have one
 	heads     []seen
-	open      map[int]bool // numbers of open pull requests and issues that were read
-	items     []*item
+	open      map[int]bool                // numbers of open pull requests and issues that were read
+	undecided []*reading                  // that wait for answers
+	rights    map[string]model.Permission // of people, by lower-case login
+	runs      map[string][]model.CIRun
+	pulls     map[int]model.PullRef
 	work      []model.Work
 	board     model.Board
 	base      config.Settings // of the default branch
-	maxItems  int
 	viewer    model.Actor
 	tip       string           // of the default branch; "" in a repository without a commit
 	leftovers []model.Ref      // that nobody needs
@@ -63,7 +64,7 @@ type seen struct {
 // scan reads the private refs, all open pull requests and the issues that may concern us, and finds what is due. The effects keep
 // the place that it got to.
 func (s *sweeper) scan(ctx context.Context) (*scan, []effect.Effect, error) {
-	f := &scan{unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, asks: map[int]bool{}, base: config.Defaults()}
+	f := &scan{rights: map[string]model.Permission{}, runs: map[string][]model.CIRun{}, pulls: map[int]model.PullRef{}, unlinked: map[int]link{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, counts: map[string]int64{}, receipts: map[int]int{}, asks: map[int]bool{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -107,7 +108,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		}
 		f.noteDone(p.State)
 		if snap.IsPull() {
-			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
+			return s.configured(p, func() error { return s.next(ctx, f, p) })
 		}
 		if snap.Issue().Closed { // only what is left of it goes
 			return nil
@@ -115,12 +116,10 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		f.open[snap.Number] = true
 		f.noteItem(p)
 		return s.configured(p, func() error {
-			g := p.dueIssue()
-			f.items = append(f.items, g)
-			if row, ours := p.boardIssue(g.step); ours {
+			if row, ours := boardIssue(p.Thread, nextAtIssue(p.Thread)); ours {
 				f.board.Issues = append(f.board.Issues, row)
 			}
-			return nil
+			return s.next(ctx, f, p)
 		})
 	})
 	f.refs = append(f.refs, branches...)
@@ -146,7 +145,7 @@ const reservedPoints = 200
 
 // reading is the thread of a number that a survey has read.
 func (s *sweeper) reading(ctx context.Context, snap model.Snapshot) (*reading, error) {
-	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, nil)}
+	p := &reading{Thread: thread.New(s.World, swept(s.repo, snap.Number), &model.Report{}, thread.NewMemory(s.found.rights))}
 	p.Onlooks, p.Beside = s.onlooks, s.beside
 	thread.Take(p.Thread, snap)
 	return p, thread.LearnNames(ctx, p.Thread)
@@ -249,19 +248,20 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 		}
 	}
 	f.asks[pull.Number] = p.State.Block != nil && p.State.Block.Marker.Until.IsZero()
-	tracked := false
+	tracked, configured := false, false
 	err = s.configured(p, func() error {
+		configured = true
 		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil
 		head.told = p.Settings.Sweep.Conflicts == "all" || tracked && p.Settings.Sweep.Conflicts == "tracked"
 		if tracked && p.State.Block == nil && !pull.CrossRepo && p.State.Accepted != pull.HeadSHA {
 			head.accepted, head.tips = p.State.Accepted, slices.Clone(p.State.MergeTips)
 		}
-		f.items = append(f.items, p.duePull())
 		if l, lacks := p.unlinked(); lacks {
 			f.unlinked[pull.Number] = l
 		}
 		return nil
 	})
+	f.people = append(f.people, thread.ForeignPeople(p.State)...)
 	if row := p.boardPull(); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
 		f.board.Pulls = append(f.board.Pulls, row)
 	} else {
@@ -274,7 +274,10 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 	if c := p.State.Conflicts; c != nil { // what was said last; the conflict matrix may know better
 		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
 	}
-	return err
+	if err != nil || !configured {
+		return err
+	}
+	return s.next(ctx, f, p)
 }
 
 // noteDone notes the turns that have their receipts.
@@ -311,54 +314,6 @@ func (f *scan) refresh(p *thread.Thread) {
 			h.accepted = "" // it is what it should be, or somebody was told
 		}
 	}
-}
-
-// decide asks for everybody's rights at once, and makes work of what then is due.
-func (s *sweeper) decide(ctx context.Context, f *scan) error {
-	f.maxItems = f.base.Sweep.MaxItems
-	rights, ask := map[string]model.Permission{}, []string{}
-	for _, g := range f.items {
-		for _, login := range g.unasked(rights) {
-			rights[login] = model.PermissionNone
-			ask = append(ask, login)
-		}
-	}
-	if len(ask) > 0 {
-		got, err := s.GitHub.Repositories.Permissions(ctx, s.repo, ask)
-		if err != nil {
-			return err
-		}
-		maps.Copy(rights, got)
-	}
-	if err := s.dueFailures(ctx, f.items); err != nil {
-		return err
-	}
-	for _, g := range f.items {
-		g.hear(rights)
-	}
-	if err := s.lookUp(ctx, f); err != nil {
-		return err
-	}
-	if err := s.leaveOutResolved(ctx, f, rights); err != nil {
-		return err
-	}
-	for _, g := range f.items {
-		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
-		f.dueRoadmap(g)
-		if f.cut == nil && len(g.depends) > 0 && !slices.ContainsFunc(g.depends, func(n int) bool { return f.open[n] }) {
-			g.due(model.DueMerge, time.Time{})
-		}
-		why := g.reasons(rights)
-		if g.left {
-			s.Log.Warn("left_out", g.logKey, g.number, "error", g.needs)
-		}
-		if len(why) > 0 {
-			f.work = append(f.work, model.Work{Number: g.number, IsIssue: g.isIssue, Why: why, Since: g.since})
-		}
-		f.tellPending(g.number, g.pending)
-	}
-	f.items = nil
-	return nil
 }
 
 // states asks how numbers stand, and nothing where there are none.

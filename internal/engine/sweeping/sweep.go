@@ -56,6 +56,8 @@ func (s Swept) Result() model.Result {
 
 // Runner works at the numbers that a sweep finds, and ends its reports.
 type Runner interface {
+	// Survey looks at a thread that has a survey as a run of its number would. The error is how that run ended.
+	Survey(ctx context.Context, t *thread.Thread) error
 	// Task is the work at the number of an event.
 	Task(ev model.Event) Task
 	// Train takes the merge train of a base branch further; asked are all pull requests whose requests are in it, and seen is the
@@ -170,7 +172,7 @@ func (s *sweeper) run(ctx context.Context) error {
 	most := len(only)
 	if s.opt.all() {
 		only = slices.DeleteFunc(slices.Clone(s.swept.Work), func(w model.Work) bool { return w.Number == 0 })
-		most = s.found.maxItems
+		most = s.found.base.Sweep.MaxItems
 	}
 	left, err := s.visitAll(ctx, only, most)
 	if err != nil {

@@ -43,7 +43,7 @@ func AskBranch(ctx context.Context, t *Thread) error {
 	p, said := &t.Snap.Pull, t.State.External()
 	change, labelled := p.LabelledBy(t.Settings.External.Label)
 	handled := said != nil && said.Marker.At.Equal(change.At)
-	if !labelled || handled || p.Fork == (model.Repo{}) || p.ForkPushedAt.Before(change.At.Truncate(time.Second)) {
+	if !labelled || handled || !t.MayLetIn(change.By.Login) || p.Fork == (model.Repo{}) || p.ForkPushedAt.Before(change.At.Truncate(time.Second)) {
 		return nil
 	}
 	pushes, err := t.GitHub.Refs.Pushes(ctx, p.Fork, p.HeadRef)

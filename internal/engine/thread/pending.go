@@ -26,7 +26,8 @@ func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	if err := t.Ask(ctx, turn.UnknownRights(candidates, t.Memory.Rights, t.State.Settled, t.Policy)); err != nil {
 		return nil, err
 	}
-	return turn.Allowed(candidates, t.Memory.Rights, t.Policy), nil
+	pending := turn.Allowed(candidates, t.Memory.Rights, t.Policy)
+	return pending, t.Survey.threads(pending)
 }
 
 // Ask finds out what these people may do, in lower case, each asked about once a run.
@@ -37,6 +38,9 @@ func (t *Thread) Ask(ctx context.Context, logins []string) error {
 	})
 	if len(logins) == 0 {
 		return nil
+	}
+	if t.Survey != nil {
+		return t.Survey.lacks(Asks{Logins: append(logins, along(t)...)})
 	}
 	got, err := t.GitHub.Repositories.Permissions(ctx, t.Event.Repo, logins)
 	if err != nil {

@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -44,6 +45,7 @@ func (b ByPhase[T]) Of(p Phase) T {
 // Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment. The job of an agent
 // only looks.
 func (t *Thread) Begin(ctx context.Context) error {
+	t.Due(model.DueIdentity, time.Time{})
 	err := Look(ctx, t)
 	switch {
 	case !t.Phase.Writes():
@@ -51,6 +53,7 @@ func (t *Thread) Begin(ctx context.Context) error {
 	case err != nil:
 		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
 	}
+	t.Due(model.DueSurplus, time.Time{})
 	return t.Tidy(ctx)
 }
 

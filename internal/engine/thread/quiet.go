@@ -18,6 +18,9 @@ const mostHidden = 20
 // hideEnded hides our comments that are out of date, in one call, and has the first line of each say so. If GitHub refuses, they stay as
 // they are.
 func hideEnded(ctx context.Context, t *Thread) error {
+	if t.Survey != nil { // no sweep comes for that alone: GitHub may refuse it
+		return nil
+	}
 	var ids []int64
 	var list []github.Minimized
 	for _, e := range t.State.Ended {

@@ -100,11 +100,13 @@ func BeginPull(ctx context.Context, t *Thread) error {
 
 // Look is Begin for who only looks: what two runs said twice stays, and nobody is told of wrong settings.
 func Look(ctx context.Context, t *Thread) error {
-	if err := t.Read(ctx); err != nil {
-		return err
-	}
-	if err := t.Configure(); err != nil {
-		return err
+	if t.Survey == nil {
+		if err := t.Read(ctx); err != nil {
+			return err
+		}
+		if err := t.Configure(); err != nil {
+			return err
+		}
 	}
 	if len(t.State.Deleted) > 0 && t.Snap.IsPull() { // commits may tell what was lost
 		if err := Attest(ctx, t, turn.Candidates(t.Snap, t.State, t.Policy)); err != nil {

@@ -13,6 +13,9 @@ import (
 
 // SinceAccepted is how the head stands to the last accepted one, or to what a merge has made of that since.
 func SinceAccepted(ctx context.Context, t *Thread) (model.Relation, error) {
+	if t.Survey != nil { // a sweep compares all heads at once, with git
+		return model.Ahead, nil
+	}
 	head, tips := t.Snap.Pull.HeadSHA, t.State.MergeTips
 	relation, err := t.Relation(ctx, t.State.Accepted, head)
 	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ {

@@ -35,6 +35,7 @@ type Thread struct {
 	Lifted    int64                   // the comment of the agent's question that somebody has answered; 0: none
 	Onlooks   bool                    // the token need not be the one that the work is done with
 	Fallback  *config.Settings        // that count where the base branch has none that can be read; nil: none do
+	Survey    *Survey                 // nil: the run may ask and act
 	Beside    []string                // accounts with which MergeXO has worked here, found by who only looks
 
 	Branch   string            // that is read along with an issue
