@@ -16,7 +16,8 @@ import (
 
 // unheard is a world in which something has happened of which no run hears.
 type unheard struct {
-	red    bool                // sweeps do not see it yet, or visit the number again and again
+	red    bool                // sweeps do not see it, or visit the number again and again
+	daily  bool                // sweeps see it on the next day
 	sees   string              // what a user sees because of that
 	event  string              // whose run would see it; "": pull_request
 	done   func(w *world) bool // reports whether that run has done its work; nil: it has none
@@ -124,7 +125,7 @@ const (
 )
 
 var worlds = map[string]unheard{
-	"D1 its issue is given back": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D1 its issue is given back": {sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		w := takenOver(t).asksToWait()
 		pull := w.number
 		w.number = 2
@@ -137,19 +138,19 @@ var worlds = map[string]unheard{
 		w.approve("alice")
 		return w
 	}},
-	"D3 a revert of what has landed": {red: true, sees: noAnswer, event: "issue_comment", done: func(w *world) bool {
+	"D3 a revert of what has landed": {sees: noAnswer, event: "issue_comment", done: func(w *world) bool {
 		return len(w.opened()) == 1
 	}, begins: func(t *testing.T) *world {
 		w := merged(t).atRest()
 		w.talk("carol", "/mergexo revert")
 		return w
 	}},
-	"D4 a comment of ours is edited, untracked": {red: true, sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
+	"D4 a comment of ours is edited, untracked": {sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
 		w := newMerge(t)
 		w.second("topic", "topic.txt")
 		return w.spoils()
 	}},
-	"D5 the label by somebody who may not command": {red: true, sees: costly, begins: func(t *testing.T) *world {
+	"D5 the label by somebody who may not command": {sees: costly, begins: func(t *testing.T) *world {
 		w := auto(t, "label")
 		w.labels("alice", "merge")
 		return w
@@ -160,7 +161,7 @@ var worlds = map[string]unheard{
 		return w
 	}},
 	"D7 feedback on what waits for its badge and was asked for again": {
-		red: true, sees: noAnswer, event: "issue_comment", done: isAnswered, begins: func(t *testing.T) *world {
+		sees: noAnswer, event: "issue_comment", done: isAnswered, begins: func(t *testing.T) *world {
 			w := newUnshown(t, 1000)
 			w.labels("carol", "mergexo:freeze")
 			w.asksToWait().talk("alice", "Answer me.")
@@ -168,7 +169,7 @@ var worlds = map[string]unheard{
 		},
 	},
 	// No run of today leaves this: what we say on a member of a group does not wait.
-	"D8 the request of a member is cancelled": {red: true, sees: waitsForever, done: isCancelled, begins: func(t *testing.T) *world {
+	"D8 the request of a member is cancelled": {sees: waitsForever, done: isCancelled, begins: func(t *testing.T) *world {
 		w := newMerge(t).atRest()
 		w.posts(journal.KindMerge, model.MergeMarker{
 			Repo: repo.String(), Number: w.number, State: model.MergeWaiting, Reason: model.CodeCancelled, Leader: "octo/client#1",
@@ -176,7 +177,7 @@ var worlds = map[string]unheard{
 		})
 		return w
 	}},
-	"D9 a comment twice on a closed pull request": {red: true, sees: "both stay", done: func(w *world) bool {
+	"D9 a comment twice on a closed pull request": {sees: "both stay", done: func(w *world) bool {
 		return len(w.marked("merge", "")) == 1
 	}, begins: func(t *testing.T) *world {
 		w := merged(t).atRest()
@@ -191,28 +192,28 @@ var worlds = map[string]unheard{
 		}
 		return w
 	}},
-	"D11 the settings want fewer approvals": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D11 the settings want fewer approvals": {sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		return newMerge(t, "approvals = 2").asksToWait().resets("approvals = 2", "approvals = 1")
 	}},
-	"D12 the approver may write by now": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D12 the approver may write by now": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		w := newWorld(t, "", "[merge]\ntests = \"none\"")
 		w.approve("eve")
 		return w.asksToWait().becomes("eve", "write")
 	}},
-	"D13 the review is no longer asked for": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D13 the review is no longer asked for": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		w := newMerge(t, "wait_for_reviewers = true")
 		w.api("carol", "POST", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
 		w.asksToWait().api("carol", "DELETE", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
 		return w
 	}},
-	"D14 the check passes, another one reruns": {red: true, sees: notMerged, done: isMerged, begins: func(t *testing.T) *world {
+	"D14 the check passes, another one reruns": {daily: true, sees: notMerged, done: isMerged, begins: func(t *testing.T) *world {
 		w := newMerge(t, `required_checks = ["ci"]`)
 		w.check("ci", "")
 		w.check("lint", "success")
 		w.asksToWait().swap()
 		return w
 	}},
-	"D15 the base no longer wants the check": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D15 the base no longer wants the check": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		w := newMerge(t)
 		w.demands("ci")
 		w.asksToWait().demands()
@@ -258,22 +259,22 @@ var worlds = map[string]unheard{
 		w.write("alice", w.head, planFile, "nonsense")
 		return w
 	}},
-	"D21 a comment of ours is edited, paused": {red: true, sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
+	"D21 a comment of ours is edited, paused": {sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
 		w := newMerge(t)
 		w.command("carol", "/mergexo pause")
 		return w.spoils()
 	}},
-	"D22 a comment of ours is edited, fork": {red: true, sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
+	"D22 a comment of ours is edited, fork": {sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
 		return newExternal(t).resets("enabled = true", "enabled = false").spoils()
 	}},
-	"D23 who wants changes may no longer write": {red: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
+	"D23 who wants changes may no longer write": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
 		w := newMerge(t)
 		w.second("topic", "topic.txt")
 		w.approve("alice")
 		w.opinion("bob", "REQUEST_CHANGES")
 		return w.asksToWait().becomes("bob", "none")
 	}},
-	"D24 it depends on what landed, and on words": {red: true, sees: costly, begins: func(t *testing.T) *world {
+	"D24 it depends on what landed, and on words": {sees: costly, begins: func(t *testing.T) *world {
 		w := dependent(t)
 		w.says(2, "Depends-on: #1\n\nDepends-on: the API\n")
 		w.merged(1)
@@ -310,6 +311,9 @@ func TestASweepSeesWhatTheRunOfAnEventSees(t *testing.T) {
 	each(t, worlds, func(t *testing.T, _ string, row unheard) {
 		w := row.begins(t)
 		w.later(time.Minute)
+		if row.daily {
+			w.later(24 * time.Hour)
+		}
 		w.sweep()
 		w.sweep()
 		ev := w.latest(row.event)

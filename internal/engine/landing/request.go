@@ -337,12 +337,6 @@ func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarke
 	if m.Leader != "" { // it is merged from there
 		return nil, nil
 	}
-	if p.Survey != nil && p.Snap.Pull.State == model.PullOpen {
-		p.Due(model.DueMerge, said.At)
-		if waits, err := waitsStill(p, m); waits || err != nil {
-			return thread.End(model.ResultNothing, "%s", merge.ShortLine(p.Event.Number, m.Reason, m.Detail)), err
-		}
-	}
 	if p.Snap.Pull.State == model.PullOpen && p.State.Block == nil { // else what waits says so
 		if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
 			return nil, err
@@ -350,6 +344,10 @@ func proceed(ctx context.Context, p *Request, said model.Posted[model.MergeMarke
 		if err := thread.GuardHistory(ctx, p.Thread, turn.Open(p.State)); err != nil {
 			return nil, err
 		}
+	}
+	p.Due(model.DueMerge, said.At)
+	if waits, err := waitsStill(p, m); waits || err != nil {
+		return thread.End(model.ResultNothing, "%s", merge.ShortLine(p.Event.Number, m.Reason, m.Detail)), err
 	}
 	return newMerger(p, said).advance(ctx)
 }
