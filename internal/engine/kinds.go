@@ -44,6 +44,11 @@ func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
 	if err := p.task.ended; err != nil {
 		return false, err
 	}
+	return p.continueWork(ctx)
+}
+
+// continueWork is continuePull behind the commands.
+func (p *topics) continueWork(ctx context.Context) (again bool, err error) {
 	ends, err := p.pull.WrapUp(ctx)
 	if err == nil && ends {
 		err = p.fork.End(ctx)

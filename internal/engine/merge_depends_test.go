@@ -41,7 +41,7 @@ func TestMergeWaitsForWhatItDependsOn(t *testing.T) {
 	w.number, w.head = 1, "agent/greet"
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, "merged", w.badge(), w.logged.String())
-	assert.Contains(t, w.due(), "2 link merge")
+	assert.Contains(t, w.due(), "2 merge")
 	w.sweep()
 	w.number = 2
 	assert.Equal(t, "merged", w.badge(), w.logged.String())

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,17 +19,25 @@ import (
 // probe lets a new process find out whether an event has work. It leaves no trace: not in what a story counts either.
 func (w *world) probe(ev model.Event) (work bool, calls int) {
 	w.t.Helper()
-	seen, writes, runs, names, slept, logged := len(w.gate.seen), w.gate.writes, w.runs, w.random, w.slept.Load(), w.logged.text.Len()
-	e := w.engine()
-	probe := e.Probe()
-	rep, err := e.Handle(context.Background(), ev)
-	require.Equal(w.t, writes, w.gate.writes, "a probe writes nothing: %v", w.gate.seen[seen:])
-	require.False(w.t, slices.ContainsFunc(w.gate.seen[seen:], func(s string) bool { return strings.Contains(s, "/info/refs") }), "nor does it ask git's server: %v", w.gate.seen[seen:])
-	calls = len(w.gate.seen) - seen
+	w.untraced(func(e *engine.Engine) {
+		seen, writes := len(w.gate.seen), w.gate.writes
+		probe := e.Probe()
+		rep, err := e.Handle(context.Background(), ev)
+		require.Equal(w.t, writes, w.gate.writes, "a probe writes nothing: %v", w.gate.seen[seen:])
+		require.False(w.t, slices.ContainsFunc(w.gate.seen[seen:], func(s string) bool { return strings.Contains(s, "/info/refs") }), "nor does it ask git's server: %v", w.gate.seen[seen:])
+		calls, work = len(w.gate.seen)-seen, err != nil || probe.Next() != "" || rep.Result != model.ResultNothing
+	})
+	return work, calls
+}
+
+// untraced lets a new process do something that leaves no trace in what a story counts.
+func (w *world) untraced(do func(e *engine.Engine)) {
+	w.t.Helper()
+	seen, runs, names, slept, logged := len(w.gate.seen), w.runs, w.random, w.slept.Load(), w.logged.text.Len()
+	do(w.engine())
 	w.gate.seen, w.runs, w.random = w.gate.seen[:seen], runs, names
 	w.slept.Store(slept)
 	w.logged.text.Truncate(logged)
-	return err != nil || probe.Next() != "" || rep.Result != model.ResultNothing, calls
 }
 
 // foresee lets a run take an event. Unless work is said to be there, a probe goes first, and where it finds none the run does nothing.

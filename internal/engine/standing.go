@@ -56,7 +56,7 @@ func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Expl
 		row, step := sweeping.OfIssue(p.Thread)
 		return Explanation{Issue: &row, Step: step}, nil
 	}
-	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
+	if why.Pull, why.Turns, err = p.desk.Explain(ctx); err == nil {
 		why.Merges, why.Pull.Train, err = p.MergeGates(ctx)
 	}
 	return why, err

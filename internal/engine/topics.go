@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"maps"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
 	"github.com/mergexo/mergexo/internal/engine/issues"
@@ -58,7 +61,7 @@ func (p *topics) instead(number int) error {
 	return next
 }
 
-// FindMerge, FindReview, Revert, MergeGates and NextStep are what commands ask of the topics.
+// FindMerge, FindReview, Revert, MergeGates, Foresee and NextStep are what commands ask of the topics.
 func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found, error) {
 	return p.merging.Find(ctx, c)
 }
@@ -84,6 +87,18 @@ func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStan
 	}
 	standing, err := landing.TrainStanding(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
 	return gates, standing, err
+}
+
+func (p *topics) Foresee(ctx context.Context) error {
+	probe, w, t := &effect.Probe{}, *p.World, *p.Thread
+	w.Effects, w.Git.Opening, w.Claims, t.World = probe, probe.Opening, maps.Clone(w.Claims), &w
+	q := topicsOf(&t)
+	q.task = newTask(t.Event)
+	_, err := q.continueWork(ctx)
+	if stop := (*thread.Stop)(nil); probe.Next() != "" && !errors.As(err, &stop) {
+		return nil
+	}
+	return err
 }
 
 func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }

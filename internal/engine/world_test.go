@@ -43,6 +43,7 @@ var repo = model.Repo{Owner: "octo", Name: "widgets"}
 
 // world is a GitHub with people in it, and MergeXO beside it.
 type world struct {
+	alone    bool // no run but the story's own may look at it
 	t        *testing.T
 	sandbox  *sandbox.Server
 	close    func() // ends the servers; what they hold stays in the directory

@@ -310,6 +310,7 @@ var worlds = map[string]unheard{
 func TestASweepSeesWhatTheRunOfAnEventSees(t *testing.T) {
 	each(t, worlds, func(t *testing.T, _ string, row unheard) {
 		w := row.begins(t)
+		w.alone = row.red
 		w.later(time.Minute)
 		if row.daily {
 			w.later(24 * time.Hour)

@@ -83,6 +83,7 @@ const (
 	GateAttempts model.GateName = "attempts_left"
 	GateLast     model.GateName = "last_turn"
 	GateFeedback model.GateName = "feedback_pending"
+	GateNext     model.GateName = "next_run" // by the run itself, once all others are met
 )
 
 // Evidence is what Why needs besides the snapshot.

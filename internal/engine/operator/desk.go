@@ -31,6 +31,8 @@ type Topics interface {
 	// MergeGates are the conditions under which the pull request would be merged now, and the place of its request in the merge
 	// train; nil: it is in none.
 	MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error)
+	// Foresee is how a run on the pull request would end that does not do anything; nil: it would.
+	Foresee(ctx context.Context) error
 	// NextStep is what is done about the issue next.
 	NextStep(ctx context.Context) (flow.Step, error)
 }

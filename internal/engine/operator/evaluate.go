@@ -38,7 +38,7 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 		err = p.Ask(ctx, []string{login})
 		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
-		if c.Status, c.Gates, err = p.Look(ctx); err == nil {
+		if c.Status, c.Gates, err = p.Explain(ctx); err == nil {
 			c.MergeGates, c.Status.Train, err = p.Topics.MergeGates(ctx)
 		}
 	case "status", "retry":
@@ -120,6 +120,19 @@ func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
 		return standing, external.Gates(thread.ForkFacts(p.Thread, p.MayLetIn)), nil
 	}
 	return standing, turn.Why(p.Snap, p.State, p.Policy, e), nil
+}
+
+// Explain is Look, and asks a run itself where all conditions of a turn are met: a merge may be at work, or the budget used up.
+func (p *Desk) Explain(ctx context.Context) (model.Status, []model.Gate, error) {
+	standing, gates, err := p.Look(ctx)
+	if _, unmet := model.Unmet(gates); err != nil || unmet || standing.Pending == 0 {
+		return standing, gates, err
+	}
+	ended := p.Topics.Foresee(ctx)
+	if ended == nil {
+		return standing, append(gates, model.NewGate(turn.GateNext, true, "a run has work here")), nil
+	}
+	return standing, append(gates, model.NewGate(turn.GateNext, false, "%s", ended)), nil
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.

@@ -2,10 +2,12 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -41,7 +43,11 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 		return err
 	}
 	if t.State.Block == nil {
-		if err := postBlock(ctx, t, token, m, told); err != nil {
+		err := postBlock(ctx, t, token, m, told)
+		if ended := (*effect.Ended)(nil); errors.As(err, &ended) { // somebody only asks what a run would do
+			return blocked
+		}
+		if err != nil {
 			return err
 		}
 	}

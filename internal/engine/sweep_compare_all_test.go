@@ -1,0 +1,45 @@
+//go:build all
+
+package engine_test
+
+import (
+	"context"
+	"slices"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// mostCompared is how many numbers of a world are compared.
+const mostCompared = 5
+
+func init() { compares = overlooksNothing }
+
+// overlooksNothing shows, in the world of every story that sweeps, that a run which may ask GitHub finds nothing to do at a number where
+// the survey of a sweep has found nothing. Trains and heads that moved are the whole repository's affair.
+func overlooksNothing(w *world) {
+	w.t.Helper()
+	var plan sweeping.Swept
+	var err error
+	w.untraced(func(e *engine.Engine) { plan, err = e.Sweep(context.Background(), repo, sweeping.Options{Plan: true}) })
+	due := []int{}
+	for _, work := range plan.Work {
+		due = append(due, work.Number)
+	}
+	if err != nil || slices.Contains(due, 0) {
+		return
+	}
+	for _, p := range plan.Board.Pulls[:min(len(plan.Board.Pulls), mostCompared)] {
+		if p.Merge != nil && p.Merge.Reason == model.CodeTrain || slices.Contains(due, p.Number) {
+			continue
+		}
+		w.untraced(func(e *engine.Engine) {
+			probe := e.Probe()
+			_, _ = e.Handle(context.Background(), model.Event{Name: "schedule", Repo: repo, Number: p.Number}) // whatever it waits for
+			assert.Empty(w.t, probe.Next(), "a run finds work on #%d, which the sweep leaves out", p.Number)
+		})
+	}
+}
