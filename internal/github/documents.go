@@ -117,7 +117,7 @@ func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 			q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
 		}
 	}
-	data, err := ask[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
+	data, err := askFor[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 	for i := range some {
 		if data.Repository != nil {
 			all[i] = (*data.Repository)[fmt.Sprintf("p%d", i)]
@@ -160,13 +160,16 @@ func Documents() map[string]string {
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the
 // server has them.
 func surveyIssuesDocument(also []int, subs bool) string {
-	var fields strings.Builder
+	further := ""
 	for i, number := range also {
-		fmt.Fprintf(&fields, "p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n    ", i, number)
+		further += fmt.Sprintf("    p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n", i, number)
+	}
+	if further != "" {
+		further = "also: repository(owner: $owner, name: $name) {\n" + further + "  }"
 	}
 	text := queryText("surveyissues")
 	if !subs {
 		text = withoutLines(text, "roadmaps: issues(", "$roadmap: [String!]")
 	}
-	return withFragments(strings.Replace(text, "...Also", fields.String(), 1))
+	return withFragments(strings.Replace(text, "...Also", further, 1))
 }

@@ -58,17 +58,14 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 		}
 	}
 	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		var data struct{ Nodes []*foreignNode }
-		if _, err := c.query(ctx, op, documents["edited"], map[string]any{"ids": some}, &data, "?nodes"); err != nil {
-			return err
-		}
-		for _, n := range data.Nodes { // null: deleted since it was listed
+		nodes, err := c.byID(ctx, op, documents["edited"], some, "?nodes")
+		for _, n := range nodes { // null: deleted since it was listed
 			if n != nil && n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
 				n.PullRequestReview.Body = ""
 			}
 			r.takeNode(n)
 		}
-		return nil
+		return err
 	})
 }
 

@@ -2,6 +2,7 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,13 +111,31 @@ type shown[R any] struct {
 		ResetAt   time.Time
 	}
 	Repository *R
-	Node       *foreignNode
+	Also       map[string]*threadNode // p0 and so on; null for a number that is not there
+	Node       *saidNode
 	Nodes      []*saidNode
 	answerInfo
 }
 
-// ask asks a question with the variables of one of the steps of pageLimits. A repository that is not there is NotFound.
-func ask[R any](ctx context.Context, c *conn, q question, variables func(step int) map[string]any) (data shown[R], err error) {
+// repositoryAnswer is what GitHub shows where it is asked by the names of its fields.
+type repositoryAnswer = shown[repositoryNode]
+
+// thread is the pull request or issue that was asked about.
+func (n *repositoryNode) thread() *threadNode {
+	return cmp.Or(n.IssueOrPullRequest, n.PullRequest, n.Issue)
+}
+
+// ask asks a question about a repository. A repository or a number that is not there is NotFound.
+func (c *conn) ask(ctx context.Context, q question, variables func(step int) map[string]any) (repositoryAnswer, error) {
+	data, err := askFor[repositoryNode](ctx, c, q, variables)
+	if err == nil && q.number != 0 && data.Repository.thread() == nil {
+		err = q.absent()
+	}
+	return data, err
+}
+
+// askFor asks a question with the variables of one of the steps of pageLimits. A repository that is not there is NotFound.
+func askFor[R any](ctx context.Context, c *conn, q question, variables func(step int) map[string]any) (data shown[R], err error) {
 	if err := c.check(q.op, q.repo); err != nil {
 		return data, err
 	}
@@ -153,6 +172,13 @@ func named(err error, repo model.Repo, number int) error {
 	}
 	e.Message = what + " does not exist, or the token may not see it"
 	return e
+}
+
+// byID asks for comments by their ids; nil stands for one that is not there.
+func (c *conn) byID(ctx context.Context, op, document string, ids []string, may ...string) ([]*saidNode, error) {
+	var data repositoryAnswer
+	_, err := c.query(ctx, op, document, map[string]any{"ids": ids}, &data, may...)
+	return data.Nodes, err
 }
 
 // query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not

@@ -83,7 +83,7 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 // saidBy adds the comments with these ids to out.
 func (c Threads) saidBy(ctx context.Context, op string, q LogQuery, ids []string, numbers map[string]int, out *model.Said) error {
 	ours := question{op: op, document: documents["said"], repo: q.Repo, may: []string{"?nodes"}}
-	data, err := ask[repositoryNode](ctx, c.conn, ours, func(int) map[string]any {
+	data, err := c.ask(ctx, ours, func(int) map[string]any {
 		return map[string]any{"ids": ids, "posted": true}
 	})
 	if err != nil {

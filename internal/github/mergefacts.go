@@ -26,49 +26,12 @@ var factParts = []struct{ alias, name string }{
 	{"past", "users"}, {"below", "users"}, {"fed", "users"},
 }
 
-type mergeFactsNode struct {
-	MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
-	ViewerCanAdminister, DeleteBranchOnMerge                   bool
-	Heads, Bases, Past, Below, Fed                             connection[userNode]
-	PullRequest                                                *mergeNode
-}
-
-type userNode struct {
-	Number              int
-	IsCrossRepository   bool
-	BaseRefName         string
-	CreatedAt, MergedAt time.Time
-}
-
-type mergeNode struct {
-	HeadRefOID  string `json:"headRefOid"`
-	BaseRefOID  string `json:"baseRefOid"`
-	Mergeable   string
-	MergeCommit objectNode
-	Commits     struct{ TotalCount int }
-	BaseRef     struct {
-		Target objectNode
-		Rule   *updateRuleNode
-	}
-	Opinions *connection[*opinionNode]
-	Awaited  connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
-	Checks   *rollupNode // null where there is no check of any kind, or where it is refused
-}
-
 type updateRuleNode struct {
 	ViewerCanPush                bool
 	RequiredStatusCheckContexts  []string
 	RequiredApprovingReviewCount int
 	RequiresLinearHistory        bool
 	RequiresSignatures           bool
-}
-
-type opinionNode struct {
-	Author      *actorNode
-	State       string
-	Commit      objectNode
-	SubmittedAt time.Time
-	URL         string
 }
 
 type contextsNode struct {
@@ -110,16 +73,13 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 }
 
 // mergePage reads one page of checks and reviews into r.
-func (c Threads) mergePage(ctx context.Context, q question, variables map[string]any, r *factsReading) (*mergeFactsNode, error) {
+func (c Threads) mergePage(ctx context.Context, q question, variables map[string]any, r *factsReading) (*repositoryNode, error) {
 	size := 0
-	data, err := ask[mergeFactsNode](ctx, c.conn, q, func(step int) map[string]any {
+	data, err := c.ask(ctx, q, func(step int) map[string]any {
 		size = pageLimits[step]
 		variables["page"] = size
 		return variables
 	})
-	if err == nil && data.Repository.PullRequest == nil {
-		err = q.absent()
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +108,7 @@ func (r *factsReading) refused(aliases []string) {
 }
 
 // start takes what only the first page has.
-func (r *factsReading) start(d *mergeFactsNode, number int) {
+func (r *factsReading) start(d *repositoryNode, number int) {
 	f, n := &r.facts, d.PullRequest
 	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.Commits.TotalCount
 	for _, asked := range n.Awaited.Nodes {
@@ -164,18 +124,18 @@ func (r *factsReading) start(d *mergeFactsNode, number int) {
 }
 
 // branches takes what other pull requests do with the head branch and the base.
-func (r *factsReading) branches(repository *mergeFactsNode, number int) {
+func (r *factsReading) branches(repository *repositoryNode, number int) {
 	f := &r.facts
 	f.Onto = r.users(repository.Bases, number, false)
 	f.Users = append(r.users(repository.Heads, number, true), f.Onto...)
 	slices.Sort(f.Users)
 	f.Users = slices.Compact(f.Users)
-	if past := repository.Past.Nodes; len(past) > 0 {
+	if past := repository.Past.Nodes; len(past) > 0 && past[0] != nil {
 		f.Past = past[0].Number
 	}
 	f.Fed, f.BaseFed = firstMerge(repository.Past.Nodes), firstMerge(repository.Fed.Nodes)
 	for _, n := range repository.Below.Nodes {
-		if !n.IsCrossRepository && n.Number != 0 {
+		if n != nil && !n.IsCrossRepository {
 			f.Below = model.Merged{Number: n.Number, Base: n.BaseRefName, Opened: n.CreatedAt}
 			break
 		}
@@ -183,9 +143,9 @@ func (r *factsReading) branches(repository *mergeFactsNode, number int) {
 }
 
 // firstMerge is when the first of some pull requests was merged; zero: none was.
-func firstMerge(list []userNode) (first time.Time) {
+func firstMerge(list []*threadNode) (first time.Time) {
 	for _, n := range list {
-		if !n.MergedAt.IsZero() && (first.IsZero() || n.MergedAt.Before(first)) {
+		if n != nil && !n.MergedAt.IsZero() && (first.IsZero() || n.MergedAt.Before(first)) {
 			first = n.MergedAt
 		}
 	}
@@ -209,9 +169,9 @@ func (r *factsReading) rule(rule *updateRuleNode) {
 }
 
 // users are the other pull requests of a list; those of forks have a branch of the same name and not this one.
-func (r *factsReading) users(list connection[userNode], number int, heads bool) (out []int) {
+func (r *factsReading) users(list threads, number int, heads bool) (out []int) {
 	for _, n := range list.Nodes {
-		if n.Number != 0 && n.Number != number && !(heads && n.IsCrossRepository) {
+		if n != nil && n.Number != number && !(heads && n.IsCrossRepository) {
 			out = append(out, n.Number)
 		}
 	}
@@ -222,7 +182,7 @@ func (r *factsReading) users(list connection[userNode], number int, heads bool) 
 }
 
 // take reads a page. What is null in it was refused.
-func (r *factsReading) take(n *mergeNode) {
+func (r *factsReading) take(n *threadNode) {
 	if n.Opinions != nil {
 		for _, o := range n.Opinions.Nodes {
 			if o == nil {
@@ -276,8 +236,4 @@ func (r *factsReading) told() model.MergeFacts {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App))
 	})
 	return f
-}
-
-func (n *opinionNode) review() model.Review {
-	return model.Review{Login: n.Author.actor().Login, State: n.State, URL: n.URL, SHA: n.Commit.OID, At: n.SubmittedAt.UTC()}
 }

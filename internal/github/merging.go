@@ -29,16 +29,8 @@ func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[
 	if len(numbers) == 1 {
 		op = fmt.Sprintf("look at %s#%d", repo, numbers[0])
 	}
-	type nowNode struct {
-		State, BaseRefName string
-		IsDraft            bool
-		HeadRefOID         string `json:"headRefOid"`
-		MergeCommit        objectNode
-		Title              string
-		Labels             labelNodes
-	}
 	out := map[int]model.PullNow{}
-	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *nowNode) {
+	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *threadNode) {
 		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft, Title: n.Title, Labels: names(n.Labels)}
 		if now.State == model.PullMerged {
 			now.MergeCommit = n.MergeCommit.OID

@@ -27,18 +27,15 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 	}
 	slices.Sort(ids)
 	return askAll(ctx, c.conn, pagesOfPosted, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		var data struct{ Nodes []*saidNode }
-		if _, err := c.query(ctx, op, documents["posted"], map[string]any{"ids": some}, &data, "?nodes", "posted"); err != nil {
-			return err
-		}
-		for _, n := range data.Nodes {
+		nodes, err := c.byID(ctx, op, documents["posted"], some, "?nodes", "posted")
+		for _, n := range nodes {
 			if n == nil { // deleted since it was read
 				continue
 			}
 			one := r.said[asked[n.ID]]
-			one.Posted, one.Node = n.firstText().of("", true), ""
+			one.Posted, one.Node = n.firstText.of("", true), ""
 			r.said[asked[n.ID]] = one
 		}
-		return nil
+		return err
 	})
 }

@@ -8,19 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-type queueNode struct {
-	ID                  string
-	State               string
-	HeadRefOID          string `json:"headRefOid"`
-	IsMergeQueueEnabled bool
-	MergeQueueEntry     *struct {
-		ID, State string
-		Position  int
-		Enqueuer  *actorNode
-	}
-	TimelineItems connection[*queueExitNode]
-}
-
 type queueExitNode struct {
 	ID, Reason   string
 	Actor        *actorNode
@@ -32,19 +19,16 @@ type queueExitNode struct {
 func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
 	op := fmt.Sprintf("read the merge queue entry of %s#%d", repo, number)
 	q := question{op, documents["queue"], repo, number, "", []string{"statusCheckRollup"}}
-	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any {
+	data, err := c.ask(ctx, q, func(int) map[string]any {
 		return map[string]any{"page": mostCarChecks}
 	})
-	if err == nil && data.Repository.PullRequest == nil {
-		err = q.absent()
-	}
 	if err != nil {
 		return model.QueueView{}, err
 	}
-	return data.Repository.PullRequest.view(), nil
+	return data.Repository.PullRequest.queueView(), nil
 }
 
-func (n *queueNode) view() model.QueueView {
+func (n *threadNode) queueView() model.QueueView {
 	v := model.QueueView{Node: n.ID, State: model.PullState(n.State), HeadSHA: n.HeadRefOID, Enabled: n.IsMergeQueueEnabled}
 	if e := n.MergeQueueEntry; e != nil {
 		v.Entry = &model.QueueEntry{State: e.State, Position: e.Position, By: e.Enqueuer.actor()}

@@ -20,7 +20,7 @@ type reading struct {
 	said         map[said]model.Comment
 	mark         model.Mark // what was settled at the end
 	// threads holds side and resolution by the id of a thread's first comment.
-	threads map[int64]threadNode
+	threads map[int64]reviewThreadNode
 
 	conversation, reviews, threadPages cursor
 	// threadsDue is how many threads are still to be read by requests of their own, and hasLines says that comments on lines were read.
@@ -50,7 +50,7 @@ type longReview struct {
 }
 
 func newReading(q Query, of model.Snapshot) *reading {
-	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
+	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]reviewThreadNode{}}
 }
 
 // more tells whether anything was left unread.
@@ -95,7 +95,7 @@ func (r *reading) tell(snap *model.Snapshot) {
 }
 
 // take adds a page. asked is nil for the first one, which asks for everything.
-func (r *reading) take(n *pullNode, asked *pageRequest) {
+func (r *reading) take(n *threadNode, asked *pageRequest) {
 	if asked == nil || asked.comments {
 		r.conversation.next(n.Comments.PageInfo)
 		for _, node := range n.Comments.Nodes {
@@ -108,17 +108,16 @@ func (r *reading) take(n *pullNode, asked *pageRequest) {
 		r.reviews.back(n.Reviews.PageInfo)
 		for i, review := range n.Reviews.Nodes {
 			if i == 0 {
-				r.reviews.oldest, r.oldestReview = review.CreatedAt, int64(review.FullDatabaseID)
+				r.reviews.oldest, r.oldestReview = review.CreatedAt, review.id()
 			}
-			r.add(review.comments()...)
-			r.lengthen(review)
+			r.takeReview(&review)
 		}
 	}
 	if asked == nil || asked.threads {
 		r.threadPages.back(n.ReviewThreads.PageInfo)
 		for _, t := range n.ReviewThreads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
-				r.threads[int64(t.Comments.Nodes[0].FullDatabaseID)] = t
+				r.threads[t.Comments.Nodes[0].id()] = t
 			}
 		}
 	}
@@ -142,10 +141,11 @@ func (c *cursor) page(step int) map[string]any {
 	return map[string]any{"page": pageLimits[step], "after": orNull(c.at)}
 }
 
-// lengthen remembers a review whose comments go on beyond the page.
-func (r *reading) lengthen(review reviewNode) {
+// takeReview adds a review, and remembers one whose comments go on beyond the page.
+func (r *reading) takeReview(review *saidNode) {
+	r.add(review.comments()...)
 	if p := review.Comments.PageInfo; p.HasNextPage && p.EndCursor != "" && review.ReviewState != "PENDING" {
-		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted(), int64(review.FullDatabaseID)})
+		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted(), review.id()})
 	}
 }
 
@@ -165,26 +165,11 @@ func (r *reading) add(comments ...model.Comment) {
 	}
 }
 
-// foreignNode is what node(id:) gave: a comment of any kind, which counts only when it belongs to this number.
-type foreignNode struct {
-	Typename string `json:"__typename"`
-	reviewCommentNode
-	ReviewState       string
-	SubmittedAt       time.Time
-	Comments          connection[reviewCommentNode]
-	ConversationOf    *numberNode // of a comment in the conversation: null on an issue
-	PullRequest       *numberNode // of the other kinds
-	Repository        struct{ NameWithOwner string }
-	PullRequestReview *reviewNode // without its comments, and with its text where that was asked for
-}
-
-type numberNode struct{ Number int }
-
-// of tells whether the comment belongs to the number that q is about. Of a comment on an issue only the address says so:
-// https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a comment
-// on a pull request, and which may not be null.
-func (n *foreignNode) of(q Query) bool {
-	if n == nil || !strings.EqualFold(n.Repository.NameWithOwner, q.Repo.String()) {
+// of tells whether a comment that was asked for by its id belongs to the number that q is about. Of a comment on an issue only the
+// address says so: https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a
+// comment on a pull request, and which may not be null.
+func (n *saidNode) of(q Query) bool {
+	if n == nil || !n.isIn(q.Repo) {
 		return false
 	}
 	if pull := cmp.Or(n.PullRequest, n.ConversationOf); pull != nil {
@@ -193,28 +178,20 @@ func (n *foreignNode) of(q Query) bool {
 	return n.Typename == "IssueComment" && strings.Contains(n.URL, fmt.Sprintf("/issues/%d#", q.Number))
 }
 
-// review is the node as a review.
-func (n *foreignNode) review() reviewNode {
-	return reviewNode{n.saidNode, n.ReviewState, n.SubmittedAt, n.Comments}
-}
-
-func (r *reading) takeNode(n *foreignNode) {
+// takeNode adds a comment that was asked for by its id.
+func (r *reading) takeNode(n *saidNode) {
 	if !n.of(r.q) {
 		return
 	}
 	switch n.Typename {
 	case "IssueComment":
-		r.add(n.saidNode.comment(model.KindIssue))
+		r.add(n.comment(model.KindIssue))
 	case "PullRequestReview":
-		r.add(n.review().comments()...)
-		r.lengthen(n.review())
+		r.takeReview(n)
 	case "PullRequestReviewComment":
-		var review reviewNode
-		if n.PullRequestReview != nil {
-			review = *n.PullRequestReview
-			r.add(review.comments()...)
-		}
-		if c, ok := n.reviewCommentNode.comment(review.idNode, review.submitted()); ok {
+		review := cmp.Or(n.PullRequestReview, &saidNode{})
+		r.add(review.comments()...)
+		if c, ok := n.onLines(review); ok {
 			r.add(c)
 		}
 	}
@@ -315,7 +292,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 // page reads one page of what the request names when sized has chosen its size.
 func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(int) pageSize) error {
 	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
-	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
+	data, err := c.ask(ctx, ours, func(step int) map[string]any {
 		size := sized(step)
 		return map[string]any{
 			"page": size.page, "reviews": size.reviews, "posted": true,
@@ -325,18 +302,12 @@ func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest
 			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
 		}
 	})
-	if err == nil && data.Repository.IssueOrPullRequest == nil {
-		err = ours.absent()
-	}
 	if err != nil {
 		return err
 	}
 	r.take(data.Repository.IssueOrPullRequest, p)
 	if data.Node != nil {
-		review := data.Node.review()
-		review.Body = "" // only its further comments were asked for
-		r.add(review.comments()...)
-		r.lengthen(review)
+		r.takeReview(data.Node) // only its further comments were asked for
 	}
 	return nil
 }

@@ -43,40 +43,14 @@ type ItemIssue struct {
 	CreatedAt     time.Time
 }
 
-type itemNode struct {
-	Number int
-	idNode
-	Title, Body, State, StateReason string
-	CreatedAt                       time.Time
-	ViewerDidAuthor                 bool
-	LastEditedAt                    time.Time
-	firstText
-	Author     *actorNode
-	Labels     labelNodes
-	Repository struct{ NameWithOwner string }
-}
-
-func (n *itemNode) item() ItemIssue {
-	edited := !n.LastEditedAt.IsZero()
-	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State,
-		Reason: n.StateReason, Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
-}
-
 // items are those of this repository: a transferred issue stays a sub-issue.
-func items(repo model.Repo, nodes []*itemNode) (out []ItemIssue) {
+func items(repo model.Repo, nodes []*threadNode) (out []ItemIssue) {
 	for _, n := range nodes {
-		if n != nil && strings.EqualFold(n.Repository.NameWithOwner, repo.String()) {
+		if n != nil && n.isIn(repo) {
 			out = append(out, n.item())
 		}
 	}
 	return out
-}
-
-type roadmapNode struct {
-	DefaultBranchRef branchNode
-	Issue            *struct {
-		SubIssues connection[*itemNode]
-	}
 }
 
 // subIssuesLine is the line of the query that older servers do not understand.
@@ -102,7 +76,7 @@ func withoutLines(text string, begins ...string) string {
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
 	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
-		data, err := ask[roadmapNode](ctx, c.conn, ours, func(step int) map[string]any {
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			variables := map[string]any{"path": q.Path, "dir": q.Dir}
 			if !view.NoSubs {
 				maps.Copy(variables, after.page(step))
@@ -112,9 +86,6 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 		if KindOf(err) == Outdated && !view.NoSubs {
 			view.NoSubs, ours.document = true, withoutSubIssues()
 			continue
-		}
-		if err == nil && data.Repository.Issue == nil {
-			err = ours.absent()
 		}
 		if err != nil {
 			return view, err
@@ -133,9 +104,9 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 
 // ByNumber reads issues by their numbers; one that is not there, or no issue, is left out.
 func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (out []ItemIssue, err error) {
-	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *itemNode) {
+	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *threadNode) {
 		if n.Number != 0 {
-			out = append(out, items(repo, []*itemNode{n})...)
+			out = append(out, items(repo, []*threadNode{n})...)
 		}
 	})
 	return out, err
@@ -144,10 +115,9 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // OpenedSince gives the issues that are wanted among those that were opened at or after a time, the newest first. It reads on however
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
-	type data struct{ Issues connection[*itemNode] }
 	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, pagesOfOurs, nil}
 	for after := (cursor{more: true}); after.more; {
-		got, err := ask[data](ctx, c.conn, q, after.page)
+		got, err := c.ask(ctx, q, after.page)
 		if err != nil {
 			return nil, err
 		}

@@ -57,9 +57,8 @@ func (n suiteNode) run(sha string) (model.CIRun, bool) {
 // read checks where the repository is private.
 // https://docs.github.com/graphql/reference/objects#checksuite
 func (c Actions) RunsOn(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.CIRun, error) {
-	type suitesNode struct{ CheckSuites *connection[suiteNode] }
 	out := map[string][]model.CIRun{}
-	err := askEach(ctx, c.conn, runsOnCommits, fmt.Sprintf("read the workflow runs on commits of %s", repo), repo, shas, func(sha string, commit *suitesNode) {
+	err := askEach(ctx, c.conn, runsOnCommits, fmt.Sprintf("read the workflow runs on commits of %s", repo), repo, shas, func(sha string, commit *commitNode) {
 		if commit.CheckSuites == nil {
 			return
 		}

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,11 +66,10 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 		if err != nil {
 			return nil, err
 		}
-		n := data.Repository
-		if err := c.yieldEach(ctx, each, surveyPage{data.Viewer, n.DefaultBranchRef, data.answerInfo}, r.unseen(n), yield); err != nil {
+		if err := c.yieldEach(ctx, each, data, r.unseen(data), yield); err != nil {
 			return nil, err
 		}
-		r.take(n)
+		r.take(data.Repository)
 	}
 	slices.SortFunc(r.refs, func(a, b model.Ref) int { return strings.Compare(a.Name, b.Name) })
 	return r.refs, nil
@@ -90,46 +88,7 @@ type issueReading struct {
 	refs                  []model.Ref
 }
 
-type issuesNode struct {
-	DefaultBranchRef branchNode
-	Issues, Closed   connection[*pullNode]
-	Mirrors, Ours    connection[branchRefNode]
-	Roadmaps         connection[*struct {
-		Number    int
-		SubIssues connection[*itemNode]
-	}]
-	also []*pullNode
-}
-
-// UnmarshalJSON reads p0 and so on into also, null for a number that is not there.
-func (n *issuesNode) UnmarshalJSON(b []byte) error {
-	type plain issuesNode
-	if err := json.Unmarshal(b, (*plain)(n)); err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
-		return err
-	}
-	for {
-		raw, found := all[fmt.Sprintf("p%d", len(n.also))]
-		if !found {
-			return nil
-		}
-		var one *pullNode
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return err
-		}
-		n.also = append(n.also, one)
-	}
-}
-
-type branchRefNode struct {
-	Prefix, Name string
-	Target       objectNode
-}
-
-func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[issuesNode], err error) {
+func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data repositoryAnswer, err error) {
 	err = c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
 		r.size = surveySizes[step]
 		some := r.further()
@@ -150,7 +109,7 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[is
 		if !r.noSubs {
 			variables["roadmap"] = []string{r.q.Roadmap}
 		}
-		data, err = ask[issuesNode](ctx, c.conn, ours, func(int) map[string]any { return variables })
+		data, err = c.ask(ctx, ours, func(int) map[string]any { return variables })
 		return err
 	})
 	return data, err
@@ -167,12 +126,15 @@ func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.
 
 // unseen are the issues and pull requests of a page that were not yielded yet. A further number may be an open pull request,
 // which is left out.
-func (r *issueReading) unseen(n *issuesNode) []*pullNode {
-	open := func(one *pullNode) bool {
-		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)
+func (r *issueReading) unseen(data repositoryAnswer) []*threadNode {
+	all := slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes)
+	for i := range len(data.Also) {
+		further := data.Also[fmt.Sprintf("p%d", i)]
+		if further != nil && (further.Typename != "PullRequest" || further.State != string(model.PullOpen)) {
+			all = append(all, further)
+		}
 	}
-	further := slices.DeleteFunc(n.also, open)
-	return slices.DeleteFunc(slices.Concat(n.Issues.Nodes, n.Closed.Nodes, further), func(one *pullNode) bool {
+	return slices.DeleteFunc(all, func(one *threadNode) bool {
 		if one == nil || r.seen[one.Number] {
 			return true
 		}
@@ -182,7 +144,7 @@ func (r *issueReading) unseen(n *issuesNode) []*pullNode {
 }
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
-func (r *issueReading) take(n *issuesNode) {
+func (r *issueReading) take(n *repositoryNode) {
 	r.takeRoadmaps(n)
 	r.also = r.also[len(r.further()):]
 	r.takeClosed(n.Closed)
@@ -190,7 +152,7 @@ func (r *issueReading) take(n *issuesNode) {
 	for _, list := range []struct {
 		at     *cursor
 		prefix string
-		page   connection[branchRefNode]
+		page   connection[branchNode]
 	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
 		list.at.next(list.page.PageInfo)
 		for _, ref := range list.page.Nodes {
@@ -202,7 +164,7 @@ func (r *issueReading) take(n *issuesNode) {
 }
 
 // takeRoadmaps notes what the first page shows of roadmaps.
-func (r *issueReading) takeRoadmaps(n *issuesNode) {
+func (r *issueReading) takeRoadmaps(n *repositoryNode) {
 	if !r.askRoadmaps {
 		return
 	}
@@ -217,7 +179,7 @@ func (r *issueReading) takeRoadmaps(n *issuesNode) {
 }
 
 // takeClosed goes on behind a page of closed pull requests while they are new enough.
-func (r *issueReading) takeClosed(page connection[*pullNode]) {
+func (r *issueReading) takeClosed(page threads) {
 	r.closedRead += len(page.Nodes)
 	r.closed.next(page.PageInfo)
 	since, most := r.q.ClosedSince, mostClosed*r.q.Closed
