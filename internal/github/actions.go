@@ -57,17 +57,13 @@ func (c Actions) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]mod
 	if sha == "" { // GitHub would give those of every commit
 		return nil, &Error{Kind: Invalid, Op: op, Message: "no commit is named"}
 	}
-	pages, err := pagesOf[struct {
-		Runs []runNode `json:"workflow_runs"`
-	}](ctx, c.conn, op, repo, "actions/runs", url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	all, err := listOf[runNode](ctx, c.conn, op, repo, "actions/runs", url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
 	if err != nil {
 		return nil, err
 	}
 	var runs []model.CIRun
-	for _, page := range pages {
-		for _, n := range page.Runs {
-			runs = append(runs, n.run())
-		}
+	for _, n := range all {
+		runs = append(runs, n.run())
 	}
 	slices.SortFunc(runs, func(a, b model.CIRun) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 	// What began while the pages were read moves the entries on, so that one may be on two pages.
@@ -95,16 +91,14 @@ func isFailure(conclusion string) bool {
 func (c Actions) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
 	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
 	path := fmt.Sprintf("actions/runs/%d/jobs", run)
-	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
+	all, err := listOf[jobNode](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
 	if err != nil {
 		return nil, err
 	}
 	failed := []model.CIJob{}
-	for _, page := range pages {
-		for _, n := range page.Jobs {
-			if isFailure(n.Conclusion) {
-				failed = append(failed, n.job())
-			}
+	for _, n := range all {
+		if isFailure(n.Conclusion) {
+			failed = append(failed, n.job())
 		}
 	}
 	return failed, nil
@@ -137,7 +131,7 @@ func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}
-	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
+	_, err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
 	if accepted := (*gogithub.AcceptedError)(nil); err == nil || errors.As(err, &accepted) { // 202
 		return nil
 	}

@@ -40,15 +40,11 @@ func (c Apps) NewToken(ctx context.Context, installation int64, repositories []s
 		Repositories []string          `json:"repositories"`
 		Permissions  map[string]string `json:"permissions"`
 	}{repositories, permissions}
-	req, err := c.rest.NewRequest(http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", installation), wanted)
-	if err != nil {
-		return model.InstallationToken{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
 	var made struct {
 		Token   string    `json:"token"`
 		Expires time.Time `json:"expires_at"`
 	}
-	resp, err := c.rest.Do(repeatable(ctx), req, &made)
+	resp, err := c.send(repeatable(ctx), http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", installation), wanted, &made)
 	if err != nil {
 		e := c.failWrite(op, err)
 		if e.Kind == Unclear {

@@ -163,15 +163,9 @@ func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, bra
 // rules reads the active rules of the given kinds that apply to a branch; who may bypass them is not in the answer.
 // https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
-	const most = 100
-	var nodes []ruleNode
-	for page, full := 1, true; full; page++ {
-		var some []ruleNode
-		path := fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), most, page)
-		if err := c.read(ctx, "read the rules of a branch", repo, path, &some); err != nil {
-			return nil, err
-		}
-		nodes, full = append(nodes, some...), len(some) == most
+	nodes, err := listOf[ruleNode](ctx, c.conn, "read the rules of a branch", repo, "rules/branches/"+url.PathEscape(branch), url.Values{}, mostRefPages)
+	if err != nil {
+		return nil, err
 	}
 	var out []model.Demand
 	for _, n := range nodes {

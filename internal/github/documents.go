@@ -63,29 +63,28 @@ func queryText(name string) string {
 	return strings.TrimSpace(comments.ReplaceAllString(string(raw), ""))
 }
 
-// asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
-// name and number. A request is about most things at most, and keeps to the size of its pages. lack is what stands before an alias
-// that may have an error: mayLack, "" for any error, or mustBe for none.
+// asked is what a query asks for each of several things in one request: the field, whose argument is the variable of that
+// name and number. A request is about most things at most. lack is what stands before an alias that may have an error: mayLack, ""
+// for any error, or mustBe for none.
 type asked struct {
 	query, variable, kind, field string
-	pages                        string
 	most                         int
 	lack                         string
 }
 
 var (
-	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
-	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
+	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", 50, ""}
+	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
 	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) " +
-		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, mustBe}
-	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
+		"{ nodes { ...PullInShort author { ...Actor } } }", 100, mustBe}
+	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
-	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
-	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", pagesOfOurs, 50, mayLack}
-	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", pagesOfStates, 50, mayLack}
+	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", 50, mayLack}
+	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", 50, mayLack}
+	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", 50, mayLack}
 	// threadsOfEach asks for no more than the newest of a pull request.
-	threadsOfEach = asked{"ThreadsOf", "n", "Int!", "pullRequest(number: $%s) { reviewThreads(last: 50) { ...Threads } }", pagesOfThreads, 20, mayLack}
+	threadsOfEach = asked{"ThreadsOf", "n", "Int!", "pullRequest(number: $%s) { reviewThreads(last: 50) { ...Threads } }", 20, mayLack}
 )
 
 // askEach asks about each of a list, and gives take what GitHub shows of each that is there.
@@ -93,7 +92,7 @@ func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 	if err := c.check(op, repo); err != nil {
 		return err
 	}
-	return askAll(ctx, c, a.pages, list, a.most, func(ctx context.Context, some []T) error {
+	return askAll(ctx, c, a.query, list, a.most, func(ctx context.Context, some []T) error {
 		all, err := askSome[T, N](ctx, c, a, op, repo, some)
 		if err != nil {
 			return err
@@ -141,13 +140,13 @@ func (a asked) document(n int) string {
 // asks for each of several things asks for two; the numbers in it are 1 and 2.
 func Documents() map[string]string {
 	const two = 2
-	all := map[string]string{"surveyissues": surveyIssuesDocument([]int{1, two}, true)}
-	for _, name := range []string{
-		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited",
-		"posted", "queue", "roadmap", "openedsince",
-	} {
-		all[name] = documents[name]
+	all := map[string]string{}
+	for name, text := range documents {
+		if strings.HasPrefix(text, "query ") {
+			all[name] = text
+		}
 	}
+	all["surveyissues"] = surveyIssuesDocument([]int{1, two}, true)
 	for name, a := range map[string]asked{
 		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits,
 		"states": statesOf, "threadsof": threadsOfEach, "items": itemsOf,

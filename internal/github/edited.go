@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,15 +56,11 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 			ids = append(ids, l.NodeID)
 		}
 	}
-	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		nodes, err := c.byID(ctx, op, documents["edited"], some, "?nodes")
-		for _, n := range nodes { // null: deleted since it was listed
-			if n != nil && n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
-				n.PullRequestReview.Body = ""
-			}
-			r.takeNode(n)
+	return c.byID(ctx, op, "edited", ids, []string{"?nodes"}, func(n *saidNode) {
+		if n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
+			n.PullRequestReview.Body = ""
 		}
-		return err
+		r.takeNode(n)
 	})
 }
 
@@ -82,13 +77,9 @@ func (r *reading) changed(ctx context.Context, c Threads, op string, since time.
 	} else {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]changedLine](ctx, c.conn, op, r.q.Repo, path, query, most)
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Concat(pages...)
-	if r.q.lately != nil {
+	all, err := listOf[changedLine](ctx, c.conn, op, r.q.Repo, path, query, most)
+	if err == nil && r.q.lately != nil {
 		*r.q.lately = lately{true, all}
 	}
-	return all, nil
+	return all, err
 }

@@ -174,11 +174,18 @@ func named(err error, repo model.Repo, number int) error {
 	return e
 }
 
-// byID asks for comments by their ids; nil stands for one that is not there.
-func (c *conn) byID(ctx context.Context, op, document string, ids []string, may ...string) ([]*saidNode, error) {
-	var data repositoryAnswer
-	_, err := c.query(ctx, op, document, map[string]any{"ids": ids}, &data, may...)
-	return data.Nodes, err
+// byID asks for comments by their ids, and gives take those that are there.
+func (c *conn) byID(ctx context.Context, op, document string, ids []string, may []string, take func(*saidNode)) error {
+	return askAll(ctx, c, document, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		var data repositoryAnswer
+		_, err := c.query(ctx, op, documents[document], map[string]any{"ids": some}, &data, may...)
+		for _, n := range data.Nodes {
+			if n != nil { // else it was deleted since it was read
+				take(n)
+			}
+		}
+		return err
+	})
 }
 
 // query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not

@@ -55,7 +55,7 @@ func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string)
 // at most 30, among the newest 300 of the repository. What GitHub's own filter calls an App is nowhere said, and
 // viewerDidAuthor is never wrong.
 func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]OurIssue, error) {
-	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: pagesOfOurs}
+	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: "our issues"}
 	var out []OurIssue
 	after := cursor{more: true}
 	for seen := 0; seen < mostIssues && after.more; {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +54,7 @@ func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
 	if len(ids) == 0 {
 		return out, nil
 	}
-	err = askAll(ctx, c.conn, pagesOfSaid, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+	err = askAll(ctx, c.conn, "comments", ids, pageLimits[0], func(ctx context.Context, some []string) error {
 		return c.saidBy(ctx, op, q, some, numbers, &out)
 	})
 	return out, err
@@ -69,12 +68,11 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 	if !q.Since.IsZero() {
 		query.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]listedComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
+	all, err := listOf[listedComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
 	if err != nil {
 		return nil, named(err, q.Repo, q.Number)
 	}
-	all := slices.Concat(pages...)
-	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
+	if len(all) == mostSaidPages*pageLimits[0] {
 		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)), Fix: "ask for a shorter time, or for one number"}
 	}
 	return all, nil

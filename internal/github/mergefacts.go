@@ -53,7 +53,7 @@ type rollupNode struct{ Contexts contextsNode }
 // "" does not ask. Parts that the token may not see are named in Missing.
 func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, head, base string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
-	ours := question{op, documents["mergefacts"], repo, number, pagesOfFacts, []string{"requestedReviewer"}}
+	ours := question{op, documents["mergefacts"], repo, number, "merge facts", []string{"requestedReviewer"}}
 	for _, p := range factParts {
 		ours.may = append(ours.may, p.alias)
 	}

@@ -45,7 +45,7 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 			people = append(people, login)
 		}
 	}
-	if err := askAll(ctx, c.conn, rightsOf.pages, people, rightsOf.most, func(ctx context.Context, some []string) error {
+	if err := askAll(ctx, c.conn, rightsOf.query, people, rightsOf.most, func(ctx context.Context, some []string) error {
 		return c.permissions(ctx, op, repo, some, out)
 	}); err != nil {
 		return nil, err

@@ -26,16 +26,9 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 		}
 	}
 	slices.Sort(ids)
-	return askAll(ctx, c.conn, pagesOfPosted, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		nodes, err := c.byID(ctx, op, documents["posted"], some, "?nodes", "posted")
-		for _, n := range nodes {
-			if n == nil { // deleted since it was read
-				continue
-			}
-			one := r.said[asked[n.ID]]
-			one.Posted, one.Node = n.firstText.of("", true), ""
-			r.said[asked[n.ID]] = one
-		}
-		return err
+	return c.byID(ctx, op, "posted", ids, []string{"?nodes", "posted"}, func(n *saidNode) {
+		one := r.said[asked[n.ID]]
+		one.Posted, one.Node = n.firstText.of("", true), ""
+		r.said[asked[n.ID]] = one
 	})
 }

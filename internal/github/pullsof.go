@@ -70,15 +70,13 @@ func ownPulls(nodes []*threadNode) (out []model.PullRef) {
 func (c Pulls) InUse(ctx context.Context, repo model.Repo) (map[string]bool, error) {
 	type side struct{ Ref string }
 	op := fmt.Sprintf("list the open pull requests of %s", repo)
-	pages, err := pagesOf[[]struct{ Head, Base side }](ctx, c.conn, op, repo, "pulls", url.Values{"state": {"open"}}, mostRefPages)
+	all, err := listOf[struct{ Head, Base side }](ctx, c.conn, op, repo, "pulls", url.Values{"state": {"open"}}, mostRefPages)
 	if err != nil {
 		return nil, err
 	}
 	used := map[string]bool{}
-	for _, page := range pages {
-		for _, p := range page {
-			used[p.Head.Ref], used[p.Base.Ref] = true, true
-		}
+	for _, p := range all {
+		used[p.Head.Ref], used[p.Base.Ref] = true, true
 	}
 	return used, nil
 }

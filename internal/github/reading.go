@@ -257,7 +257,7 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 			return readPosted(ctx, c, op, r)
 		}
 		asksThreads := p.threads
-		if err := c.page(ctx, op, r, &p, pagesOfThread, func(step int) pageSize {
+		if err := c.page(ctx, op, r, &p, "thread", func(step int) pageSize {
 			p.threads = asksThreads && step == 0
 			return pageSizes[step]
 		}); err != nil {
@@ -277,7 +277,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 	}
 	for r.threadsDue > 0 && r.threadPages.more {
 		size := pageSize{reviews: 1}
-		if err := c.page(ctx, op, r, &pageRequest{threads: true}, pagesOfReviews, func(step int) pageSize {
+		if err := c.page(ctx, op, r, &pageRequest{threads: true}, "review threads", func(step int) pageSize {
 			size.page = min(r.threadsDue, pageLimits[step])
 			return size
 		}); err != nil {

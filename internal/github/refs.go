@@ -46,7 +46,7 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	pages, err := pagesOf[[]refNode](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
+	all, err := listOf[refNode](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
 	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Git Repository is empty."
 		return nil, nil
 	}
@@ -54,11 +54,9 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 		return nil, unless(err, NotFound)
 	}
 	var out []model.Ref
-	for _, page := range pages {
-		for _, n := range page {
-			if strings.HasPrefix(n.Ref, prefix) {
-				out = append(out, model.Ref{Name: n.Ref, SHA: n.Object.SHA})
-			}
+	for _, n := range all {
+		if strings.HasPrefix(n.Ref, prefix) {
+			out = append(out, model.Ref{Name: n.Ref, SHA: n.Object.SHA})
 		}
 	}
 	return out, nil

@@ -74,7 +74,7 @@ func withoutLines(text string, begins ...string) string {
 
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
-	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, pagesOfOurs, nil}
+	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, "our issues", nil}
 	for after := (cursor{more: true}); after.more; {
 		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			variables := map[string]any{"path": q.Path, "dir": q.Dir}
@@ -105,9 +105,7 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 // ByNumber reads issues by their numbers; one that is not there, or no issue, is left out.
 func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (out []ItemIssue, err error) {
 	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *threadNode) {
-		if n.Number != 0 {
-			out = append(out, items(repo, []*threadNode{n})...)
-		}
+		out = append(out, items(repo, []*threadNode{n})...)
 	})
 	return out, err
 }
@@ -115,7 +113,7 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // OpenedSince gives the issues that are wanted among those that were opened at or after a time, the newest first. It reads on however
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
-	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, pagesOfOurs, nil}
+	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, "our issues", nil}
 	for after := (cursor{more: true}); after.more; {
 		got, err := c.ask(ctx, q, after.page)
 		if err != nil {

@@ -80,7 +80,7 @@ const headRepository = "headRepository"
 // (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
 func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error) {
 	first := 0
-	ours := question{op, documents["snapshot"], q.Repo, q.Number, pagesOfThread, tolerated}
+	ours := question{op, documents["snapshot"], q.Repo, q.Number, "thread", tolerated}
 	data, err := c.ask(ctx, ours, func(step int) map[string]any {
 		first = step
 		return map[string]any{

@@ -48,7 +48,7 @@ var fullSurvey = surveySizes[0]
 // comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
 // hundred of the repository that changed last, which costs a call for all pull requests together.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
-	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, pagesOfPulls, tolerated}
+	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, "pull requests", tolerated}
 	after := cursor{at: q.After}
 	each := Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: new(lately)}
 	for {

@@ -89,7 +89,7 @@ type issueReading struct {
 }
 
 func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data repositoryAnswer, err error) {
-	err = c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
+	err = c.inPages(ctx, "issues", func(ctx context.Context, step int) (err error) {
 		r.size = surveySizes[step]
 		some := r.further()
 		op := fmt.Sprintf("read the open issues of %s", r.q.Repo)

@@ -32,7 +32,7 @@ const (
 // than 100 checks of one. Only the newest check of each name and source counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
 	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
-	ours := question{op, documents["train"], q.Repo, 0, pagesOfTrain, []string{"statusCheckRollup"}}
+	ours := question{op, documents["train"], q.Repo, 0, "merge train", []string{"statusCheckRollup"}}
 	var view model.TrainView
 	after := cursor{more: true}
 	for page := 0; after.more && page < mostTrainPages; page++ {
@@ -84,7 +84,7 @@ func trainBranch(ctx context.Context, c Threads, q TrainQuery, n branchNode) (mo
 	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
 	checks := n.Target.StatusCheckRollup.Contexts
 	op := fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo)
-	ours := question{op, documents["carchecks"], q.Repo, 0, pagesOfCarChecks, nil}
+	ours := question{op, documents["carchecks"], q.Repo, 0, "checks of a car", nil}
 	after := cursor{}
 	for page := 1; after.next(checks.PageInfo) && page < mostCarCheckPages; page++ {
 		data, err := c.ask(ctx, ours, func(step int) map[string]any {
